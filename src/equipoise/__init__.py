@@ -1,0 +1,62 @@
+"""Evaluate models when the experts disagree.
+
+Importing this loads numpy and nothing heavier; everything else comes in on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.estimate import Estimate
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling, resample
+
+if TYPE_CHECKING:
+    from equipoise.evaluation import Evaluation, Settings, evaluate
+    from equipoise.io import read_annotations, read_predictions, write_annotations
+    from equipoise.run import Run
+
+__version__ = "0.1.0"
+__all__ = [
+    "Annotations",
+    "Estimate",
+    "Evaluation",
+    "InputError",
+    "Plausibilities",
+    "Predictions",
+    "Resampling",
+    "Run",
+    "Settings",
+    "evaluate",
+    "read_annotations",
+    "read_predictions",
+    "resample",
+    "write_annotations",
+]
+_LATER = {
+    "Evaluation": "equipoise.evaluation",
+    "Settings": "equipoise.evaluation",
+    "evaluate": "equipoise.evaluation",
+    "read_annotations": "equipoise.io",
+    "read_predictions": "equipoise.io",
+    "write_annotations": "equipoise.io",
+    "Run": "equipoise.run",
+    "datasets": "equipoise.datasets",
+    "metrics": "equipoise.metrics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for."""
+    if name not in _LATER:
+        message = f"module 'equipoise' has no attribute {name!r}"
+        raise AttributeError(message)
+    module = import_module(_LATER[name])
+    return module if module.__name__.endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    """List the lazy names too."""
+    return sorted({*globals(), *_LATER})

@@ -1,0 +1,124 @@
+"""What every table of annotations must satisfy; run once, when the table is made."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equipoise.arrays import InputError, Ints, frozen, listed
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+
+COLUMNS = (
+    "item", "label", "value", "annotator", "task", "rank", "reading", "count", "weight",
+    "confidence", "timestamp", "duration_ms", "is_gold", "group",
+)  # fmt: skip
+
+
+def checked_column(name: str, column: Any, table: "Annotations") -> Any:
+    """Freeze one column after checking its length."""
+    expected = len(table.items) if name == "group" else len(table.item)
+    array = np.asarray(column)
+    if array.shape != (expected,):
+        raise InputError(
+            f"annotations, column {name}",
+            f"shape {array.shape}",
+            f"({expected},)",
+            "give one value per row (group: one per item)",
+        )
+    return frozen(array)
+
+
+def check_codes(table: "Annotations") -> None:
+    """Every code must point into its vocabulary, and names must be unique."""
+    pairs: list[tuple[str, Ints | None, Sequence[str] | None]] = [
+        ("item", table.item, table.items),
+        ("annotator", table.annotator, table.annotators),
+        ("label", table.label, table.classes),
+        ("task", table.task, table.tasks),
+        ("group", table.group, table.groups),
+    ]
+    for name, codes, names in pairs:
+        if names is not None and len(set(names)) != len(names):
+            twice = [n for n in dict.fromkeys(names) if list(names).count(n) > 1][:3]
+            raise InputError(
+                f"annotations, names of {name}", f"{listed(twice)} twice", "unique names",
+                "merge or rename them",
+            )  # fmt: skip
+        if codes is None:
+            continue
+        if names is None or codes.min() < 0 or codes.max() >= len(names):
+            raise InputError(
+                f"annotations, column {name}", f"codes {codes.min()} to {codes.max()}",
+                f"0 to {len(names or ()) - 1}", f"name every {name} that the codes use",
+            )  # fmt: skip
+    if (table.annotators is None) != (table.annotator is None):
+        raise InputError(
+            "annotations, annotators", "names without codes or codes without names",
+            "both or neither", "give both, or neither for anonymous votes",
+        )  # fmt: skip
+
+
+def check_numbers(table: "Annotations") -> None:
+    """Labels or values must be there, and the optional numbers must make sense."""
+    missing = table.value is None if table.kind == "interval" else table.label is None
+    if missing:
+        what = "value" if table.kind == "interval" else "label"
+        raise InputError(
+            f"annotations of kind {table.kind}", f"no {what} column", f"a {what} per row",
+            "give it, or choose another kind",
+        )  # fmt: skip
+    if table.kind == "binary" and len(table.classes) != 2:
+        raise InputError(
+            "annotations of kind binary", f"{len(table.classes)} classes", "two",
+            "name both classes, the positive one last, or choose kind nominal",
+        )  # fmt: skip
+    for name, low, high in (
+        ("value", -np.inf, np.inf),
+        ("weight", np.nextafter(0, 1), np.inf),
+        ("count", 1, np.inf),
+        ("confidence", 0, 1),
+        ("duration_ms", 0, np.inf),
+        ("rank", 0, np.inf),
+    ):
+        column = getattr(table, name)
+        optional = name in ("confidence", "duration_ms")  # nan: not known for this row
+        if column is None:
+            continue
+        known = column[~np.isnan(column)] if optional else column
+        bad = ~np.isfinite(known) | (known < low) | (known > high)
+        if bad.any():
+            raise InputError(
+                f"annotations, column {name}, row {int(np.flatnonzero(bad)[0])}",
+                f"{known[bad][0]}", _RANGES[name], "correct or leave out the row",
+            )  # fmt: skip
+
+
+_RANGES = {
+    "value": "a finite number",
+    "weight": "a positive number",
+    "count": "a whole number of at least 1",
+    "confidence": "a number between 0 and 1",
+    "duration_ms": "a non-negative number",
+    "rank": "a whole number from 0",
+}
+
+
+def check_readings(table: "Annotations") -> None:
+    """A ranking names no class twice."""
+    if table.rank is None or table.reading is None or table.label is None:
+        raise InputError(
+            "annotations of kind ranking", "no rank or reading column", "both",
+            "give the rank of each class and the reading each row belongs to",
+        )  # fmt: skip
+    key = table.reading.astype(np.int64) * len(table.classes) + table.label
+    order = np.argsort(key, kind="stable")
+    twice = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(twice):
+        row = order[twice[0] + 1]
+        raise InputError(
+            f"annotations, item {table.items[table.item[row]]!r}",
+            f"class {table.classes[table.label[row]]!r} twice in one ranking",
+            "each class at most once", "remove the later mention",
+        )  # fmt: skip

@@ -1,0 +1,174 @@
+"""The array aliases every module speaks, the one error, and the few checks all share.
+
+Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``classes``,
+``annotators``, ``draws`` (possible truths), ``replicates`` (resamples), ``models``.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+PerItem = Floats  # (items,)
+PerReplicate = Floats  # (replicates,)
+ItemsByClasses = Floats  # (items, classes), each row a distribution
+ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class InputError(ValueError):
+    """The data given by the caller cannot be used; the message says how to mend it.
+
+    Parameters
+    ----------
+    where, got, expected, do
+        The four parts of the message: the place, what stands there, what should stand
+        there, and what to do about it.
+
+    Examples
+    --------
+    >>> print(InputError("item 17", "probabilities sum to 1.2", "1", "divide by the sum"))
+    item 17: probabilities sum to 1.2, expected 1; divide by the sum
+    """
+
+    def __init__(self, where: str, got: str, expected: str, do: str) -> None:
+        super().__init__(f"{where}: {got}, expected {expected}; {do}")
+        self.where, self.got, self.expected, self.do = where, got, expected, do
+
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str]]:
+        """Pickle with all four parts."""
+        return type(self), (self.where, self.got, self.expected, self.do)
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a contiguous read-only array: the same one if it is already so, else a copy."""
+    if not array.flags.writeable and array.flags.c_contiguous and array.base is None:
+        return array
+    copy = np.array(array, order="C", copy=True)
+    copy.flags.writeable = False
+    return copy
+
+
+def listed(names: Iterable[object], *, most: int = 3) -> str:
+    """Show the first few names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c' and 2 more"
+    """
+    every = list(names)
+    shown = ", ".join(repr(name) for name in every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names was probably meant.
+
+    Examples
+    --------
+    >>> nearest("lable", ["item", "label"])
+    "did you mean 'label'?"
+    >>> nearest("x", ["item", "label"])
+    "known are 'item', 'label'"
+    """
+    everything = list(known)
+    match = get_close_matches(name, everything, n=1)
+    return f"did you mean {match[0]!r}?" if match else f"known are {listed(everything, most=8)}"
+
+
+def choice(name: str, value: str, known: Sequence[str]) -> str:
+    """Return `value` if it is one of the known words, else say which was meant."""
+    if value not in known:
+        raise InputError(
+            name, f"{value!r}", f"one of {', '.join(known)}", nearest(value, known)
+        )
+    return value
+
+
+def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:
+    """Locate each of `names` in `within`.
+
+    Examples
+    --------
+    >>> positions(["b", "a"], ["a", "b", "c"], where="items")
+    array([1, 0])
+    >>> positions(["d"], ["a", "b"], where="items")
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: items: 'd' unknown, expected one of 'a', 'b'; correct the ...
+    """
+    index = {name: position for position, name in enumerate(within)}
+    found = np.fromiter((index.get(name, -1) for name in names), dtype=np.intp)
+    if (found < 0).any():
+        unknown = [names[int(i)] for i in np.flatnonzero(found < 0)]
+        raise InputError(
+            where,
+            f"{listed(unknown)} unknown",
+            f"one of {listed(within)}",
+            "correct the names or leave these rows out",
+        )
+    return found
+
+
+def require_finite(values: Floats, *, where: str, names: Sequence[str] = ()) -> None:
+    """Raise unless every value is a finite number, naming the first item that has none."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        spot = tuple(int(i) for i in np.argwhere(bad)[0])
+        item = f", item {names[spot[0]]!r}" if names else f", position {spot[0]}"
+        raise InputError(
+            where + item,
+            f"value is {values[spot]}" + _more(int(bad.sum())),
+            "a finite number",
+            "correct the value or leave the item out",
+        )
+
+
+def require_simplex(
+    values: Floats, *, where: str, names: Sequence[str] = (), tolerance: float = 1e-3
+) -> None:
+    """Raise unless every last-axis slice is a probability distribution.
+
+    Examples
+    --------
+    >>> require_simplex(np.array([[0.5, 0.5], [0.9, 0.3]]), where="predictions of 'resnet'")
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: predictions of 'resnet', item 1: probabilities sum to 1.2, ...
+    """
+    bad = ~np.isfinite(values) | (values < 0) | (values > 1 + tolerance)
+    if bad.any():
+        spot = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(
+            f"{where}, {_item(spot[values.ndim - 2], names)}",
+            f"probability is {values[spot]:.6g}",
+            "a number between 0 and 1",
+            "give probabilities, not logits; apply a softmax first",
+        )
+    totals = values.sum(axis=-1)
+    off = np.abs(totals - 1) > tolerance
+    if off.any():
+        spot = tuple(int(i) for i in np.argwhere(off)[0])
+        raise InputError(
+            f"{where}, {_item(spot[values.ndim - 2], names)}",
+            f"probabilities sum to {totals[spot]:.6g}" + _more(int(off.sum())),
+            "1",
+            "divide each row by its sum",
+        )
+
+
+def _more(total: int) -> str:
+    """Say that the fault named is one of several."""
+    return "" if total == 1 else f" (one of {total} such items)"
+
+
+def _item(number: int, names: Sequence[str]) -> str:
+    """Name an item by its id where the caller knows it, else by its position."""
+    return f"item {names[number]!r}" if names else f"item {number}"

@@ -1,0 +1,163 @@
+"""Estimate: a number that carries its own uncertainty, and only compares in pairs.
+
+Intervals from replicates under one resampling plan:
+
+- ``percentile``: quantiles of the replicates;
+- ``basic``: the same quantiles mirrored at the value, which undoes a shift of the replicates;
+- ``normal``: value plus or minus z standard deviations of the replicates;
+- ``wilson``: for a share of hard labels among a fixed number of trials, without replicates.
+
+An undefined replicate counts against both ends: as the lowest for the lower end and as the
+highest for the upper. An end that so many are undefined to decide is itself undefined.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, choice, frozen
+
+Method = Literal["percentile", "basic", "normal", "wilson"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A metric's value, and its replicates under one resampling plan.
+
+    There is no ``<``: the only comparison is the paired difference and its interval.
+
+    Attributes
+    ----------
+    value
+        The metric on the data as they are; nan when undefined.
+    replicates
+        The metric on each resample, shape (replicates,).
+    plan
+        Fingerprint of the plan; only estimates of the same plan can be paired.
+    bounds
+        Smallest and largest possible value; intervals are cut there.
+    method
+        How intervals are made unless asked otherwise.
+    trials
+        Number of trials for ``wilson``.
+
+    Examples
+    --------
+    >>> better = Estimate(0.9, np.array([0.88, 0.90, 0.92]), "plan")
+    >>> worse = Estimate(0.8, np.array([0.79, 0.80, 0.81]), "plan")
+    >>> (better - worse).interval(0.9)
+    (0.091, 0.109)
+    """
+
+    value: float
+    replicates: Floats
+    plan: str
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    method: Method = "percentile"
+    trials: int | None = None
+
+    def __post_init__(self) -> None:
+        choice("interval", self.method, METHODS)
+        if (self.method == "wilson") != (self.trials is not None):
+            raise InputError(
+                "interval wilson", f"{self.trials} trials", "a number of trials, and only then",
+                "choose percentile for metrics that are not a share of trials",
+            )  # fmt: skip
+        object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Lower and upper end; nan where the value or too many replicates are undefined."""
+        if not 0 < level < 1:
+            raise InputError(
+                "interval", f"level {level}", "a number between 0 and 1", "try 0.95"
+            )
+        if math.isnan(self.value):
+            return math.nan, math.nan
+        if self.trials is not None:
+            return wilson(self.value * self.trials, self.trials, level)
+        low, high = self._ends(level)
+        return self._cut(low), self._cut(high)
+
+    def _ends(self, level: float) -> tuple[float, float]:
+        tail = (1 - level) / 2
+        if self.method == "normal":
+            half = _z(level) * float(self.replicates.std())
+            return self.value - half, self.value + half
+        low = _quantile(np.nan_to_num(self.replicates, nan=-np.inf), tail)
+        high = _quantile(np.nan_to_num(self.replicates, nan=np.inf), 1 - tail)
+        if self.method == "basic":
+            return 2 * self.value - high, 2 * self.value - low
+        return low, high
+
+    def _cut(self, end: float) -> float:
+        return end if math.isnan(end) else min(max(end, self.bounds[0]), self.bounds[1])
+
+    @property
+    def shift(self) -> float:
+        """How far the replicates lie from the value on average: the bias of the resampling."""
+        return float(self.replicates.mean()) - self.value
+
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation of the replicates."""
+        return float(self.replicates.std())
+
+    @property
+    def undefined(self) -> float:
+        """Share of replicates that are undefined."""
+        return float(np.isnan(self.replicates).mean())
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        """Paired difference; both estimates must come from the same plan."""
+        if self.plan != other.plan:
+            raise InputError(
+                "difference of estimates", f"plans {self.plan!r} and {other.plan!r}",
+                "one plan", "evaluate both models in one call",
+            )  # fmt: skip
+        width = max(self.bounds[1] - self.bounds[0], other.bounds[1] - other.bounds[0])
+        return Estimate(
+            self.value - other.value,
+            self.replicates - other.replicates,
+            self.plan,
+            (-width, width),
+            "percentile" if self.method == "wilson" else self.method,
+        )
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        if math.isnan(self.value):
+            return "undefined"
+        return f"{self.value:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval for a share; successes may be fractional (a tied boundary).
+
+    Examples
+    --------
+    >>> wilson(39, 100)
+    (0.300, 0.488)
+    """
+    z = _z(level)
+    share = successes / trials
+    below = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / below
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) / below
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _z(level: float) -> float:
+    """Two-sided normal quantile."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def _quantile(values: Floats, share: float) -> float:
+    """Linear quantile; nan when it falls on an undefined replicate."""
+    with np.errstate(invalid="ignore"):
+        end = float(np.quantile(values, share))
+    return end if math.isfinite(end) else math.nan

@@ -1,0 +1,15 @@
+"""Evaluation: models against a truth that experts disagree about, always paired."""
+
+from equipoise.evaluation.result import LABELS, MACRO, Correlation, Difference, Evaluation, Row
+from equipoise.evaluation.scoring import Settings, evaluate
+
+__all__ = [
+    "LABELS",
+    "MACRO",
+    "Correlation",
+    "Difference",
+    "Evaluation",
+    "Row",
+    "Settings",
+    "evaluate",
+]

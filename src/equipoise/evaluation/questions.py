@@ -1,0 +1,156 @@
+"""Questions: one task's truth, ready to be scored as it is or drawn anew under a plan.
+
+The soft label of an item is its mean vote (or the mean of its possible truths), its hard label
+whether more than half of the votes agree; a tie is negative. A yes/no task has one scored
+class, the positive; a task with more classes scores each against the rest.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, Ints
+from equipoise.evaluation.ballots import Ballots, ballots
+from equipoise.evaluation.redraw import VoteDraw, inflation, panel_draw
+from equipoise.metrics import Block, Truth
+from equipoise.plausibilities import Plausibilities
+from equipoise.resampling import Resampling
+
+HALF = 0.5 + 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """The truth of one task.
+
+    Attributes
+    ----------
+    task
+        Name of the task; empty when there is only one.
+    items
+        Names of its items.
+    place
+        Where these items stand among the items of the plan, shape (items,).
+    classes
+        The classes that are scored: the positive one, or all of them.
+    shares
+        Soft labels, shape (classes, items).
+    votes, draws
+        Where the soft labels come from: votes, or draws of possible truths of shape
+        (classes, items, draws).
+    """
+
+    task: str
+    items: tuple[str, ...]
+    place: Ints
+    classes: tuple[str, ...]
+    shares: Floats
+    votes: Ballots | None = None
+    draws: Floats | None = None
+
+    @property
+    def hard(self) -> Floats:
+        """Hard labels, shape (classes, items)."""
+        return (self.shares > HALF).astype(np.float64)
+
+    def once(self) -> tuple[Block, Block]:
+        """Hard and soft truth with every item counting once."""
+        counts = np.ones((len(self.items), 1), dtype=np.uint8)
+        return _fixed(self.hard, counts), _fixed(self.shares, counts)
+
+    def block(self, plan: Resampling, first: int, stop: int) -> tuple[Block, Block]:
+        """Hard and soft truth in replicates first..stop of the plan."""
+        counts = plan.item_counts(first, stop)[self.place]
+        if plan.truth is None:
+            return _fixed(self.hard, counts), _fixed(self.shares, counts)
+        shares, present = self._drawn(plan, first, stop)
+        if present is not None:
+            counts = counts * present
+        return _varying([share > HALF for share in shares], counts), _varying(shares, counts)
+
+    def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
+        if plan.truth == "posterior":
+            assert self.draws is not None
+            numbers = plan.draw_numbers(first, stop)
+            return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
+        assert self.votes is not None
+        if plan.truth == "panel":
+            return panel_draw(self.votes, self.masses, plan.annotator_counts(first, stop))
+        key = plan.key(f"votes/{self.task}")
+        return [draw.shares(key, first, stop) for draw in self._vote_draws], None
+
+    @cached_property
+    def masses(self) -> list[Floats]:
+        """How much of each vote goes to each scored class, each of shape (votes,)."""
+        assert self.votes is not None
+        codes = [1] if len(self.classes) == 1 else range(len(self.classes))
+        return [self.votes.mass(code) for code in codes]
+
+    @cached_property
+    def _vote_draws(self) -> list[VoteDraw]:
+        assert self.votes is not None
+        return [VoteDraw.prepare(self.votes, mass) for mass in self.masses]
+
+    def widening(self, plan: Resampling) -> float:
+        """By how much the spread of replicates must be widened under the plan."""
+        if plan.kind != "votes" or self.votes is None:
+            return 1.0
+        return inflation(self.votes, self.shares)
+
+    def kept(self, keep: Bools) -> "Question":
+        """Only some of the items."""
+        rows = np.flatnonzero(keep)
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in rows),
+            place=self.place[rows],
+            shares=self.shares[:, rows],
+            votes=None if self.votes is None else self.votes.kept(rows),
+            draws=None if self.draws is None else self.draws[:, rows],
+        )
+
+
+def questions(truth: Annotations | Plausibilities) -> list[Question]:
+    """The question of every task."""
+    if isinstance(truth, Annotations):
+        return [_from_votes(truth, task) for task in truth.tasks]
+    classes = truth.classes[1:] if len(truth.classes) == 2 else truth.classes
+    draws = np.stack([truth.class_draws(name) for name in classes])
+    place = np.arange(len(truth.items))
+    shares = draws.mean(axis=2)
+    return [Question(truth.task, truth.items, place, classes, shares, draws=draws)]
+
+
+def _from_votes(annotations: Annotations, task: str) -> Question:
+    votes = ballots(annotations, task)
+    names = annotations.classes
+    several = annotations.kind != "interval" and len(names) > 2
+    codes = range(len(names)) if several else [1]
+    return Question(
+        task=task,
+        items=tuple(annotations.items[i] for i in votes.items),
+        place=votes.items,
+        classes=names if several else ((names or ("", "positive"))[1],),
+        shares=np.stack([votes.shares(code) for code in codes]),
+        votes=votes,
+    )
+
+
+def _fixed(masses: Floats, counts: NDArray[np.uint8]) -> Block:
+    return Block(tuple(Truth(np.ascontiguousarray(mass)) for mass in masses), counts)
+
+
+def _varying(masses: list[Any], counts: NDArray[np.uint8]) -> Block:
+    return Block(tuple(_truth(mass) for mass in masses), counts)
+
+
+def _truth(mass: NDArray[Any]) -> Truth:
+    """Mark the items that are 0 or 1 in every replicate."""
+    sure = np.full(len(mass), 2, dtype=np.uint8)
+    sure[mass.max(axis=1) == 0] = 0
+    sure[mass.min(axis=1) == 1] = 1
+    return Truth(mass.astype(np.float64, copy=False), sure)

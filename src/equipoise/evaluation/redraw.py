@@ -1,0 +1,109 @@
+"""Redraw: the mean vote of each item after its votes, or its voters, are drawn again."""
+
+from dataclasses import dataclass
+from functools import cache
+from math import comb, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.arrays import Floats, Ints
+from equipoise.evaluation.ballots import Ballots
+
+MOST = 64  # binomial tables are kept for items of at most this many votes
+
+
+def panel_draw(
+    votes: Ballots, masses: list[Floats], panel: NDArray[np.uint8]
+) -> tuple[list[Floats], NDArray[np.uint8]]:
+    """Mean votes when annotator a counts ``panel[a, r]`` times in replicate r.
+
+    Returns the shares of each scored class and whether any voter of the item is left, all of
+    shape (items, replicates). Gold votes (annotator -1) count once in every replicate.
+    """
+    from equipoise.kernels.resampling import panel_shares
+
+    with_gold = np.vstack([panel, np.ones((1, panel.shape[1]), dtype=np.uint8)])
+    drawn = [
+        panel_shares(votes.start, votes.annotator, mass, votes.weight, with_gold)
+        for mass in masses
+    ]
+    return [share for share, _ in drawn], drawn[0][1]
+
+
+def inflation(votes: Ballots, shares: Floats) -> float:
+    """Factor that undoes how much too small the spread of redrawn votes is.
+
+    The mean of m votes drawn from m votes has (m - 1)/m of the variance it should have. With
+    equal m this is sqrt(m / (m - 1)); otherwise items count by their part of the variance.
+    """
+    size = votes.sizes.astype(np.float64)
+    several = size > 1
+    variance = (shares * (1 - shares)).sum(axis=0)[several] / size[several]
+    if not variance.sum() > 0:
+        return 1.0
+    better = variance * size[several] / (size[several] - 1)
+    return sqrt(float(better.sum() / variance.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VoteDraw:
+    """Draws of one class's mean vote from each item's own votes.
+
+    `tables` is set when all votes are yes or no and count alike: then the number of yes votes
+    is binomial and one random word per item is enough.
+    """
+
+    votes: Ballots
+    mass: Floats
+    tables: tuple[Ints, Ints, NDArray[np.uint64], NDArray[np.uint8]] | None
+    start_share: Floats
+
+    @classmethod
+    def prepare(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
+        """Choose how to draw."""
+        plain = np.isin(mass, (0.0, 1.0)).all() and (votes.weight == votes.weight[0]).all()
+        size = votes.sizes
+        yes = np.add.reduceat(mass, votes.start[:-1])
+        if not plain or size.max() > MOST:
+            return cls(votes, mass, None, yes / size)
+        yes = yes.astype(np.int64)
+        split = (yes > 0) & (yes < size)
+        cells, code = np.unique(size[split] * (MOST + 1) + yes[split], return_inverse=True)
+        cell = np.full(len(size), -1, dtype=np.int64)
+        cell[split] = code
+        pairs = [divmod(int(c), MOST + 1) for c in cells]
+        threshold = np.array([_thresholds(m, k) for m, k in pairs], dtype=np.uint64)
+        guide = np.array([_guide(m, k) for m, k in pairs], dtype=np.uint8)
+        shape = (len(pairs), -1) if pairs else (0, MOST + 1)
+        tables = (cell, size, threshold.reshape(shape), guide.reshape(len(pairs), 256))
+        return cls(votes, mass, tables, yes / size)
+
+    def shares(self, key: np.uint64, first: int, stop: int) -> Floats:
+        """Mean votes in replicates first..stop, shape (items, replicates)."""
+        from equipoise.kernels.resampling import binomial_shares, vote_shares
+
+        share = np.repeat(self.start_share[:, None], stop - first, axis=1)
+        if self.tables is not None:
+            binomial_shares(self.tables, key, first, share)
+        else:
+            vote_shares((self.votes.start, self.mass, self.votes.weight), key, first, share)
+        return share
+
+
+@cache
+def _thresholds(votes: int, yes: int) -> tuple[int, ...]:
+    """Cumulative binomial probabilities in units of 2^-32, padded with 2^32."""
+    share = yes / votes
+    chance = [comb(votes, j) * share**j * (1 - share) ** (votes - j) for j in range(votes + 1)]
+    steps = np.minimum(np.round(np.cumsum(chance) * 2**32), 2**32).astype(np.uint64)
+    steps[votes:] = 2**32
+    return tuple(int(s) for s in steps) + (2**32,) * (MOST - votes)
+
+
+@cache
+def _guide(votes: int, yes: int) -> tuple[int, ...]:
+    """For each top byte of a draw, the first outcome it can mean."""
+    starts = np.arange(256, dtype=np.uint64) << np.uint64(24)
+    steps = np.array(_thresholds(votes, yes), dtype=np.uint64)
+    return tuple(int(s) for s in np.searchsorted(steps, starts, side="right"))

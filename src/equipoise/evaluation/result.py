@@ -1,0 +1,241 @@
+"""The result of an evaluation: a table with intervals, and everything paired that follows.
+
+Rows are models by task, metric and labels; ``rank`` is the average rank among the models, and
+``p_best`` the share of replicates in which the model is best (ties share).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, frozen, listed, nearest
+from equipoise.estimate import Estimate, Method
+from equipoise.evaluation.influential import Influential
+from equipoise.metrics import Metric
+from equipoise.ranks import (
+    average_ranks,
+    beats,
+    goodness,
+    kendall_tau_b,
+    rank_probabilities,
+    spearman,
+)
+from equipoise.resampling import Resampling
+
+LABELS = ("hard", "soft")
+MACRO = "macro average"
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    task: str
+    model: str
+    metric: str
+    labels: str
+    value: float
+    low: float
+    high: float
+    rank: float
+    p_best: float
+
+
+class Difference(NamedTuple):
+    """Model a minus model b, paired replicate by replicate."""
+
+    task: str
+    metric: str
+    labels: str
+    a: str
+    b: str
+    value: float
+    low: float
+    high: float
+    p_better: float
+
+
+class Correlation(NamedTuple):
+    """How the ranking by hard labels agrees with that by soft labels, and how stable each is.
+
+    ``mean_spearman_*`` is the mean rank correlation of the replicates' order with the order
+    of the values; ``soft_win_rate`` how often the soft order stays nearer to its own.
+    """
+
+    task: str
+    metric: str
+    spearman: float
+    kendall_tau_b: float
+    mean_spearman_hard: float
+    mean_spearman_soft: float
+    soft_win_rate: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Evaluation:
+    """What `evaluate` returns.
+
+    Attributes
+    ----------
+    tasks, models, metrics
+        Names along the axes; the last task is the macro average when there are several.
+    values, replicates
+        Shape (tasks, metrics, labels, models), and the same with replicates last; labels
+        are hard, then soft.
+    plan, level, interval
+        What was resampled, and how intervals are made.
+    influential
+        Items that decide between the two best models of each task.
+    notices
+        What the user should know, one sentence each.
+    """
+
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    values: Floats
+    replicates: Floats
+    plan: Resampling
+    level: float = 0.95
+    interval: Method = "percentile"
+    influential: tuple[Influential, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen(self.values))
+        object.__setattr__(self, "replicates", frozen(self.replicates))
+
+    def estimate(
+        self, model: str, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> Estimate:
+        """One number with its replicates.
+
+        Without a task: the only one, or the macro average.
+        """
+        return self._estimate(
+            *self._cell(metric, labels, task), _place("model", model, self.models)
+        )
+
+    def table(self) -> list[Row]:
+        """Every model in every task, metric and kind of label."""
+        rows = []
+        for t, k, label in self._cells():
+            good = goodness(self.replicates[t, k, label], self.metrics[k].better)
+            ranks = average_ranks(goodness(self.values[t, k, label], self.metrics[k].better))
+            best = rank_probabilities(good)[:, 0]
+            for m, model in enumerate(self.models):
+                estimate = self._estimate(t, k, label, m)
+                low, high = estimate.interval(self.level)
+                rows.append(
+                    Row(
+                        self.tasks[t], model, self.metrics[k].name, LABELS[label],
+                        estimate.value, low, high, float(ranks[m]), float(best[m]),
+                    )
+                )  # fmt: skip
+        return rows
+
+    def differences(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> list[Difference]:
+        """Paired differences between any two models, in the order of the models."""
+        t, k, label = self._cell(metric, labels, task)
+        win = beats(goodness(self.replicates[t, k, label], self.metrics[k].better))
+        return [
+            self._difference((t, k, label), a, b, float(win[a, b]))
+            for a in range(len(self.models))
+            for b in range(a + 1, len(self.models))
+        ]
+
+    def to_best(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> list[Difference]:
+        """Paired differences of the best model to each other, smallest first."""
+        t, k, label = self._cell(metric, labels, task)
+        good = goodness(self.values[t, k, label], self.metrics[k].better)
+        if np.isnan(good).all():
+            return []
+        best = int(np.nanargmax(good))
+        win = beats(goodness(self.replicates[t, k, label], self.metrics[k].better))
+        others = [m for m in np.argsort(-good, kind="stable") if m != best]
+        return [
+            self._difference((t, k, label), best, int(b), float(win[best, b])) for b in others
+        ]
+
+    def rank_probabilities(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> Floats:
+        """How often each model holds each rank, shape (models, ranks)."""
+        t, k, label = self._cell(metric, labels, task)
+        return rank_probabilities(
+            goodness(self.replicates[t, k, label], self.metrics[k].better)
+        )
+
+    def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
+        """Agreement of hard and soft rankings, and the stability of each."""
+        t, k, _ = self._cell(metric, "soft", task)
+        hard, soft = self.values[t, k]
+        stable = [
+            spearman(np.broadcast_to(self.values[t, k, x][:, None], reps.shape), reps)
+            for x, reps in enumerate(self.replicates[t, k])
+        ]
+        both = np.round(np.stack(stable), 12)
+        both = both[:, ~np.isnan(both).any(axis=0)]
+        wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
+        return Correlation(
+            self.tasks[t], self.metrics[k].name,
+            float(spearman(hard, soft)), float(kendall_tau_b(hard, soft)),
+            _mean(both[0]), _mean(both[1]), _mean(wins),
+        )  # fmt: skip
+
+    def _cells(self) -> Iterator[tuple[int, int, int]]:
+        return (
+            (t, k, label)
+            for t in range(len(self.tasks))
+            for k in range(len(self.metrics))
+            for label in range(len(LABELS))
+        )
+
+    def _cell(self, metric: str, labels: str, task: str | None) -> tuple[int, int, int]:
+        return (
+            len(self.tasks) - 1 if task is None else _place("task", task, self.tasks),
+            _place("metric", metric, tuple(one.name for one in self.metrics)),
+            _place("labels", labels, LABELS),
+        )
+
+    def _estimate(self, t: int, k: int, label: int, m: int) -> Estimate:
+        metric = self.metrics[k]
+        wilson = (
+            metric.trials is not None and LABELS[label] == "hard" and self.tasks[t] != MACRO
+        )
+        return Estimate(
+            float(self.values[t, k, label, m]),
+            self.replicates[t, k, label, m],
+            self.plan.fingerprint,
+            metric.bounds,
+            "wilson" if wilson else self.interval,
+            metric.trials if wilson else None,
+        )
+
+    def _difference(self, cell: tuple[int, int, int], a: int, b: int, win: float) -> Difference:
+        t, k, label = cell
+        gap = self._estimate(t, k, label, a) - self._estimate(t, k, label, b)
+        low, high = gap.interval(self.level)
+        return Difference(
+            self.tasks[t], self.metrics[k].name, LABELS[label],
+            self.models[a], self.models[b], gap.value, low, high, win,
+        )  # fmt: skip
+
+
+def _place(what: str, name: str, known: tuple[str, ...]) -> int:
+    if name not in known:
+        raise InputError(
+            f"evaluation, {what}", f"{name!r}", f"one of {listed(known, most=8)}",
+            nearest(name, known),
+        )  # fmt: skip
+    return known.index(name)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else math.nan

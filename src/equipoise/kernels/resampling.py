@@ -1,0 +1,123 @@
+"""Random resamples from a counter-based stream: replicate r never depends on its block.
+
+Word i of replicate r is ``mix(mix(key + (r + 1) GOLDEN) + (i + 1) GOLDEN)``, with the finaliser of splitmix64 (Steele, Lea and Flood 2014) as ``mix``: any word of any
+replicate can be made on its own, so chunks and threads cannot change a single draw.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LOW = np.uint64(0xFFFFFFFF)
+
+
+@njit(cache=True, inline="always")
+def _mix(z: Any) -> Any:
+    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return z ^ (z >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def draw_counts(key: Any, first: Any, counts: Any) -> None:
+    """Draw as many units as there are, with replacement; counts (units, replicates) of uint8.
+
+    Column j belongs to replicate ``first + j``. A unit is chosen by the high half of a 32-bit
+    product, so its chance is off by at most units / 2^32.
+    """
+    units, width = counts.shape
+    span = uint64(units)
+    counts[:] = 0
+    for j in range(width):
+        state = _mix(uint64(key) + uint64(first + j + 1) * GOLDEN)
+        drawn = 0
+        while drawn < units:
+            state += GOLDEN
+            z = _mix(state)
+            counts[((z & LOW) * span) >> uint64(32), j] += 1
+            drawn += 1
+            if drawn < units:
+                counts[((z >> uint64(32)) * span) >> uint64(32), j] += 1
+                drawn += 1
+
+
+@njit(cache=True, nogil=True)
+def panel_shares(start: Any, annotator: Any, mass: Any, weight: Any, panel: Any) -> Any:
+    """Mean vote of each item when annotator a counts ``panel[a, r]`` times.
+
+    Votes of item i are ``start[i]:start[i + 1]``. Returns the shares and whether the item has
+    any vote left, both (items, replicates); an item without one has share 0 and present 0.
+    """
+    items, width = len(start) - 1, panel.shape[1]
+    share = np.zeros((items, width))
+    present = np.zeros((items, width), dtype=np.uint8)
+    total = np.zeros(width)
+    for i in range(items):
+        total[:] = 0.0
+        row = share[i]
+        for v in range(start[i], start[i + 1]):
+            times, w, up = panel[annotator[v]], weight[v], weight[v] * mass[v]
+            for r in range(width):
+                total[r] += times[r] * w
+                row[r] += times[r] * up
+        for r in range(width):
+            if total[r] > 0.0:
+                row[r] /= total[r]
+                present[i, r] = 1
+    return share, present
+
+
+@njit(cache=True, nogil=True)
+def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
+    """Mean vote of each item after drawing its own votes anew; share (items, replicates).
+
+    ``votes`` is (start, mass, weight): the votes of item i are ``start[i]:start[i + 1]``.
+    """
+    start, mass, weight = votes
+    items, width = share.shape
+    state = np.empty(width, dtype=np.uint64)
+    for j in range(width):
+        state[j] = _mix(uint64(key) + uint64(first + j + 1) * GOLDEN)
+    for i in range(items):
+        begin, number = start[i], start[i + 1] - start[i]
+        span = uint64(number)
+        for j in range(width):
+            up = total = 0.0
+            z = uint64(0)
+            for v in range(number):
+                if v % 2 == 0:
+                    state[j] += GOLDEN
+                    z = _mix(state[j])
+                half = z & LOW if v % 2 == 0 else z >> uint64(32)
+                pick = begin + ((half * span) >> uint64(32))
+                up += weight[pick] * mass[pick]
+                total += weight[pick]
+            share[i, j] = up / total
+
+
+@njit(cache=True, nogil=True)
+def binomial_shares(tables: Any, key: Any, first: Any, share: Any) -> None:
+    """The same for equal yes/no votes: one binomial draw per item and replicate.
+
+    ``tables`` is (cell, votes, threshold, guide): ``cell[i]`` is the row of the tables for item i, -1 when its votes are unanimous (its share
+    then stands in ``share`` already); ``threshold`` holds 32-bit cumulative probabilities and
+    ``guide`` where to start looking for the top byte of a draw.
+    """
+    cell, votes, threshold, guide = tables
+    items, width = share.shape
+    state = np.empty(width, dtype=np.uint64)
+    for j in range(width):
+        state[j] = _mix(uint64(key) + uint64(first + j + 1) * GOLDEN)
+    for i in range(items):
+        if cell[i] < 0:
+            continue
+        table, begin, one = threshold[cell[i]], guide[cell[i]], 1.0 / votes[i]
+        for j in range(width):
+            state[j] += GOLDEN
+            u = _mix(state[j]) >> uint64(32)
+            k = begin[u >> uint64(24)]
+            while u >= table[k]:
+                k += 1
+            share[i, j] = k * one

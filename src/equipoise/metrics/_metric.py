@@ -1,0 +1,148 @@
+"""Metric: pure functions and the facts that the tables, the page and the laws need.
+
+A metric factors like a linear solver. ``prepare`` does what needs only the prediction (a
+sort), ``reduce`` makes a few sums in one linear pass over all replicates of a block, and
+``finish`` turns sums into values. Metrics of the same `family` share the reduction, so AUROC
+and average precision of one model cost one pass.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.arrays import Floats, ItemsByReplicates, PerItem, PerReplicate
+
+
+class Order(NamedTuple):
+    """Items by falling score, and where runs of equal scores end.
+
+    Attributes
+    ----------
+    items
+        Positions of the items, best first, shape (items,).
+    last
+        1 for an item alone, 2 for the last of a tied run, 0 inside a run, shape (items,).
+    """
+
+    items: NDArray[np.int32]
+    last: NDArray[np.uint8]
+
+
+class Truth(NamedTuple):
+    """Positive mass of every item for one class: fixed, or different in each replicate.
+
+    Attributes
+    ----------
+    positive
+        Shape (items,), or (items, replicates) when the truth itself is resampled.
+    sure
+        For resampled truth, shape (items,): 0 or 1 where all replicates say so, else 2.
+    """
+
+    positive: Floats
+    sure: NDArray[np.uint8] | None = None
+
+
+class Block(NamedTuple):
+    """What a run of replicates is scored against: one truth per class, counts per item."""
+
+    classes: tuple[Truth, ...]
+    counts: NDArray[np.uint8]
+
+
+Prepared = tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Facts and functions of one metric with its parameters set.
+
+    Attributes
+    ----------
+    name, title, soft_title
+        Name on the command line and in tables; titles with hard and with soft labels.
+    definition
+        What is computed, as a sentence for the page.
+    better, bounds, ordered, needs
+        Direction, smallest and largest value, whether the order of classes matters, and
+        what a prediction must be.
+    family
+        Metrics of one family share `prepare` and `reduce`.
+    prepare, reduce, finish
+        ``prepare(scores)`` sorts, ``reduce(prepared, block)`` returns sums whose last axis
+        is replicates, ``finish(sums)`` returns one value per replicate.
+    influence
+        ``influence(order, positive)`` returns the value and its derivative by item, for
+        instant standard errors; None where there is none.
+    trials
+        For a share of hard labels among a fixed number of items: that number, so that its
+        interval is Wilson's.
+    """
+
+    name: str
+    title: str
+    soft_title: str
+    definition: str
+    family: str
+    prepare: Callable[[Floats], Prepared]
+    reduce: Callable[[Prepared, Block], Floats]
+    finish: Callable[[Floats], PerReplicate]
+    better: Literal["higher", "lower"] = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    needs: Literal["scores", "probabilities"] = "scores"
+    ordered: bool = False
+    influence: Callable[[Order, PerItem], tuple[float, PerItem]] | None = None
+    trials: int | None = None
+
+    def score(
+        self, truth: Floats, prepared: Prepared, counts: ItemsByReplicates
+    ) -> PerReplicate:
+        """Value in each replicate.
+
+        Parameters
+        ----------
+        truth
+            Positive mass (items,), or class masses (items, classes).
+        prepared
+            What `prepare` returned for the prediction.
+        counts
+            Shape (items, replicates): how often each item stands in each replicate.
+        """
+        columns = truth[:, None] if truth.ndim == 1 else truth
+        classes = tuple(Truth(np.ascontiguousarray(column)) for column in columns.T)
+        return self.finish(self.reduce(prepared, Block(classes, counts)))
+
+    def __call__(self, truth: Floats, prediction: Floats) -> float:
+        """Score one prediction against one truth, every item counting once."""
+        once = np.ones((len(truth), 1), dtype=np.uint8)
+        return float(self.score(truth, self.prepare(prediction), once)[0])
+
+
+def average_classes(values: Floats, mass: Floats, average: str) -> PerReplicate:
+    """Average one-vs-rest values over classes; both (classes, replicates).
+
+    ``macro`` weighs classes alike, ``weighted`` by their mass. A class whose value is
+    undefined makes the average undefined.
+    """
+    if average == "macro":
+        return np.asarray(values.mean(axis=0))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((values * mass).sum(axis=0) / mass.sum(axis=0))
+
+
+AVERAGES: Sequence[str] = ("macro", "weighted")
+
+
+def parameters(name: str, defaults: dict[str, Any], given: dict[str, Any]) -> str:
+    """Name a metric with only the parameters that differ from the default.
+
+    Examples
+    --------
+    >>> parameters("auroc", {"form": "pairs"}, {"form": "strict"})
+    'auroc:form=strict'
+    """
+    changed = [f"{key}={given[key]}" for key in defaults if given[key] != defaults[key]]
+    return ":".join([name, *changed])

@@ -1,0 +1,113 @@
+"""Predictions: what one model says about each item, as scores or class probabilities.
+
+A classifier, a detector of data problems and an uncertainty score are the same thing to a
+metric: a number (or a distribution over classes) per item, higher meaning more so.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    listed,
+    positions,
+    require_finite,
+    require_simplex,
+)
+from equipoise.coding.options import PredictionHow, prediction_options
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """One model's answer to one task.
+
+    Attributes
+    ----------
+    model
+        The model's name.
+    items
+        Names of the items, unique.
+    values
+        Scores, shape (items,), or class probabilities, shape (items, classes).
+    classes
+        Names of the classes for probabilities; empty for scores.
+    task
+        Which question these predictions answer; empty when there is only one.
+
+    Examples
+    --------
+    >>> resnet = Predictions("resnet", ("a", "b"), np.array([0.2, 0.9]))
+    >>> resnet.aligned(["b", "a"])
+    array([0.9, 0.2])
+    """
+
+    model: str
+    items: tuple[str, ...]
+    values: Floats
+    classes: tuple[str, ...] = ()
+    task: str = ""
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        expected = (len(self.items), len(self.classes)) if self.classes else (len(self.items),)
+        if values.shape != expected:
+            raise InputError(
+                self.where, f"values of shape {values.shape}", f"{expected}",
+                "give one score per item, or one row of class probabilities with class names",
+            )  # fmt: skip
+        self._check_items()
+        if self.classes:
+            require_simplex(values, where=self.where, names=self.items)
+        else:
+            require_finite(values, where=self.where, names=self.items)
+        object.__setattr__(self, "values", frozen(values))
+
+    @classmethod
+    def from_dataframe(
+        cls, frame: Any, **how: Unpack[PredictionHow]
+    ) -> "tuple[Predictions, ...]":
+        """Read a dataframe of any layout, one `Predictions` per model and task.
+
+        The keywords are those of `equipoise.coding.options.PredictionOptions`.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> frame = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
+        >>> [each.model for each in Predictions.from_dataframe(frame)]
+        ['cnn', 'vit']
+        """
+        from equipoise.coding.scores import frame_scores
+
+        return tuple(cls(**each) for each in frame_scores(frame, prediction_options(how)))
+
+    def _check_items(self) -> None:
+        if not self.items:
+            raise InputError(self.where, "no items", "at least one", "check the file")
+        if len(set(self.items)) != len(self.items):
+            twice = [name for name, times in Counter(self.items).items() if times > 1]
+            raise InputError(
+                self.where, f"items {listed(twice)} more than once",
+                "one prediction per item", "keep one row per item, task and model",
+            )  # fmt: skip
+
+    @property
+    def where(self) -> str:
+        """How messages call these predictions."""
+        task = f" for {self.task!r}" if self.task else ""
+        return f"predictions of {self.model!r}{task}"
+
+    def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
+        """Return the values in the given item (and class) order."""
+        rows = positions(items, self.items, where=f"{self.where}, items")
+        if not classes:
+            return np.asarray(self.values[rows])
+        columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
+        return np.asarray(self.values[rows][:, columns])

@@ -1,0 +1,124 @@
+"""Ranks of models, and how two rankings agree, with ties treated as ties.
+
+Rank 1 is best; tied models share the average of their ranks. Values that differ by less than
+1e-12 are tied: several public leaderboard models are identical. Everything works on an array
+of shape (models, replicates) at once.
+"""
+
+from math import comb
+
+import numpy as np
+
+from equipoise.arrays import Floats
+
+TIE = 12  # decimals to which values must differ to rank apart
+
+
+def goodness(values: Floats, better: str) -> Floats:
+    """Values as higher-is-better, rounded so that ties are ties."""
+    return np.round(values if better == "higher" else -values, TIE)
+
+
+def average_ranks(good: Floats) -> Floats:
+    """Average rank of each model along the first axis; nan where any model is undefined.
+
+    Examples
+    --------
+    >>> average_ranks(np.array([0.9, 0.7, 0.9]))
+    array([1.5, 3. , 1.5])
+    """
+    above = np.stack([(good > one).sum(axis=0) for one in good])
+    level = np.stack([(good == one).sum(axis=0) for one in good])
+    ranks = above + (level + 1) / 2
+    return np.where(np.isnan(good).any(axis=0), np.nan, ranks)
+
+
+def rank_probabilities(good: Floats) -> Floats:
+    """How often each model holds each rank, shape (models, ranks); tied models share ranks.
+
+    Parameters
+    ----------
+    good
+        Shape (models, replicates). Replicates with an undefined model are left out; when
+        none is left the result is nan.
+
+    Examples
+    --------
+    >>> rank_probabilities(np.array([[0.9, 0.7, 0.9], [0.8, 0.8, 0.8]]))
+    array([[0.667, 0.333],
+           [0.333, 0.667]])
+    """
+    models = len(good)
+    known = good[:, ~np.isnan(good).any(axis=0)]
+    if not known.shape[1]:
+        return np.full((models, models), np.nan)
+    above = np.stack([(known > one).sum(axis=0) for one in known])
+    level = np.stack([(known == one).sum(axis=0) for one in known])
+    ranks = np.arange(models)[:, None]
+    holds = [(ranks >= a) & (ranks < a + n) for a, n in zip(above, level, strict=True)]
+    return np.stack([(h / n).mean(axis=1) for h, n in zip(holds, level, strict=True)])
+
+
+def beats(good: Floats) -> Floats:
+    """How often each model beats each other, ties half, shape (models, models).
+
+    Examples
+    --------
+    >>> float(beats(np.array([[0.9, 0.7], [0.8, 0.7]]))[0, 1])
+    0.75
+    """
+    known = good[:, ~np.isnan(good).any(axis=0)]
+    if not known.shape[1]:
+        return np.full((len(good), len(good)), np.nan)
+    wins = [(one > known).mean(axis=1) + (one == known).mean(axis=1) / 2 for one in known]
+    return np.stack(wins)
+
+
+def spearman(a: Floats, b: Floats) -> Floats:
+    """Rank correlation of two sets of values along the first axis; nan when one is constant.
+
+    Examples
+    --------
+    >>> float(spearman(np.array([0.81, 0.8, 0.79, 0.75]), np.array([0.6, 0.64, 0.59, 0.5])))
+    0.8
+    """
+    x, y = average_ranks(np.round(a, TIE)), average_ranks(np.round(b, TIE))
+    return _correlation(x - x.mean(axis=0), y - y.mean(axis=0))
+
+
+def kendall_tau_b(a: Floats, b: Floats) -> Floats:
+    """Kendall's tau-b along the first axis; nan when one is constant.
+
+    Examples
+    --------
+    >>> float(kendall_tau_b(np.array([1, 2, 3, 4, 5, 6]), np.array([2, 1, 3, 3, 6, 5])))
+    0.690
+    """
+    x, y = np.round(a, TIE), np.round(b, TIE)
+    upper = np.triu_indices(len(x), 1)
+    signs = [np.sign(v[upper[0]] - v[upper[1]]) for v in (x, y)]
+    return _correlation(*signs)
+
+
+def _correlation(x: Floats, y: Floats) -> Floats:
+    """Sum of products over the root of the sums of squares, along the first axis."""
+    below = np.sqrt((x * x).sum(axis=0) * (y * y).sum(axis=0))
+    product = (x * y).sum(axis=0)
+    safe = np.where(below > 0, below, 1.0)
+    value = np.where(below > 0, product / safe, np.nan)
+    return value if value.ndim else value[()]
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """One-sided binomial sign test, ties left out: P(at least this many wins | fair coin).
+
+    Only for reproducing published tables: applied to bootstrap replicates its p-value shrinks
+    with the number of replicates, which are not data.
+
+    Examples
+    --------
+    >>> sign_test(540, 460)
+    0.00622
+    """
+    number = wins + losses
+    return float(sum(comb(number, k) for k in range(wins, number + 1)) / 2**number)

@@ -1,0 +1,261 @@
+"""Resampling: one plan of what is drawn again, shared by every model, metric and task.
+
+============  ================================================================================
+kind          what is drawn anew in each replicate
+============  ================================================================================
+items         items with replacement, or whole groups of items (patients, nights)
+votes         each item's own votes: the annotation bootstrap, for anonymous crowds
+panel         annotators, the same draw for all items: for panels who rate many items
+posterior     a draw of the aggregation model's possible truths
+items x ...   both: the total uncertainty (``items x panel``, ``items x votes``, ...)
+influence     nothing: items by influence functions, for a million items and more
+============  ================================================================================
+
+The plan holds no resamples; it makes any run of them from the seed, always the same.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, Ints, choice, frozen, nearest
+from equipoise.plausibilities import Plausibilities
+
+KINDS = (
+    "items",
+    "votes",
+    "panel",
+    "posterior",
+    "items x votes",
+    "items x panel",
+    "items x posterior",
+    "influence",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Resampling:
+    """A plan of replicates.
+
+    Two models scored under the same plan are compared replicate by replicate, so
+    differences and ranks are paired by construction.
+
+    Attributes
+    ----------
+    kind
+        One of `KINDS`.
+    items
+        Names of the items the plan draws from.
+    replicates, seed
+        How many resamples, and from which seed.
+    group
+        Which group each item belongs to, shape (items,); groups are drawn as a whole.
+    annotators, draws
+        How many annotators and possible truths there are to draw from.
+    reason
+        Why this kind was chosen, as a sentence for the user.
+
+    Examples
+    --------
+    >>> plan = Resampling(kind="items", items=("a", "b", "c"), replicates=2, seed=1)
+    >>> plan.item_counts(0, 2).sum(axis=0)
+    array([3, 3], dtype=uint64)
+    """
+
+    kind: str
+    items: tuple[str, ...]
+    replicates: int = 2000
+    seed: int = 0
+    group: Ints | None = None
+    annotators: int = 0
+    draws: int = 0
+    reason: str = ""
+    _names: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        choice("resampling, kind", self.kind, KINDS)
+        if self.replicates < 1:
+            raise InputError(
+                "resampling", f"{self.replicates} replicates", "at least 1", "2000 is usual"
+            )
+        if self.group is not None:
+            object.__setattr__(self, "group", frozen(np.asarray(self.group, dtype=np.int64)))
+        names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
+        object.__setattr__(self, "_names", names)
+
+    @property
+    def over_items(self) -> bool:
+        """Whether items are drawn anew."""
+        return self.kind.startswith("items")
+
+    @property
+    def truth(self) -> Literal["votes", "panel", "posterior"] | None:
+        """What of the truth is drawn anew."""
+        for part in ("votes", "panel", "posterior"):
+            if self.kind.endswith(part):
+                return part
+        return None
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for everything that decides the draws."""
+        parts = [
+            self.kind,
+            self.replicates,
+            self.seed,
+            self._names,
+            None if self.group is None else hashlib.sha256(self.group.tobytes()).hexdigest(),
+            self.annotators,
+            self.draws,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    def key(self, purpose: str) -> np.uint64:
+        """Key of the random stream for one purpose."""
+        digest = hashlib.sha256(f"{self.seed}/{purpose}".encode()).digest()
+        return np.uint64(int.from_bytes(digest[:8], "little"))
+
+    def item_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
+        """How often each item stands in replicates first..stop, shape (items, replicates)."""
+        if not self.over_items:
+            return np.ones((len(self.items), stop - first), dtype=np.uint8)
+        units = len(self.items) if self.group is None else int(self.group.max()) + 1
+        counts = self._draw("items", units, first, stop)
+        return counts if self.group is None else counts[self.group]
+
+    def annotator_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
+        """How often each annotator stands in them, shape (annotators, replicates)."""
+        return self._draw("panel", self.annotators, first, stop)
+
+    def draw_numbers(self, first: int, stop: int) -> Ints:
+        """Which possible truth each replicate takes: all of them in turn."""
+        return np.arange(first, stop) % max(self.draws, 1)
+
+    def _draw(self, purpose: str, units: int, first: int, stop: int) -> NDArray[np.uint8]:
+        from equipoise.kernels.resampling import draw_counts
+
+        counts = np.empty((units, stop - first), dtype=np.uint8)
+        draw_counts(self.key(purpose), first, counts)
+        return counts
+
+
+def resample(
+    truth: Annotations | Plausibilities,
+    kind: str | None = None,
+    *,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> Resampling:
+    """Make the plan for a truth; without a kind, the one that fits how it was collected.
+
+    Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
+    item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+    ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1]),
+    ...     annotator=np.array([0, 1, 0, 1]), label=np.array([1, 0, 1, 1]))
+    >>> resample(votes).kind
+    'panel'
+    """
+    chosen, reason = _default(truth)
+    if kind is not None:
+        chosen = normalised(kind)
+        reason = f"{chosen} was asked for."
+    if isinstance(truth, Annotations):
+        _possible(truth, chosen)
+        annotators = 0 if truth.annotators is None else len(truth.annotators)
+        group, draws = truth.group, 0
+    else:
+        annotators, group, draws = 0, None, truth.draws
+        if chosen.split(" x ")[-1] in ("votes", "panel"):
+            raise InputError(
+                f"resampling {chosen}", "plausibilities without votes",
+                "items, posterior or items x posterior", "evaluate the annotations instead",
+            )  # fmt: skip
+    return Resampling(
+        kind=chosen,
+        items=truth.items,
+        replicates=replicates,
+        seed=seed,
+        group=group,
+        annotators=annotators,
+        draws=draws,
+        reason=reason,
+    )
+
+
+def normalised(kind: str) -> str:
+    """Read a kind however it is spelt: ``items-x-panel``, ``items*panel``, ``ITEMS x PANEL``.
+
+    Examples
+    --------
+    >>> normalised("items-x-panel")
+    'items x panel'
+    """
+    letters = "".join(c for c in kind.lower().replace("*", "x") if c.isalpha())
+    for known in KINDS:
+        if letters == known.replace(" ", ""):
+            return known
+    raise InputError(
+        "resampling, kind", f"{kind!r}", f"one of {', '.join(KINDS)}", nearest(kind, KINDS)
+    )
+
+
+def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
+    """The kind of resampling that fits how the truth was collected, and why."""
+    if isinstance(truth, Plausibilities):
+        if truth.draws > 1:
+            return "posterior", "posterior, because the truth comes as draws of a model."
+        return "items", "items, because the truth is a single distribution per item."
+    if truth.annotators is None or truth.annotator is None:
+        if _votes_per_item(truth) > 1:
+            return "votes", "votes, because votes are anonymous: each item's own are redrawn."
+        return "items", "items, because every item has a single anonymous vote."
+    pairs = np.unique(np.stack([truth.annotator, truth.item]), axis=1)
+    load = np.bincount(pairs[0])
+    shared = float(load[load > 1].sum() / load.sum())
+    if len(truth.annotators) > 1 and shared >= 0.5:
+        return (
+            "panel",
+            "panel, because annotator ids are shared across items: "
+            "the same people are redrawn for all items at once.",
+        )
+    if len(truth.annotators) == 1:
+        return "items", "items, because there is only one annotator."
+    return "votes", "votes, because most annotators rated a single item."
+
+
+def _votes_per_item(truth: Annotations) -> float:
+    """Mean number of votes per item and task."""
+    votes = len(truth) if truth.count is None else int(truth.count.sum())
+    if truth.reading is not None:
+        votes = int(truth.reading.max()) + 1
+    return votes / (len(truth.items) * len(truth.tasks))
+
+
+def _possible(truth: Annotations, kind: str) -> None:
+    """Refuse kinds that these annotations cannot be resampled by."""
+    part = kind.split(" x ")[-1]
+    if part == "panel" and (truth.annotators is None or len(truth.annotators) < 2):
+        who = "anonymous votes" if truth.annotators is None else "a single annotator"
+        raise InputError(
+            f"resampling {kind}", who, "at least two annotators with ids",
+            "choose votes or items instead",
+        )  # fmt: skip
+    if part == "votes" and _votes_per_item(truth) <= 1:
+        raise InputError(
+            f"resampling {kind}", "one vote per item", "several votes per item",
+            "choose items instead: a single vote drawn again is itself",
+        )  # fmt: skip
+    if part == "posterior":
+        raise InputError(
+            f"resampling {kind}", "annotations", "plausibilities with draws",
+            "aggregate the annotations first, or choose panel, votes or items",
+        )  # fmt: skip
