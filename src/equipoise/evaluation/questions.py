@@ -2,7 +2,8 @@
 
 The soft label of an item is its mean vote (or the mean of its possible truths), its hard label
 whether more than half of the votes agree; a tie is negative. A yes/no task has one scored
-class, the positive; a task with more classes scores each against the rest.
+class, the positive; a nominal task, which has no positive class, scores each class against the
+rest.
 """
 
 from dataclasses import dataclass, replace
@@ -128,7 +129,7 @@ def questions(truth: Annotations | Plausibilities) -> list[Question]:
 def _from_votes(annotations: Annotations, task: str) -> Question:
     votes = ballots(annotations, task)
     names = annotations.classes
-    several = annotations.kind != "interval" and len(names) > 2
+    several = annotations.kind == "nominal" or len(names) > 2
     codes = range(len(names)) if several else [1]
     return Question(
         task=task,

@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate, Method
 from equipoise.evaluation.influential import Influential
+from equipoise.evaluation.questions import Question
 from equipoise.metrics import Metric
 from equipoise.ranks import (
     average_ranks,
@@ -86,6 +87,8 @@ class Evaluation:
         are hard, then soft.
     plan, level, interval
         What was resampled, and how intervals are made.
+    questions
+        The truth of each task, on the items that were scored.
     influential
         Items that decide between the two best models of each task.
     notices
@@ -100,6 +103,7 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     interval: Method = "percentile"
+    questions: tuple[Question, ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[str, ...] = ()
 

@@ -106,6 +106,7 @@ def evaluate(
         plan=plan,
         level=how.level,
         interval="normal" if plan.kind == "influence" else how.interval,
+        questions=tuple(one.question for one in aligned),
         influential=scorer.influential(values),
         notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
     )

@@ -36,6 +36,16 @@ def _certain_yes(c: Any, sums: Any) -> None:
 
 
 @njit(cache=True, fastmath=True, error_model="numpy")
+def _extend_run(c: Any, p: Any, run: Any) -> None:
+    """Add an item to the run of tied items at hand; p is its truth in each replicate."""
+    number, mass, own = run
+    for r in range(len(number)):
+        number[r] += c[r]
+        mass[r] += c[r] * p[r]
+        own[r] += c[r] * p[r] * (1.0 - p[r])
+
+
+@njit(cache=True, fastmath=True, error_model="numpy")
 def _close_run(run: Any, sums: Any) -> None:
     """Add a run of tied items, given its number, mass and own pairs; empty the run."""
     number, mass, pairs, own, printed, extra = sums
@@ -54,7 +64,7 @@ def _close_run(run: Any, sums: Any) -> None:
 
 @njit(cache=True)
 def _empty(width: Any) -> Any:
-    """The six sums, and the three of a run, each an array of its own so that loops vectorise."""
+    """The six sums, and the three of a run: separate arrays, so that loops vectorise."""
     sums = (
         np.zeros(width), np.zeros(width), np.zeros(width),
         np.zeros(width), np.zeros(width), np.zeros(width),
@@ -76,7 +86,6 @@ def fixed_truth(order: Any, last: Any, positive: Any, counts: Any) -> Any:
     width = counts.shape[1]
     sums, run = _empty(width)
     number, mass, pairs, own, printed, extra = sums
-    run_number, run_mass, run_own = run
     for i in range(len(order)):
         c, p = counts[order[i]], positive[order[i]]
         if last[i] == 1 and p == 0.0:
@@ -96,10 +105,7 @@ def fixed_truth(order: Any, last: Any, positive: Any, counts: Any) -> Any:
                 printed[r] += share * mass[r]
                 extra[r] += share * (1.0 - p)
         else:
-            for r in range(width):
-                run_number[r] += c[r]
-                run_mass[r] += c[r] * p
-                run_own[r] += c[r] * p * (1.0 - p)
+            _extend_run(c, np.full(width, p), run)
             if last[i] == 2:
                 _close_run(run, sums)
     return _stacked(sums)
@@ -115,7 +121,6 @@ def varying_truth(order: Any, last: Any, positive: Any, sure: Any, counts: Any) 
     width = counts.shape[1]
     sums, run = _empty(width)
     number, mass, pairs, own, printed, extra = sums
-    run_number, run_mass, run_own = run
     for i in range(len(order)):
         c, p, known = counts[order[i]], positive[order[i]], sure[order[i]]
         if last[i] == 1 and known == 0:
@@ -135,10 +140,7 @@ def varying_truth(order: Any, last: Any, positive: Any, sure: Any, counts: Any) 
                 printed[r] += share * mass[r]
                 extra[r] += share * (1.0 - p[r])
         else:
-            for r in range(width):
-                run_number[r] += c[r]
-                run_mass[r] += c[r] * p[r]
-                run_own[r] += c[r] * p[r] * (1.0 - p[r])
+            _extend_run(c, p, run)
             if last[i] == 2:
                 _close_run(run, sums)
     return _stacked(sums)

@@ -1,7 +1,8 @@
 """Random resamples from a counter-based stream: replicate r never depends on its block.
 
-Word i of replicate r is ``mix(mix(key + (r + 1) GOLDEN) + (i + 1) GOLDEN)``, with the finaliser of splitmix64 (Steele, Lea and Flood 2014) as ``mix``: any word of any
-replicate can be made on its own, so chunks and threads cannot change a single draw.
+Word i of replicate r is ``mix(mix(key + (r + 1) GOLDEN) + (i + 1) GOLDEN)``, with the finaliser
+of splitmix64 (Steele, Lea and Flood 2014) as ``mix``: any word of any replicate can be made on
+its own, so chunks and threads cannot change a single draw.
 """
 
 from typing import Any
@@ -101,9 +102,10 @@ def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
 def binomial_shares(tables: Any, key: Any, first: Any, share: Any) -> None:
     """The same for equal yes/no votes: one binomial draw per item and replicate.
 
-    ``tables`` is (cell, votes, threshold, guide): ``cell[i]`` is the row of the tables for item i, -1 when its votes are unanimous (its share
-    then stands in ``share`` already); ``threshold`` holds 32-bit cumulative probabilities and
-    ``guide`` where to start looking for the top byte of a draw.
+    ``tables`` is (cell, votes, threshold, guide): ``cell[i]`` is the row of the tables for
+    item i, -1 when its votes are unanimous (its share then stands in ``share`` already);
+    ``threshold`` holds 32-bit cumulative probabilities and ``guide`` where to start looking
+    for the top byte of a draw.
     """
     cell, votes, threshold, guide = tables
     items, width = share.shape

@@ -13,7 +13,7 @@ pairs        num / (n+ n- - D)                the ratio of expectations over ind
                                               chance is 1/2 whatever the labels (default)
 trapezoid    (num + D/2) / (n+ n-)            the area under the soft ROC curve, as scikit-learn
                                               with sample weights, xgboost and catboost
-strict       num / (n+ n-)                    second line of eq. 4 of Lionetti et al.; reproduces
+strict       num / (n+ n-)                    second line of eq. 4 of Lionetti et al., as in
                                               their tables; chance is below 1/2
 inclusive    (num + D) / (n+ n-)              first line of eq. 4; chance is above 1/2
 expected     E[AUROC | both classes occur]    by quadrature, exact for any number of items

@@ -1,0 +1,60 @@
+"""Command line: each verb reads files, calls one library function, prints or writes one thing.
+
+Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
+input was refused, 2 wrong usage, 130 interrupted. A verb imports what it needs when it runs.
+"""
+
+import sys
+
+import typer
+
+from equipoise.arrays import InputError
+from equipoise.cli.datasets import datasets
+from equipoise.cli.demo import demo
+from equipoise.cli.evaluate import evaluate
+from equipoise.cli.report import report
+from equipoise.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="equipoise",
+    help="Evaluate models when the experts disagree.\n\n"
+    "Start with `equipoise demo`, then give your own two files to `equipoise evaluate`: who "
+    "said what, and what each model scored.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for _verb in (evaluate, report, reproduce, datasets, demo):
+    app.command(no_args_is_help=_verb in (evaluate, report))(_verb)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    """Evaluate models when the experts disagree."""
+    if version:
+        from equipoise import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run one verb and turn refused input into a message."""
+    try:
+        app()
+    except InputError as error:
+        print(f"equipoise: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print(
+            "equipoise: interrupted; nothing that was reported as done is lost", file=sys.stderr
+        )
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        raise SystemExit(0) from None
+    except OSError as error:
+        print(f"equipoise: {error.filename or 'file'}: {error.strerror}", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,41 @@
+"""Words given on the command line, turned into values; a wrong word is wrong usage."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import typer
+
+from equipoise.arrays import InputError
+
+Value = TypeVar("Value")
+
+
+def words(text: str | None) -> list[str]:
+    """Split a comma-separated list.
+
+    Examples
+    --------
+    >>> words("auroc, average_precision")
+    ['auroc', 'average_precision']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def column_map(text: str | None, option: str) -> dict[str, str]:
+    """Read ``item=Study,annotator=Reader``: our name, then the name in the file."""
+    pairs = {}
+    for word in words(text):
+        ours, sign, theirs = word.partition("=")
+        if not sign or not ours.strip() or not theirs.strip():
+            message = f"got {word!r}, expected OURS=THEIRS, for example item=Study"
+            raise typer.BadParameter(message, param_hint=option)
+        pairs[ours.strip()] = theirs.strip()
+    return pairs
+
+
+def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
+    """Apply a function that refuses bad words, and call that wrong usage."""
+    try:
+        return function(value)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None

@@ -1,0 +1,73 @@
+"""What a person sees: tables on standard output, messages and progress on standard error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def say(*sentences: str) -> None:
+    """Print sentences on standard error."""
+    from rich.markup import escape
+
+    for sentence in sentences:
+        _errors().print(escape(sentence), highlight=False)
+
+
+def print_json(rows: Any) -> None:
+    """Print JSON at full precision on standard output, undefined as null."""
+    from equipoise.run.record import plain
+
+    json.dump(plain(rows), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def output() -> "Console":
+    """The console of standard output; full width when it is not a terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=140)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error while work goes on; silent when that is no terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = _errors()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+def verdicts(header: Mapping[str, Any], replicates: Any) -> list[str]:
+    """The sentences the page opens with: for the last task, metric by metric."""
+    from equipoise.report.view import view
+    from equipoise.report.words import change, headline
+    from equipoise.run import Run
+
+    seen = view(Run(header, replicates))
+    sentences = []
+    for panel in seen.panels():
+        if panel.key[0] == header["tasks"][-1]:
+            title = panel.facts["title"]
+            sentences.append(f"{title}: {headline(panel)} {change(panel)}".strip())
+    return sentences
+
+
+def _errors() -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True)

@@ -1,0 +1,59 @@
+"""equipoise demo: the whole way from readings to the page, offline."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.cli._screen import output, progress, say, verdicts
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Folder for the two input files, the run and the page.")
+    ] = Path("equipoise-demo"),
+    seed: Annotated[int, typer.Option(help="Seed of the simulated readers.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")
+    ] = False,
+) -> None:
+    """Run a whole reading study on bundled data and open the doors to your own.
+
+    Real tumours (Wisconsin breast cancer data), real classifiers trained on the spot, and a
+    panel of eight SIMULATED readers of different skill and leaning. Writes the two input
+    files, the run and the page.
+    """
+    from equipoise.arrays import InputError
+    from equipoise.cli._table import leaderboard
+    from equipoise.cli.report import write_page
+    from equipoise.demo import SIMULATED, write_study
+    from equipoise.evaluation import Settings, evaluate
+    from equipoise.io import read_annotations, read_predictions
+    from equipoise.run import Provenance, hashed, record
+
+    if (out / "run.json").exists() and not overwrite:
+        raise InputError(
+            f"{out}", "already holds a run", "a new folder", "name another, or add --overwrite"
+        )
+    with progress("training six classifiers"):
+        votes, scores = write_study(out, seed)
+    readings = read_annotations(votes).against("malignant")
+    with progress("resampling the panel") as tell:
+        result = evaluate(read_predictions(scores), readings, settings=Settings(progress=tell))
+    provenance = Provenance(
+        title="Demo: six classifiers, eight simulated readers",
+        inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
+        annotators=readings.annotators or (),
+        simulated=SIMULATED,
+    )
+    run = record(result, provenance)
+    leaderboard(output(), result)
+    output().print(*verdicts(run.header, run.replicates), sep="\n")
+    run.save(out, overwrite=overwrite)
+    say(SIMULATED, f"Resampling: {result.plan.reason}")
+    write_page(out, out / "report.html")
+    say(
+        "The same by hand, and for your own two files:",
+        f"  equipoise evaluate --annotations {votes} --positive malignant "
+        f"--predictions {scores} --out my-run",
+    )

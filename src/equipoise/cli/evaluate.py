@@ -1,0 +1,289 @@
+"""equipoise evaluate: two files in, the ranking with its doubts out."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equipoise.cli._options import checked, column_map, words
+from equipoise.cli._screen import output, print_json, progress, say, verdicts
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.evaluation import Evaluation
+    from equipoise.predictions import Predictions
+
+FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
+
+
+def evaluate(
+    annotations: Annotated[
+        Path,
+        typer.Option(
+            "--annotations",
+            "-a",
+            rich_help_panel=FILES,
+            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
+            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
+            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, "
+            "or a Label Studio export.",
+        ),
+    ],
+    predictions: Annotated[
+        list[Path],
+        typer.Option(
+            "--predictions",
+            "-p",
+            rich_help_panel=FILES,
+            help="What each model scored: `item, [task], model, score`, or one column per "
+            "model, or class probabilities. Repeat for several files.",
+        ),
+    ],
+    metrics: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Comma-separated: `auroc`, `average_precision`, `precision_at_100`, "
+            "`recall_at_100`; parameters after colons, as `auroc:form=strict`.",
+        ),
+    ] = "auroc,average_precision",
+    resample: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=DOUBT,
+            help="What is drawn anew: `items`, `votes`, `panel`, `items-x-panel`, "
+            "`items-x-votes`, or `influence` (instant, for very many items). Default: what "
+            "fits the annotations; the output says which and why.",
+        ),
+    ] = None,
+    replicates: Annotated[
+        int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
+    ] = 2000,
+    seed: Annotated[
+        int, typer.Option(rich_help_panel=DOUBT, help="Same seed, same bytes.")
+    ] = 0,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, rich_help_panel=DOUBT, help="Interval level.")
+    ] = 0.95,
+    interval: Annotated[
+        str,
+        typer.Option(rich_help_panel=DOUBT, help="`percentile`, `basic` or `normal`."),
+    ] = "percentile",
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING, help="All classes, comma-separated; grades lowest first."
+        ),
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
+    ] = None,
+    at_least: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
+    ] = None,
+    exchangeable: Annotated[
+        bool,
+        typer.Option(
+            "--exchangeable",
+            rich_help_panel=MEANING,
+            help="Annotator names are arbitrary slots, not persons.",
+        ),
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
+        ),
+    ] = None,
+    prediction_columns: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=FILES, help="The same for the predictions."),
+    ] = None,
+    layout: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Annotations: `auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
+        ),
+    ] = "auto",
+    prediction_layout: Annotated[
+        str,
+        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
+    ] = "auto",
+    repeats: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
+        ),
+    ] = "keep",
+    on_missing: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Items that only one side has: `error`, or `drop` and say so.",
+        ),
+    ] = "error",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Folder for run.json, replicates.npy and report.html; nothing is written "
+            "without it.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier run in that folder."
+        ),
+    ] = False,
+    title: Annotated[
+        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=0, rich_help_panel=DOUBT, help="Threads; 0: all. Changes no number."),
+    ] = 0,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", rich_help_panel=RESULT, help="Print rows as JSON, full precision."
+        ),
+    ] = False,
+) -> None:
+    """Which model is better, by how much, how sure is that, and does disagreement matter?
+
+    Scores every model against the hard labels (strict majority) and the soft labels (mean
+    vote) that the annotators' votes give, with intervals from one resampling plan shared by
+    all models, so that every comparison is paired.
+
+    Example: equipoise evaluate -a votes.csv -p scores.csv --out run
+    """
+    options = dict(locals())
+    from equipoise.evaluation import Settings
+    from equipoise.evaluation import evaluate as run_evaluation
+
+    chosen = _usage(options)
+    with progress("reading") as tell:
+        table, models = _read(options)
+        tell(1, 1)
+    with progress("resampling") as tell:
+        settings = Settings(level, chosen["interval"], on_missing, workers, tell)
+        result = run_evaluation(
+            models,
+            table,
+            metrics=chosen["metrics"],
+            resampling=_plan(table, options),
+            settings=settings,
+        )
+    say(f"Resampling: {result.plan.reason}", *(f"Note: {one}" for one in result.notices))
+    if as_json:
+        print_json([row._asdict() for row in result.table()])
+    if as_json and out is None:
+        return
+    _finish(result, table, options)
+
+
+def _usage(options: dict[str, Any]) -> dict[str, Any]:
+    """Check the words of options before anything is read."""
+    from equipoise.arrays import choice
+    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
+    from equipoise.evaluation.alignment import ON_MISSING
+    from equipoise.metrics import named
+    from equipoise.resampling import normalised
+
+    known = {
+        "interval": ("percentile", "basic", "normal"),
+        "kind": KINDS,
+        "layout": ANNOTATION_LAYOUTS,
+        "prediction_layout": PREDICTION_LAYOUTS,
+        "repeats": REPEATS,
+        "on_missing": ON_MISSING,
+    }
+    for name, allowed in known.items():
+        if options[name] is not None:
+            flag = "--" + name.replace("_", "-")
+            checked(flag, partial(choice, flag, known=allowed), options[name])
+    if options["resample"] is not None:
+        checked("--resample", normalised, options["resample"])
+    metrics = [checked("--metrics", named, word) for word in words(options["metrics"])]
+    if not metrics:
+        message = "got nothing, expected at least one metric, for example auroc"
+        raise typer.BadParameter(message, param_hint="--metrics")
+    return {"metrics": metrics, "interval": options["interval"]}
+
+
+def _read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read both files."""
+    from equipoise.io import read_annotations, read_predictions
+
+    table = read_annotations(
+        options["annotations"],
+        layout=options["layout"],
+        kind=options["kind"],
+        classes=words(options["classes"]) or None,
+        columns=column_map(options["columns"], "--columns"),
+        repeats=options["repeats"],
+        exchangeable=options["exchangeable"],
+    )
+    models = read_predictions(
+        options["predictions"],
+        layout=options["prediction_layout"],
+        columns=column_map(options["prediction_columns"], "--prediction-columns"),
+        classes=table.classes or None,
+    )
+    if options["at_least"] is not None:
+        table = table.at_least(options["at_least"])
+    if options["positive"] is not None:
+        table = table.against(options["positive"])
+    return table, models
+
+
+def _plan(table: "Annotations", options: dict[str, Any]) -> Any:
+    from equipoise.resampling import resample
+
+    return resample(
+        table,
+        options["resample"],
+        replicates=options["replicates"],
+        seed=options["seed"],
+    )
+
+
+def _finish(result: "Evaluation", table: "Annotations", options: dict[str, Any]) -> None:
+    """Record the run, write it where asked, and print it unless JSON was asked for."""
+    from equipoise.cli._table import leaderboard
+    from equipoise.run import Provenance, hashed, record
+
+    inputs = hashed("annotations", [options["annotations"]])
+    inputs += hashed("predictions", options["predictions"])
+    run = record(
+        result,
+        Provenance(
+            title=options["title"] or f"{options['annotations'].stem}: which model is better?",
+            inputs=inputs,
+            annotators=table.annotators or (),
+            group=None if table.groups is None else f"{len(table.groups)} groups of items",
+        ),
+    )
+    if not options["as_json"]:
+        leaderboard(output(), result)
+        output().print(*verdicts(run.header, run.replicates), sep="\n")
+    if options["out"] is not None:
+        from equipoise.cli.report import write_page
+
+        folder = run.save(options["out"], overwrite=options["overwrite"])
+        say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
+        write_page(folder, folder / "report.html")

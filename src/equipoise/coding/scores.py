@@ -1,0 +1,170 @@
+"""Predictions in any layout become the arguments of one `Predictions` per model and task.
+
+``long``: item, score, and optionally model and task.
+``wide``: item, optionally task, and one column per model.
+``classes``: item and one column of probabilities per class, optionally model and task.
+``tasks``: item, optionally model, and one column per task; never guessed.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, listed
+from equipoise.coding.answers import Answers, Rows
+from equipoise.coding.columns import numbers
+from equipoise.coding.options import PredictionOptions
+from equipoise.coding.tables import Table, from_frame
+
+PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
+
+
+def frame_scores(frame: Any, how: PredictionOptions) -> list[dict[str, Any]]:
+    """Turn a dataframe into the arguments of one `Predictions` per model and task.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> frame = pyarrow.table({"item": ["a", "b"], "resnet": [0.2, 0.9]})
+    >>> frame_scores(frame, PredictionOptions())
+    [{'model': 'resnet', 'items': ('a', 'b'), 'values': array([0.2, 0.9]), ...}]
+    """
+    return table_scores(from_frame(frame), how)
+
+
+def table_scores(
+    table: Table, how: PredictionOptions, *, model: str = "model"
+) -> list[dict[str, Any]]:
+    """Turn a table into the arguments of one `Predictions` per model and task.
+
+    `model` is the name where neither the table nor the caller gives one.
+    """
+    rows = Rows.of(table, how)
+    layout = _guessed(rows, how) if how.layout == "auto" else how.layout
+    _refuse_names(rows, how, layout)
+    who = how.model or model
+    if layout == "wide":
+        answers = _wide(rows, how)
+    elif layout == "tasks":
+        answers = [Answers(rows.numbers(column, who), who, column) for column in rows.others]
+    else:
+        answers = [_long(rows, how, who) if layout == "long" else _classes(rows, how, who)]
+    return [part for each in answers for part in rows.parts(each)]
+
+
+def array_scores(
+    values: Any, how: PredictionOptions, *, name: str, model: str
+) -> dict[str, Any]:
+    """Take scores, shape (items,), or probabilities, shape (items, classes), of one model."""
+    array = np.asarray(values)
+    if array.ndim not in (1, 2) or array.dtype.kind not in "iuf" or not array.size:
+        raise InputError(
+            name, f"an array of shape {array.shape} and type {array.dtype}",
+            "numbers, shape (items,) or (items, classes)", "save one model's predictions",
+        )  # fmt: skip
+    if how.layout not in ("auto", "long" if array.ndim == 1 else "classes") or how.columns:
+        raise InputError(
+            name, f"layout {how.layout!r} or columns for an array of shape {array.shape}",
+            "layout 'auto' and no columns", "leave them out",
+        )  # fmt: skip
+    classes: Sequence[str] = ()
+    if array.ndim == 2:
+        classes = how.classes or [str(code) for code in range(array.shape[1])]
+    return {
+        "model": how.model or model,
+        "items": tuple(str(row) for row in range(len(array))),
+        "values": array,
+        "classes": tuple(classes),
+        "task": how.task or "",
+    }
+
+
+def _guessed(rows: Rows, how: PredictionOptions) -> str:
+    """Tell the layout by the columns."""
+    if rows.table.found("score", how.columns) is not None:
+        return "long"
+    if get_close_matches("score", rows.others, cutoff=0.75):
+        rows.table.required("score", how.columns, otherwise=" if not, say layout=...")
+    if how.classes is not None and _prefix(rows.others, how.classes) is not None:
+        return "classes"
+    if len(rows.others) > 1 and _sums_to_one(rows):
+        return "classes"
+    if rows.model is not None:
+        raise InputError(
+            f"{rows.table.name}, columns {listed(rows.others)}",
+            "a model per row but no 'score', and no rows that sum to 1",
+            "columns that can be told apart",
+            "say layout='classes' or layout='tasks', or columns={'score': 'its name'}",
+        )  # fmt: skip
+    return "wide"
+
+
+def _sums_to_one(rows: Rows) -> bool:
+    try:
+        cells = np.column_stack([numbers(rows.table, name) for name in rows.others])
+    except InputError:
+        return False
+    inside = bool(((cells >= 0) & (cells <= 1)).all())
+    return inside and bool((np.abs(cells.sum(axis=1) - 1) <= 1e-3).all())
+
+
+def _prefix(columns: Sequence[str], classes: Sequence[str]) -> str | None:
+    """Return the prefix with which all classes are columns."""
+    return next((p for p in PREFIXES if {p + name for name in classes} <= set(columns)), None)
+
+
+def _refuse_names(rows: Rows, how: PredictionOptions, layout: str) -> None:
+    """A name from the caller must not contradict one in the table."""
+    models = rows.model is not None or (layout == "wide" and len(rows.others) > 1)
+    tasks = rows.task is not None or layout == "tasks"
+    for what, given, inside in (("model", how.model, models), ("task", how.task, tasks)):
+        if given is not None and inside:
+            raise InputError(
+                f"{rows.table.name}, {what}={given!r}", f"a table that names its own {what}s",
+                f"a table of one {what}", f"leave out {what}, or split the table",
+            )  # fmt: skip
+    if rows.task is not None and layout == "tasks":
+        raise InputError(
+            f"{rows.table.name}, layout 'tasks'", "a column 'task'", "one column per task",
+            "remove the column or choose another layout",
+        )  # fmt: skip
+    if rows.model is not None and layout == "wide":
+        raise InputError(
+            f"{rows.table.name}, layout 'wide'", "a column 'model'", "one column per model",
+            "remove the column or choose another layout",
+        )  # fmt: skip
+
+
+def _long(rows: Rows, how: PredictionOptions, model: str) -> Answers:
+    column = rows.table.required("score", how.columns)
+    return Answers(rows.numbers(column, model), model, how.task or "")
+
+
+def _wide(rows: Rows, how: PredictionOptions) -> list[Answers]:
+    """Columns are models; a single one may be renamed by the caller."""
+    names = [how.model or column for column in rows.others]
+    pairs = zip(names, rows.others, strict=True)
+    return [Answers(rows.numbers(each, name), name, how.task or "") for name, each in pairs]
+
+
+def _classes(rows: Rows, how: PredictionOptions, model: str) -> Answers:
+    """Columns are classes, with or without a prefix such as ``prob_``."""
+    if how.classes is None:
+        prefix = next(
+            (p for p in PREFIXES[1:] if all(name.startswith(p) for name in rows.others)), ""
+        )
+        classes = tuple(name.removeprefix(prefix) for name in rows.others)
+    else:
+        found = _prefix(rows.others, how.classes)
+        if found is None:
+            missing = [name for name in how.classes if name not in rows.others]
+            raise InputError(
+                f"{rows.table.name}, classes", f"no columns for {listed(missing)}",
+                f"a column for each of {listed(how.classes, most=8)}",
+                "correct the header or leave out classes",
+            )  # fmt: skip
+        prefix, classes = found, how.classes
+    matrix: Floats = np.column_stack([rows.numbers(prefix + name, model) for name in classes])
+    return Answers(matrix, model, how.task or "", classes)

@@ -1,0 +1,120 @@
+"""Where data sets live on this machine, and how they get there."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.predictions import Predictions
+
+VARIABLE = "EQUIPOISE_DATA"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a data set: where it is published, and its hash."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A data set as published.
+
+    Attributes
+    ----------
+    name, title
+        Short name, and what it is.
+    files
+        By path inside the data set's folder.
+    licence, citation
+        As the source states them.
+    """
+
+    name: str
+    title: str
+    files: Mapping[str, File]
+    licence: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """What a loader returns.
+
+    Attributes
+    ----------
+    annotations
+        Who said what.
+    predictions
+        What published models scored; empty when none are published with the data.
+    source
+        Where it comes from.
+    """
+
+    annotations: Annotations
+    predictions: tuple[Predictions, ...]
+    source: Source
+
+
+def pinned(name: str) -> dict[str, str]:
+    """Hashes by path, from a list beside this file in the form that sha256sum writes."""
+    text = files("equipoise.datasets").joinpath(name).read_text(encoding="ascii")
+    lines = (line.split(maxsplit=1) for line in text.splitlines())
+    return {path: digest for digest, path in lines}
+
+
+def located(source: Source) -> Path | None:
+    """The folder that already holds every file of a data set, or None."""
+    for folder in _folders(source):
+        if all((folder / path).is_file() for path in source.files):
+            return folder
+    return None
+
+
+def fetched(source: Source) -> Path:
+    """The folder of a data set, downloaded first when it is nowhere yet; hashes verified."""
+    folder = located(source) or _download(source)
+    for path, file in source.files.items():
+        digest = hashlib.sha256((folder / path).read_bytes()).hexdigest()
+        if digest != file.sha256:
+            raise InputError(
+                f"data set {source.name}, file {folder / path}", f"SHA-256 {digest[:12]}...",
+                f"{file.sha256[:12]}...", "remove the file, so that it is fetched again",
+            )  # fmt: skip
+    return folder
+
+
+def _folders(source: Source) -> list[Path]:
+    import pooch
+
+    given = os.environ.get(VARIABLE)
+    cache = Path(pooch.os_cache("equipoise")) / source.name
+    return [Path(given) / source.name, cache] if given else [cache]
+
+
+def _download(source: Source) -> Path:
+    import pooch
+
+    folder = _folders(source)[-1]
+    for path, file in source.files.items():
+        target = folder / path
+        try:
+            pooch.retrieve(
+                file.url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=target.name,
+                path=target.parent,
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"data set {source.name}", f"{file.url} could not be fetched ({error})",
+                f"a download, or the files in ${VARIABLE}/{source.name}",
+                f"connect to the network, or set {VARIABLE} to a folder that holds them",
+            ) from error  # fmt: skip
+    return folder

@@ -1,0 +1,86 @@
+"""Bytes from a path, and every way in which that can fail, as one kind of error."""
+
+import gzip
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.arrays import InputError, listed
+
+AnyPath = str | os.PathLike[str]
+LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What stands in a file.
+
+    Attributes
+    ----------
+    name
+        The file's name, as messages call it.
+    stem
+        The name without its endings.
+    suffix
+        The ending in lower case, that of the packed file for ``.gz``.
+    data
+        The bytes, unpacked.
+    """
+
+    name: str
+    stem: str
+    suffix: str
+    data: bytes
+
+
+def content(path: AnyPath) -> Content:
+    """Read a file once, unpacking ``.gz``."""
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(
+            str(path), "no such file", "a file", _similar(place) or "check the path"
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(
+            str(path), "a folder", "a file", "give the path of each file in it"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(
+            str(path), f"cannot be read ({error})", "a readable file", "check the path"
+        ) from error
+    inner = place
+    if place.suffix.lower() == ".gz":
+        inner, data = place.with_suffix(""), _unpacked(place.name, data)
+    if len(data) < LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise InputError(place.name, "an empty file", "a file with data", "check the path")
+    return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:
+    """Say which endings are known."""
+    return InputError(
+        file.name, f"ending {file.suffix!r}", f"one of {', '.join(endings)}",
+        "rename or convert the file",
+    )  # fmt: skip
+
+
+def _similar(place: Path) -> str:
+    """Name files of the same folder that may have been meant."""
+    from difflib import get_close_matches
+
+    if not place.parent.is_dir():
+        return f"the folder {str(place.parent)!r} does not exist"
+    near = get_close_matches(place.name, [each.name for each in place.parent.iterdir()])
+    return f"did you mean {listed(near)}?" if near else ""
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
+        ) from error

@@ -1,0 +1,78 @@
+"""Read predictions from one file or several."""
+
+import os
+from collections.abc import Sequence
+from typing import Unpack
+
+from equipoise.arrays import InputError
+from equipoise.coding.options import PredictionHow, PredictionOptions, prediction_options
+from equipoise.coding.scores import array_scores, table_scores
+from equipoise.io import delimited, npy, parquet
+from equipoise.io.files import AnyPath, content, unknown_ending
+from equipoise.predictions import Predictions
+
+ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *npy.ENDINGS)
+
+
+def read_predictions(
+    path_or_paths: AnyPath | Sequence[AnyPath], **how: Unpack[PredictionHow]
+) -> tuple[Predictions, ...]:
+    """Read predictions from CSV, TSV, Parquet or NumPy files, also with ``.gz``.
+
+    Parameters
+    ----------
+    path_or_paths
+        One file or several. A file of one model that does not name it gives it its stem.
+    **how
+        See `equipoise.coding.options.PredictionOptions`: `layout`, `columns`, `classes`,
+        `model`, `task`.
+
+    Returns
+    -------
+    tuple of Predictions
+        One per model and task, in the order of the files and of their rows.
+
+    Raises
+    ------
+    InputError
+        If a file or a row of it cannot be used, or if two files give the same model and
+        task; the message names model, item and row.
+    """
+    options = prediction_options(how)
+    if isinstance(path_or_paths, str | os.PathLike):
+        paths: list[AnyPath] = [path_or_paths]
+    else:
+        paths = list(path_or_paths)
+    if not paths or (len(paths) > 1 and options.model is not None):
+        raise InputError(
+            "predictions", f"{len(paths)} files and model={options.model!r}",
+            "at least one file, and a name for one file only",
+            "leave out model; each file is named by its stem",
+        )  # fmt: skip
+    everything: list[Predictions] = []
+    origin: dict[tuple[str, str], str] = {}
+    for path in paths:
+        for each in _read(path, options):
+            key = (each.model, each.task)
+            if key in origin:
+                raise InputError(
+                    f"{path}, {each.where}", f"already given by {origin[key]}",
+                    "each model and task once", "rename one of the models",
+                )  # fmt: skip
+            everything.append(each)
+        origin |= {(each.model, each.task): str(path) for each in everything}
+    return tuple(everything)
+
+
+def _read(path: AnyPath, how: PredictionOptions) -> list[Predictions]:
+    file = content(path)
+    if file.suffix in npy.ENDINGS:
+        values = npy.read_array(file)
+        return [Predictions(**array_scores(values, how, name=file.name, model=file.stem))]
+    if file.suffix in delimited.ENDINGS:
+        table = delimited.read_delimited(file)
+    elif file.suffix in parquet.ENDINGS:
+        table = parquet.parquet_table(file, parquet.read_arrow(file))
+    else:
+        raise unknown_ending(file, ENDINGS)
+    return [Predictions(**each) for each in table_scores(table, how, model=file.stem)]

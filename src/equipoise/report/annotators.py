@@ -1,0 +1,201 @@
+"""Annotators: how often each says yes, and how far each agrees with the others.
+
+Up to forty annotators are listed by base rate with the rate of all votes as a line; more
+are drawn as a cloud of base rate against agreement. Over all tasks, one strip per task.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from equipoise.report.markup import Html
+from equipoise.report.numerals import count, defined, listing, number, percent
+from equipoise.report.svg import (
+    NARROW,
+    Axis,
+    Scale,
+    across,
+    down,
+    drawing,
+    group,
+    label,
+    path,
+    text,
+)
+from equipoise.report.tables import row, table
+from equipoise.report.view import View
+
+LISTED = 40
+LABEL, START, END = 116.0, 128.0, 428.0
+TOP, ROW = 12.0, 22.0
+
+Entry = Mapping[str, Any]
+
+
+def by_rate(entries: Sequence[Entry]) -> list[Entry]:
+    """Annotators from the lowest base rate to the highest, undefined last."""
+    return sorted(
+        entries, key=lambda e: e["base_rate"] if defined(e["base_rate"]) else math.inf
+    )
+
+
+def panel_rate(entries: Sequence[Entry]) -> float | None:
+    """Base rate of all votes together.
+
+    Examples
+    --------
+    >>> panel_rate([{"votes": 1, "base_rate": 1.0}, {"votes": 3, "base_rate": 0.0}])
+    0.25
+    """
+    known = [entry for entry in entries if defined(entry["base_rate"])]
+    votes = sum(entry["votes"] for entry in known)
+    return sum(e["votes"] * e["base_rate"] for e in known) / votes if votes else None
+
+
+def draw(entries: Sequence[Entry]) -> list[Html]:
+    """Draw base rates and agreement of the annotators of one task."""
+    if len(entries) > LISTED:
+        return [_cloud(entries)]
+    ordered = by_rate(entries)
+    drawings = [_column(ordered, "base_rate", "share of positive votes")]
+    if any(defined(entry["agreement"]) for entry in entries):
+        drawings.append(_column(ordered, "agreement", "agreement with the others"))
+    return drawings
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    """Limits of an axis around the values."""
+    low, high = min(values), max(values)
+    margin = (high - low) * 0.06 or 0.02
+    return low - margin, high + margin
+
+
+def _names(names: Sequence[str]) -> Html:
+    """Name the rows."""
+    rows = (label(name, 15, y=TOP + ROW * (i + 0.5) + 4) for i, name in enumerate(names))
+    return group(rows, x=LABEL, class_="e")
+
+
+def _column(entries: Sequence[Entry], part: str, title: str) -> Html:
+    """Draw one number of every annotator as a dot."""
+    values = [entry[part] for entry in entries if defined(entry[part])]
+    bottom = TOP + ROW * len(entries)
+    scale = Scale(*_ends(values or [0.0, 1.0]), START, END)
+    mean = panel_rate(entries) if part == "base_rate" else None
+    start = START if mean is None else scale(mean)
+    stems, marks, missing = [], [], []
+    for place, entry in enumerate(entries):
+        y = TOP + ROW * (place + 0.5)
+        if defined(entry[part]):
+            stems.append(across(start, y, scale(entry[part]) - start))
+            marks.append(across(scale(entry[part]), y))
+        else:
+            missing.append(text(START + 4, y + 4, "undefined", "a"))
+    parts = [
+        Axis(scale, TOP, bottom, title=title).draw(),
+        _names([str(entry["annotator"]) for entry in entries]),
+        path("stem", *stems),
+        path("p", *marks),
+        *missing,
+    ]
+    if mean is not None:
+        parts.append(path("ref", down(scale(mean), TOP, bottom - TOP)))
+        parts.append(text(scale(mean), TOP - 4, f"all votes {percent(mean)}", "c a"))
+    alternative = f"Dot plot: {title}, {len(entries)} annotators."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
+def _cloud(entries: Sequence[Entry]) -> Html:
+    """Draw base rate against agreement of many annotators."""
+    known = [e for e in entries if defined(e["base_rate"]) and defined(e["agreement"])]
+    top, bottom = TOP + 12, 250.0
+    rates = Scale(*_ends([e["base_rate"] for e in known] or [0.0, 1.0]), 50, END)
+    upward = Scale(*_ends([e["agreement"] for e in known] or [0.0, 1.0]), bottom, top)
+    parts = [
+        Axis(rates, top, bottom, title="share of positive votes").draw(),
+        *(text(44, upward(tick) + 4, f"{tick:g}", "e a") for tick in upward.ticks()),
+        text(2, top - 8, "agreement with the others", "a"),
+        path("p thin", *(across(rates(e["base_rate"]), upward(e["agreement"])) for e in known)),
+    ]
+    alternative = f"Base rate against agreement of {len(known)} annotators."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
+def strips(view: View) -> Html | None:
+    """Draw the base rates of all annotators, one strip per task."""
+    tasks = [name for name in view.header["tasks"] if _of(view, name)]
+    if not tasks:
+        return None
+    rates = [e["base_rate"] for e in view.header["annotators"] if defined(e["base_rate"])]
+    bottom = TOP + ROW * len(tasks)
+    scale = Scale(*_ends(rates or [0.0, 1.0]), START, END)
+    marks, means = [], []
+    for place, task in enumerate(tasks):
+        y = TOP + ROW * (place + 0.5)
+        entries = [e for e in _of(view, task) if defined(e["base_rate"])]
+        marks += [across(scale(e["base_rate"]), y) for e in entries]
+        mean = panel_rate(entries)
+        means += [] if mean is None else [down(scale(mean), y - 8, 16)]
+    parts = [
+        Axis(scale, TOP, bottom, title="share of positive votes").draw(),
+        _names(tasks),
+        path("p thin", *marks),
+        path("vote", *means),
+    ]
+    alternative = f"Base rates of the annotators, one strip for each of {len(tasks)} tasks."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
+def _of(view: View, task: str) -> list[Entry]:
+    """Annotators of one task, by name."""
+    return [entry for entry in view.header["annotators"] if entry["task"] == task]
+
+
+def numbers(entries: Sequence[Entry]) -> Html:
+    """List the annotators; of very many, those who agree least."""
+    shown = by_rate(entries)
+    caption = "Annotators"
+    if len(entries) > LISTED:
+        known = [entry for entry in entries if defined(entry["agreement"])]
+        shown = sorted(known, key=lambda entry: float(entry["agreement"]))[:LISTED]
+        caption = f"The {len(shown)} annotators of {count(len(entries))} who agree least"
+    rows = [
+        row(
+            str(entry["annotator"]),
+            [count(entry["votes"]), number(entry["base_rate"]), number(entry["agreement"])],
+        )
+        for entry in shown
+    ]
+    return table(caption, ["Annotator", "votes", "positive share", "agreement"], rows)
+
+
+def finding(entries: Sequence[Entry]) -> str:
+    """Say how far apart the annotators are."""
+    known = [e for e in by_rate(entries) if defined(e["base_rate"])]
+    if not known:
+        return "No annotator has a defined base rate."
+    low, high = known[0], known[-1]
+    said = (
+        f"Positive votes run from {percent(low['base_rate'])} ({listing([low['annotator']])}) "
+        f"to {percent(high['base_rate'])} ({listing([high['annotator']])}), "
+        f"{percent(panel_rate(entries))} over all votes"
+    )
+    agreeing = [e for e in entries if defined(e["agreement"])]
+    if len(agreeing) < 2:
+        return f"{said}."
+    least = min(agreeing, key=lambda e: float(e["agreement"]))
+    return (
+        f"{said}; {listing([least['annotator']])} agrees least with the others "
+        f"({number(least['agreement'], 2)})."
+    )
+
+
+def strips_numbers(view: View) -> Html:
+    """List the lowest, middle and highest base rate of every task."""
+    rows = []
+    for task in view.header["tasks"]:
+        known = [e for e in by_rate(_of(view, task)) if defined(e["base_rate"])]
+        if known:
+            ends = (known[0]["base_rate"], panel_rate(known), known[-1]["base_rate"])
+            rows.append(row(task, [count(len(known)), *(number(end) for end in ends)]))
+    return table("Base rates", ["Task", "annotators", "lowest", "all votes", "highest"], rows)

@@ -1,0 +1,158 @@
+"""Forest plot: every model's score with its interval, hard and soft labels side by side.
+
+Both drawings use the same length for the same difference, so intervals can be compared by
+eye; only the starting point differs. Thin line: the interval. Thick line: the middle half of
+the resamples. Tick: their mean. Mark: the score itself. Where the interval leaves the score
+out, a dashed line joins the two and a dagger stands at the number.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import defined, interval, number, percent, signed
+from equipoise.report.palette import model_class
+from equipoise.report.svg import (
+    NARROW,
+    Axis,
+    Scale,
+    across,
+    down,
+    drawing,
+    group,
+    label,
+    markers,
+    path,
+)
+from equipoise.report.tables import model_row, table
+from equipoise.report.view import Panel, Score
+
+LABEL, START, END = 116.0, 128.0, 388.0
+TOP, ROW = 12.0, 22.0
+
+
+def extent(panel: Panel, labels: str) -> tuple[float, float] | None:
+    """Smallest and largest number to be drawn."""
+    scores = [panel.score(labels, model) for model in panel.order]
+    ends = [x for s in scores for x in (s.value, s.low, s.high) if x is not None]
+    return (min(ends), max(ends)) if ends else None
+
+
+def scales(panel: Panel) -> dict[str, Scale]:
+    """One scale per kind of labels, all of the same span."""
+    found = {labels: extent(panel, labels) for labels in panel.view.labels}
+    drawn = {labels: ends for labels, ends in found.items() if ends is not None}
+    span = 1.08 * max((high - low for low, high in drawn.values()), default=0.0) or 0.01
+    made = {}
+    for labels, (low, high) in drawn.items():
+        middle = (low + high) / 2
+        made[labels] = Scale(middle - span / 2, middle + span / 2, START, END)
+    return made
+
+
+def draw(panel: Panel) -> list[Html]:
+    """Draw one forest per kind of labels; none where nothing is defined."""
+    return [_forest(panel, labels, scale) for labels, scale in scales(panel).items()]
+
+
+def _forest(panel: Panel, labels: str, scale: Scale) -> Html:
+    """Draw the models under one kind of labels."""
+    order = panel.order
+    bottom = TOP + ROW * len(order)
+    rows = [
+        _row(panel, labels, model, (scale, TOP + ROW * (place + 0.5)))
+        for place, model in enumerate(order)
+    ]
+    ranked = panel.ranked(labels)
+    best = panel.score(labels, ranked[0]).value if ranked else None
+    parts = [
+        Axis(scale, TOP, bottom, title=panel.title(labels)).draw(4),
+        path("ref", down(scale(best), TOP, bottom - TOP)) if best is not None else Html(""),
+        *rows,
+    ]
+    top = f"best {ranked[0]} {number(best, panel.digits)}" if ranked else "none defined"
+    alternative = f"Forest plot of {panel.title(labels)} for {len(order)} models; {top}."
+    return drawing((NARROW, bottom + 40), alternative, *parts, class_="rows")
+
+
+def _row(panel: Panel, labels: str, model: str, place: tuple[Scale, float]) -> Html:
+    """Draw one model."""
+    scale, y = place
+    index, score = panel.view.models.index(model), panel.score(labels, model)
+    parts = [label(model, 15, x=LABEL, y=4)]
+    if score.value is None:
+        parts.append(element("text", "undefined", x=END, y=4))
+    else:
+        note = "†" if score.outside else ""
+        parts += [
+            *_spread(panel.resampled(labels, model), score, scale),
+            markers([(scale(score.value), 0.0)], index),
+            element("text", number(score.value, panel.digits) + note, x=NARROW - 2, y=4),
+        ]
+    return group(parts, y=y, class_=model_class(index))
+
+
+def _spread(resampled: NDArray[np.float64], score: Score, scale: Scale) -> list[Html]:
+    """Draw interval, middle half and mean of the resamples."""
+    if score.low is None or score.high is None or score.value is None:
+        return []
+    low, high, value = scale(score.low), scale(score.high), scale(score.value)
+    mean = [] if score.shift is None else [down(scale(score.value + score.shift), -5, 10)]
+    parts = [path("w", across(low, 0, high - low), *mean)]
+    known = resampled[np.isfinite(resampled)]
+    if len(known):
+        start, end = (scale(float(x)) for x in np.quantile(known, [0.25, 0.75]))
+        parts.append(path("b", across(start, 0, end - start)))
+    if score.outside:
+        near = low if value < low else high
+        parts.append(path("w gap", across(value, 0, near - value)))
+    return parts
+
+
+def numbers(panel: Panel) -> Html:
+    """List scores, intervals, shifts and how often each score was undefined."""
+    digits = panel.digits
+    heads, rows = ["Model"], []
+    for labels in panel.view.labels:
+        title = panel.title(labels)
+        heads += [f"{title}, {labels}", f"{panel.view.level} interval", "shift", "undefined in"]
+    for model in panel.order:
+        cells: list[str] = []
+        for labels in panel.view.labels:
+            score = panel.score(labels, model)
+            note = "†" if score.outside else ""
+            cells += [
+                number(score.value, digits) + note,
+                interval(score.low, score.high, digits),
+                signed(score.shift, digits),
+                percent(score.undefined_share),
+            ]
+        rows.append(model_row(panel.view, model, cells))
+    return table("Scores, intervals and shifts", heads, rows)
+
+
+def finding(panel: Panel) -> str:
+    """Say how wide the intervals are, and where they leave their own score out."""
+    said = []
+    for labels in panel.view.labels:
+        scores = [panel.score(labels, model) for model in panel.order]
+        widths = [s.high - s.low for s in scores if s.low is not None and s.high is not None]
+        if widths:
+            middle = number(float(np.median(widths)), panel.digits)
+            said.append(f"{middle} wide with {labels} labels")
+    if not said:
+        return f"{panel.facts['title']} has no defined interval here."
+    return f"The middle {panel.view.level} interval is {join(said, ' and ')}.{_outside(panel)}"
+
+
+def _outside(panel: Panel) -> str:
+    """Count scores that lie outside their own interval."""
+    counts = {
+        labels: sum(panel.score(labels, model).outside for model in panel.order)
+        for labels in panel.view.labels
+    }
+    said = [f"{n} with {labels} labels" for labels, n in counts.items() if n]
+    if not said:
+        return ""
+    total = len([m for m in panel.order if defined(panel.score(panel.view.labels[0], m).value)])
+    return f" Of {total} scores, {' and '.join(said)} lie outside their own interval (†)."

@@ -1,0 +1,149 @@
+"""Heatmap: how often each model comes in at each rank.
+
+Rows are models, columns are ranks, the cell is the share of resamples; a steady order is a
+dark diagonal. Cells carry their percentage as long as it fits.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+
+from equipoise.report.markup import Html, element
+from equipoise.report.numerals import count, defined, listing, percent, rank
+from equipoise.report.palette import DARK_INK_FROM
+from equipoise.report.svg import NARROW, cells, drawing, group, lattice, model_names, text
+from equipoise.report.tables import model_row, table
+from equipoise.report.view import Panel
+
+STEPS = (0.05, 0.15, 0.25, 0.40, 0.60, 0.80)  # where the next darker colour begins
+LABEL, TOP = 122.0, 34.0
+WRITTEN = 0.05  # smaller shares are colour only
+NUMBERED = 14  # with more models the cells are too small for numbers
+LISTED = 16  # with more models the table gives a summary instead of every cell
+
+
+def matrix(panel: Panel, labels: str) -> list[list[float]]:
+    """Shares by model, in the order of the figures, and rank; empty where undefined."""
+    entry = panel.entry("rank_probabilities", labels)
+    if entry is None:
+        return []
+    by_model = dict(zip(panel.view.models, entry["matrix"], strict=True))
+    rows = [by_model[model] for model in panel.order]
+    if not any(defined(share) for shares in rows for share in shares):
+        return []
+    return [[share if defined(share) else 0.0 for share in shares] for shares in rows]
+
+
+def draw(panel: Panel) -> list[Html]:
+    """Draw one heatmap per kind of labels."""
+    if len(panel.view.models) < 2:
+        return []
+    found = {labels: matrix(panel, labels) for labels in panel.view.labels}
+    return [_heatmap(panel, labels, rows) for labels, rows in found.items() if rows]
+
+
+def _heatmap(panel: Panel, labels: str, rows: list[list[float]]) -> Html:
+    """Draw the shares of one kind of labels."""
+    total = len(rows)
+    wide = float(max(14, min(40, (NARROW - LABEL) // total)))
+    high = 22.0 if total <= NUMBERED else 16.0
+    shaded: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for place, shares in enumerate(rows):
+        for column, share in enumerate(shares):
+            if share >= 0.005:
+                corner = column * wide, (place + 0.5) * high
+                shaded[bisect_right(STEPS, share)].append(corner)
+    every = 1 if total <= 20 else 5
+    ticks = [place for place in range(1, total + 1) if place == 1 or place % every == 0]
+    heads = [element("text", str(tick), x=(tick - 0.5) * wide) for tick in ticks]
+    body = [
+        lattice((cells(places, wide, f"q{q}") for q, places in sorted(shaded.items())), wide, high),
+        group(heads, y=-6, class_="c a"),
+        group([model_names(panel.view.models, panel.order, high, 15)], x=-6, class_="n e"),
+        *(_written(rows, wide, high) if total <= NUMBERED else []),
+    ]
+    head = text(0, 12, f"{labels} labels", "hd")
+    size = LABEL + total * wide, TOP + total * high + 4
+    alternative = f"Heatmap of rank probabilities by {panel.title(labels)}, {total} models."
+    return drawing(
+        (max(NARROW, size[0]), size[1]), alternative, head, group(body, x=LABEL, y=TOP),
+        class_="big" if size[0] > NARROW else "",
+    )  # fmt: skip
+
+
+def _written(rows: list[list[float]], wide: float, high: float) -> list[Html]:
+    """Write the percentages that matter into their cells."""
+    lines = []
+    for place, shares in enumerate(rows):
+        words = [
+            element(
+                "text", f"{100 * share:.0f}", x=(column + 0.5) * wide,
+                class_="i" if share >= STEPS[DARK_INK_FROM - 1] else None,
+            )
+            for column, share in enumerate(shares)
+            if share >= WRITTEN
+        ]  # fmt: skip
+        lines.append(group(words, y=(place + 0.5) * high + 4, class_="num"))
+    return lines
+
+
+def reach(shares: list[float]) -> tuple[int, int]:
+    """First and last rank of the middle nine tenths of the resamples.
+
+    Examples
+    --------
+    >>> reach([0.02, 0.5, 0.46, 0.02])
+    (2, 3)
+    """
+    low = high = 0
+    total = 0.0
+    for place, share in enumerate(shares, start=1):
+        before, total = total, total + share
+        if before <= 0.05 < total:
+            low = place
+        if before < 0.95 - 1e-9 <= total:
+            high = place
+    return low or 1, high or len(shares)
+
+
+def numbers(panel: Panel) -> list[Html]:
+    """List every share, or with many models the likeliest and the middle ranks."""
+    made = []
+    for labels in panel.view.labels:
+        shares = matrix(panel, labels)
+        if not shares:
+            continue
+        total = len(shares)
+        heads = ["Model", "likeliest rank", "90% of ranks"]
+        heads += [rank(place + 1.0) for place in range(total)] if total <= LISTED else []
+        rows = []
+        for model, row in zip(panel.order, shares, strict=True):
+            low, high = reach(row)
+            likeliest = max(range(total), key=lambda place: row[place])
+            written = [f"{likeliest + 1} ({percent(row[likeliest])})", f"{low}–{high}"]
+            if total <= LISTED:
+                written += [percent(share).rstrip("%") for share in row]
+            rows.append(model_row(panel.view, model, written))
+        made.append(table(f"Percent of resamples by rank, {labels} labels", heads, rows))
+    return made
+
+
+def finding(panel: Panel) -> str:
+    """Name the steadiest and the least steady place."""
+    if len(panel.view.models) < 2:
+        return "With one model there are no ranks."
+    labels = panel.view.labels[-1]
+    shares = matrix(panel, labels)
+    if not shares:
+        return "Ranks are undefined here."
+    best = max(range(len(shares)), key=lambda i: max(shares[i]))
+    place = shares[best].index(max(shares[best])) + 1
+    spans = [reach(row) for row in shares]
+    loose = max(range(len(shares)), key=lambda i: spans[i][1] - spans[i][0])
+    said = (
+        f"With {labels} labels the surest place is {listing([panel.order[best]])} at rank "
+        f"{place} ({percent(shares[best][place - 1])} of resamples)"
+    )
+    low, high = spans[loose]
+    if high - low < 2:
+        return f"{said}; no model strays over more than {count(high - low + 1, 'rank')}."
+    return f"{said}; {listing([panel.order[loose]])} ranges over ranks {low} to {high}."

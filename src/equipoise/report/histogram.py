@@ -1,0 +1,127 @@
+"""Histogram: how the soft labels are spread between a clear no and a clear yes.
+
+Bars in the middle are the items on which the annotators disagree; hard labels throw that
+away. The dashed line is the majority.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.report.markup import Html, coordinate
+from equipoise.report.numerals import count, number, percent
+from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, path, text
+from equipoise.report.tables import facts, row, table
+
+LEFT, RIGHT = 44.0, 428.0
+TOP, BOTTOM = 20.0, 170.0
+
+Entry = Mapping[str, Any]
+
+
+def bars(entry: Entry, frame: tuple[Scale, Scale]) -> Html:
+    """Draw the bars of one histogram."""
+    across, upward = frame
+    edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
+    d = ""
+    for low, high, total in zip(edges, edges[1:], counts, strict=False):
+        if total:
+            x, y = across(low) + 1, min(upward(total), upward(0) - 1.5)
+            wide = across(high) - across(low) - 2
+            d += f"M{at(x, upward(0))}V{coordinate(y)}h{coordinate(wide)}V{coordinate(upward(0))}z"
+    return path("bars", d)
+
+
+def draw(entry: Entry) -> Html:
+    """Draw the soft labels of one task."""
+    counts = entry["histogram"]["counts"]
+    most = max([*counts, 1])
+    across, upward = Scale(0, 1, LEFT, RIGHT), Scale(0, most, BOTTOM, TOP)
+    ticks = [tick for tick in upward.ticks(4) if tick == int(tick)]
+    parts = [
+        Axis(across, TOP, BOTTOM, title="soft label").draw(6),
+        *(text(LEFT - 6, upward(tick) + 4, count(tick), "e a") for tick in ticks),
+        text(2, 10, "items", "a"),
+        bars(entry, (across, upward)),
+        path("ref", down(across(0.5), TOP - 4, BOTTOM - TOP + 4)),
+        text(across(0.5), TOP - 8, "majority", "c a"),
+    ]
+    alternative = f"Histogram of the soft labels of {count(entry['items'], 'item')}."
+    return drawing((NARROW, BOTTOM + 40), alternative, *parts)
+
+
+def small(entry: Entry, name: str) -> Html:
+    """Draw a small histogram for the overview of all tasks."""
+    most = max([*entry["histogram"]["counts"], 1])
+    frame = Scale(0, 1, 4, 196), Scale(0, most, 84, 22)
+    parts = [
+        text(4, 12, name, "hd"),
+        bars(entry, frame),
+        path("g", "M4,84h192"),
+        text(4, 98, "0", "a"),
+        text(100, 98, "0.5", "c a"),
+        text(196, 98, "1", "e a"),
+    ]
+    return drawing((200, 104), f"Soft labels of {name}.", *parts, class_="tiny")
+
+
+def contested(entry: Entry) -> int:
+    """Count items whose soft label is at least a quarter away from both ends.
+
+    Examples
+    --------
+    >>> contested({"histogram": {"edges": [0, 0.25, 0.75, 1], "counts": [5, 2, 1]}})
+    2
+    """
+    edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
+    inside = (
+        total
+        for low, high, total in zip(edges, edges[1:], counts, strict=False)
+        if low >= 0.25 - 1e-9 and high <= 0.75 + 1e-9
+    )
+    return int(sum(inside))
+
+
+def summary(entry: Entry) -> Html:
+    """List what the votes amount to."""
+    low, middle, high = entry["votes_per_item"]
+    each = count(middle) if low == high else f"{count(middle)} ({count(low)} to {count(high)})"
+    items = entry["items"] or 1
+    return facts(
+        [
+            ("Items", count(entry["items"])),
+            ("Votes", count(entry["votes"])),
+            ("Votes per item", each),
+            ("Positive by majority", _part(entry["positives_hard"], items)),
+            ("Mean soft label", number(entry["mean_soft"])),
+            ("Unanimous", _part(entry["unanimous"], items)),
+        ]
+    )
+
+
+def _part(total: int | None, items: int) -> str:
+    """Write a count and its share."""
+    return count(total) if total is None else f"{count(total)} ({percent(total / items)})"
+
+
+def numbers(entry: Entry) -> Html:
+    """List the bars that are not empty."""
+    edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
+    rows = [
+        row(f"{number(low, 2)} to {number(high, 2)}", [count(total)])
+        for low, high, total in zip(edges, edges[1:], counts, strict=False)
+        if total
+    ]
+    return table("Soft labels (empty ranges left out)", ["Soft label", "items"], rows)
+
+
+def finding(entry: Entry) -> str:
+    """Say how many items the annotators agree on, and how many they dispute."""
+    items = entry["items"]
+    if not items:
+        return "There are no items with votes."
+    middle = contested(entry)
+    return (
+        f"The votes are unanimous on {count(entry['unanimous'])} of {count(items, 'item')} "
+        f"({percent((entry['unanimous'] or 0) / items)}); on {count(middle)} "
+        f"({percent(middle / items)}) at least a quarter of the votes goes either way."
+    )

@@ -1,0 +1,147 @@
+"""Influence: the items on which the comparison of two models hangs.
+
+The influence of an item is how much the difference a - b would change if the item were left
+out. Beside it stands where each model puts the item (the share of items it scores lower) and
+where the votes put it (the soft label).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.report.markup import Html
+from equipoise.report.numerals import count, defined, listing, number, percent, shorten, signed
+from equipoise.report.palette import model_class
+from equipoise.report.svg import (
+    NARROW,
+    Axis,
+    Scale,
+    across,
+    down,
+    drawing,
+    group,
+    label,
+    markers,
+    path,
+    text,
+)
+from equipoise.report.tables import row, table
+from equipoise.report.view import Panel
+
+LABEL, START, END = 132.0, 142.0, 428.0
+TOP, ROW = 30.0, 22.0
+
+Entry = Mapping[str, Any]
+
+
+def draw(panel: Panel, entry: Entry) -> list[Html]:
+    """Draw influence on the left, and where models and votes put the items on the right."""
+    items = [item for item in entry["items"] if defined(item["influence"])]
+    if not items:
+        return []
+    return [_bars(entry, items), _positions(panel, entry, items)]
+
+
+def _height(place: int) -> float:
+    """Middle of a row."""
+    return TOP + ROW * (place + 0.5)
+
+
+def _names(items: list[Entry]) -> Html:
+    """Name the rows."""
+    rows = (label(str(item["item"]), 17, y=_height(i) + 4) for i, item in enumerate(items))
+    return group(rows, x=LABEL, class_="e")
+
+
+def _bars(entry: Entry, items: list[Entry]) -> Html:
+    """Draw how much each item moves the difference."""
+    most = max(abs(item["influence"]) for item in items) * 1.05 or 1.0
+    scale = Scale(-most, most, START, END)
+    bottom = TOP + ROW * len(items)
+    pair = f"{shorten(entry['a'], 14)} − {shorten(entry['b'], 14)}"
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for place, item in enumerate(items):
+        length = scale(item["influence"]) - scale(0)
+        lines[item["influence"] > 0].append(across(scale(0), _height(place), length))
+    parts = [
+        Axis(scale, TOP, bottom, title=f"change of {pair} without the item").draw(3),
+        path("up", *lines[True]),
+        path("dn", *lines[False]),
+        path("zero", down(scale(0), TOP, bottom - TOP)),
+        _names(items),
+    ]
+    alternative = f"Influence of {len(items)} items on the difference {pair}."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
+def _positions(panel: Panel, entry: Entry, items: list[Entry]) -> Html:
+    """Draw the soft label and both models' positions of each item."""
+    scale = Scale(0, 1, START, END)
+    bottom = TOP + ROW * len(items)
+    votes, stems = [down(4, 4, 16)], []
+    for place, item in enumerate(items):
+        if defined(item["soft_label"]):
+            votes.append(down(scale(item["soft_label"]), _height(place) - 8, 16))
+        ends = [scale(item[f"position_{s}"]) for s in "ab" if defined(item[f"position_{s}"])]
+        if len(ends) == 2:
+            stems.append(across(ends[0], _height(place), ends[1] - ends[0]))
+    parts = [
+        Axis(scale, TOP, bottom, title="position (0 lowest, 1 highest)").draw(),
+        _names(items),
+        path("stem", *stems),
+        path("vote", *votes),
+        text(12, 16, "soft label", "a"),
+    ]
+    for side, x in (("a", START), ("b", START + 150)):
+        index = panel.view.models.index(entry[side])
+        places = [
+            (scale(item[f"position_{side}"]), _height(place))
+            for place, item in enumerate(items)
+            if defined(item[f"position_{side}"])
+        ]
+        key = label(entry[side], 15, x=x + 14, y=16)
+        drawn = [markers([(x + 4, 12.0), *places], index), key]
+        parts.append(group(drawn, class_=model_class(index)))
+    alternative = f"Where both models and the votes put {len(items)} items."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
+def numbers(panel: Panel, entry: Entry) -> Html:
+    """List the items."""
+    rows = [
+        row(
+            str(item["item"]),
+            [
+                signed(item["influence"], panel.digits),
+                number(item["soft_label"], 2),
+                count(item["votes"]),
+                percent(item["position_a"]),
+                percent(item["position_b"]),
+            ],
+        )
+        for item in entry["items"]
+    ]
+    places = [f"scored lower by {shorten(entry[side], 20)}" for side in "ab"]
+    heads = ["Item", "influence", "soft label", "votes", *places]
+    return table("Most influential items", heads, rows)
+
+
+def finding(panel: Panel, entry: Entry) -> str:
+    """Say whether one item could turn the comparison."""
+    items = [item for item in entry["items"] if defined(item["influence"])]
+    pair = f"{listing([entry['a']])} − {listing([entry['b']])}"
+    if not items:
+        return f"No item has a defined influence on {pair}."
+    gap = panel.lead(entry["labels"], entry["a"], entry["b"]).value
+    top = max(items, key=lambda item: abs(item["influence"]))
+    said = (
+        f"Leaving out {listing([str(top['item'])])} alone would change {pair} by "
+        f"{signed(top['influence'], panel.digits)}"
+    )
+    if gap is None:
+        return f"{said}."
+    raw = gap * panel.sign
+    turning = [i for i in items if raw * (raw + i["influence"]) < 0]
+    now = f"which is {signed(raw, panel.digits)} now"
+    if turning:
+        return f"{said}, {now}: {count(len(turning), 'item')} could each reverse the order."
+    return f"{said}, {now}: no single item reverses the order."

@@ -1,0 +1,232 @@
+"""Matrix: the lead of every model over every other, paired over the same resamples.
+
+A triangle. Follow a cell's column up to the first model and its row right to the second: the
+cell is the lead of the first over the second. Blue is ahead, orange is behind; a dot says
+that the interval of the lead excludes zero. Both kinds of labels share one colour scale and
+one order, that of the last labels, so orange marks an order that the labels dispute.
+"""
+
+import math
+from collections import defaultdict
+
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import count, percent, signed, signed_interval
+from equipoise.report.palette import LIGHT_AHEAD, model_class
+from equipoise.report.svg import (
+    NARROW,
+    across,
+    cells,
+    drawing,
+    group,
+    label,
+    lattice,
+    path,
+    text,
+)
+from equipoise.report.tables import name_cell, scrolling
+from equipoise.report.view import Lead, Panel
+
+LEVELS = len(LIGHT_AHEAD)
+LABEL, TOP = 112.0, 26.0
+NUMBERED = 12  # with more models the cells are too small for numbers
+LISTED = 4000  # with more pairs on the page, only those with the leader and neighbours
+
+
+def couples(panel: Panel) -> list[tuple[str, str]]:
+    """All pairs, the model further up first."""
+    order = panel.order
+    return [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
+
+
+def widest(panel: Panel) -> float:
+    """Return the round number that the colour scale ends at."""
+    leads = [
+        abs(panel.lead(labels, a, b).value or 0.0)
+        for labels in panel.view.labels
+        for a, b in couples(panel)
+    ]
+    most = max(leads, default=0.0)
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= most - 1e-12)
+
+
+def shade(lead: float, most: float) -> str:
+    """Name the colour of a lead.
+
+    Examples
+    --------
+    >>> shade(0.01, 0.04), shade(-0.04, 0.04), shade(0.0, 0.04)
+    ('a0', 'b3', 'nil')
+    """
+    if abs(lead) < 1e-12:
+        return "nil"
+    step = min(LEVELS - 1, math.ceil(abs(lead) / most * LEVELS - 1e-9) - 1)
+    return f"{'a' if lead > 0 else 'b'}{step}"
+
+
+def draw(panel: Panel) -> list[Html]:
+    """Draw one triangle per kind of labels; none where no pair is defined."""
+    if len(panel.view.models) < 2:
+        return []
+    most = widest(panel)
+    shown = [
+        labels
+        for labels in panel.view.labels
+        if any(panel.lead(labels, a, b).value is not None for a, b in couples(panel))
+    ]
+    return [_triangle(panel, labels, most) for labels in shown]
+
+
+def _triangle(panel: Panel, labels: str, most: float) -> Html:
+    """Draw the leads under one kind of labels."""
+    total = len(panel.order)
+    wide = float(max(14, min(40, (NARROW - LABEL) // max(1, total - 1))))
+    high = 22.0 if total <= 16 else 16.0
+    names = [
+        label(model, 14, class_=model_class(panel.view.models.index(model)),
+              x=place * wide + 5, y=(place + 0.5) * high + 4)
+        for place, model in enumerate(panel.order)
+    ]
+    body = group(
+        [*_cells(panel, labels, (wide, high, most)), group(names, class_="n")], y=TOP
+    )
+    size = (total - 1) * wide + LABEL, TOP + total * high
+    alternative = (
+        f"Paired leads in {panel.title(labels)} between {total} models; "
+        f"{_separated(panel, labels)} of {len(couples(panel))} pairs are separated."
+    )
+    key = group([_key(panel, most)], y=size[1] + 16)
+    head = text(0, 12, f"{labels} labels", "hd")
+    inner = element(
+        "g", head, body, key, class_="tri", data_cell=wide, data_row=high, data_top=TOP,
+        data_labels=labels,
+    )
+    return drawing(
+        (max(NARROW, size[0]), size[1] + 46), alternative, inner,
+        class_="big" if size[0] > NARROW else "",
+    )  # fmt: skip
+
+
+def _cells(panel: Panel, labels: str, how: tuple[float, float, float]) -> list[Html]:
+    """Draw colours, dots and numbers of all pairs."""
+    wide, high, most = how
+    order = panel.order
+    shaded: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    marked, lines = [], []
+    for i, below in enumerate(order):
+        words, middle = [], (i + 0.5) * high
+        for j, above in enumerate(order[:i]):
+            lead = panel.lead(labels, above, below)
+            if lead.value is None:
+                continue
+            shaded[shade(lead.value, most)].append((j * wide, middle))
+            if lead.separated or lead.reversed:
+                marked.append(across((j + 1) * wide - 5, middle - high / 2 + 5))
+            words.append(
+                element("text", _short(lead.value, panel.digits), x=(j + 0.5) * wide - 1)
+            )
+        lines.append(group(words, y=middle + 4, class_="num"))
+    parts = [
+        lattice((cells(at, wide, name) for name, at in sorted(shaded.items())), wide, high),
+        *(lines if len(order) <= NUMBERED else []),
+    ]
+    return [*parts, path("sep", *marked)] if marked else parts
+
+
+def _short(lead: float, digits: int) -> str:
+    """Write a lead in units of the last decimal.
+
+    Examples
+    --------
+    >>> _short(0.0123, 3), _short(-0.0002, 3), _short(0.0, 3)
+    ('12', '−0', '0')
+    """
+    if abs(lead) < 1e-12:
+        return "0"
+    return f"{lead * 10**digits:.0f}".replace("-", "−")
+
+
+def _key(panel: Panel, most: float) -> Html:
+    """Draw the colour scale with its ends."""
+    names = [f"b{i}" for i in reversed(range(LEVELS))] + [f"a{i}" for i in range(LEVELS)]
+    wide, end = 22.0, 22.0 * len(names)
+    return join(
+        [
+            lattice((cells([(i * wide, 0.0)], wide, n) for i, n in enumerate(names)), wide, 9),
+            text(0, 20, signed(-most, panel.digits), "a"),
+            text(end / 2, 20, "0", "c a"),
+            text(end, 20, signed(most, panel.digits), "e a"),
+            path("sep", across(end + 20, 0)),
+            text(end + 28, 4, "interval excludes 0", "a"),
+        ]
+    )
+
+
+def _separated(panel: Panel, labels: str) -> int:
+    """Count pairs whose interval excludes zero."""
+    leads = (panel.lead(labels, a, b) for a, b in couples(panel))
+    return sum(lead.separated or lead.reversed for lead in leads)
+
+
+def listed(panel: Panel) -> list[tuple[str, str]]:
+    """Pairs for the table: all, or on a very large page those with leader and neighbour."""
+    every = couples(panel)
+    panels = len(panel.view.header["tasks"]) * len(panel.view.header["metrics"])
+    if len(every) * panels <= LISTED:
+        return every
+    order = panel.order
+    following = dict(zip(order, order[1:], strict=False))
+    return [(a, b) for a, b in every if a == order[0] or following.get(a) == b]
+
+
+def _cells_of(panel: Panel, lead: Lead) -> Html:
+    """Write one lead for the table."""
+    digits = panel.digits
+    gap = f"{signed(lead.value, digits)} {signed_interval(lead.low, lead.high, digits)}"
+    return join([element("td", gap), element("td", percent(lead.p_better))])
+
+
+def numbers(panel: Panel) -> Html:
+    """List the leads; one body of rows per first model, which the script reads too."""
+    pairs = listed(panel)
+    names = panel.view.labels
+    titles = ["First", "Second", *(t for name in names for t in (f"lead, {name}", "ahead in"))]
+    heads = join(element("th", title) for title in titles)
+    bodies = []
+    for first in dict.fromkeys(a for a, _ in pairs):
+        seconds = [b for a, b in pairs if a == first]
+        rows = []
+        for place, second in enumerate(seconds):
+            head = name_cell(first, rowspan=len(seconds))
+            cells = join(_cells_of(panel, panel.lead(labels, first, second)) for labels in names)
+            rows.append(
+                element(
+                    "tr", head if place == 0 else Html(""), name_cell(second), cells,
+                )
+            )  # fmt: skip
+        bodies.append(element("tbody", join(rows)))
+    caption = "Paired leads of the first model over the second"
+    whole = element(
+        "table", element("caption", caption), element("thead", element("tr", heads)), *bodies,
+        class_="pairs",
+    )  # fmt: skip
+    return scrolling(whole)
+
+
+def finding(panel: Panel) -> str:
+    """Count the pairs that the data separate."""
+    if len(panel.view.models) < 2:
+        return "With one model there are no pairs."
+    every = couples(panel)
+    if not draw(panel):
+        return "No difference between models is defined here."
+    said = [f"{_separated(panel, labels)} with {labels} labels" for labels in panel.view.labels]
+    same = {
+        frozenset((a, b))
+        for a, b in every
+        if all(panel.lead(labels, a, b).identical for labels in panel.view.labels)
+    }
+    twins = f"; {count(len(same), 'pair')} identical" if same else ""
+    return f"Of {count(len(every), 'pair')}, the data separate {' and '.join(said)}{twins}."

@@ -1,0 +1,112 @@
+"""Method: what was resampled and why, what the numbers mean, how to make them again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import count
+from equipoise.report.tables import facts, folded, row, table
+from equipoise.report.view import View
+
+
+def paragraph(words: str) -> Html:
+    """Make a paragraph of text."""
+    return element("p", words)
+
+
+def resampling(view: View) -> Html:
+    """Say what was resampled, why, and how intervals were read off."""
+    how = view.header["settings"]
+    ends = f"{view.level} intervals ({how['interval']})"
+    group = f" Items of the same {how['group']} stay together." if how.get("group") else ""
+    return join(
+        [
+            element("p", element("strong", f"Resampled: {how['resample']}."), " ",
+                    f"{how['resample_reason']}{group}"),
+            paragraph(
+                f"{count(how['replicates'], 'resample')}, the same for all models, metrics and "
+                f"labels, so that differences and ranks are paired; {ends}. P(best) is the "
+                "share of resamples in which a model is best, shared equally among ties. "
+                f"Hard labels: {how['hard']}. Soft labels: {how['soft']}."
+            ),
+            paragraph(
+                "Intervals hold for each pair by itself and are not adjusted for the number "
+                "of pairs. They describe the uncertainty that was resampled and no other."
+            ),
+        ]
+    )  # fmt: skip
+
+
+def definitions(view: View) -> Html:
+    """Define every metric."""
+    return element(
+        "dl",
+        join(
+            element("div", element("dt", metric["title"]), element("dd", metric["definition"]))
+            for metric in view.header["metrics"]
+        ),
+        class_="terms",
+    )
+
+
+def provenance(view: View) -> Html:
+    """List settings, versions and the hashes of the inputs."""
+    header, how = view.header, view.header["settings"]
+    versions: Mapping[str, Any] = header.get("versions", {})
+    entries = [
+        ("equipoise", str(header.get("equipoise", "undefined"))),
+        *((name, str(version)) for name, version in versions.items()),
+        ("Seed", str(how["seed"])),
+        ("Resamples", count(how["replicates"])),
+        ("Plan", str(how["plan"])),
+    ]
+    rows = [
+        row(
+            str(given["name"]),
+            [given["role"], count(given["bytes"]), element("code", given["sha256"])],
+        )
+        for given in header.get("inputs", ())
+    ]
+    heads = ["Input", "role", "bytes", "SHA-256"]
+    return join([facts(entries), table("Inputs", heads, rows, "hashes")])
+
+
+def again(view: View) -> Html:
+    """Say how to cite and how to reproduce the page."""
+    header, how = view.header, view.header["settings"]
+    version = header.get("equipoise", "undefined")
+    cite = (
+        f"“{header['title']}”. Evaluated with equipoise {version}, resampling {how['resample']}, "
+        f"{count(how['replicates'], 'resample')}, seed {how['seed']}, plan {how['plan']}."
+    )
+    return join(
+        [
+            element("p", element("strong", "To cite: "), cite),
+            element(
+                "p", element("strong", "To make it again: "),
+                "the same inputs (hashes below), version, settings and seed give the same "
+                "run.json, the same replicates and this page, byte for byte.",
+            ),
+        ]
+    )  # fmt: skip
+
+
+def notices(view: View) -> Html:
+    """List what the reader should know about the data."""
+    given = view.header["notices"]
+    if not given:
+        return paragraph("The evaluation raised no notices.")
+    return element("ul", join(element("li", notice) for notice in given))
+
+
+def draw(view: View) -> Html:
+    """Put the box together."""
+    return join(
+        [
+            resampling(view),
+            element("h3", "Definitions"), definitions(view),
+            element("h3", "Notices", id="notices"), notices(view),
+            element("h3", "Reproduce"), again(view),
+            folded("Versions, seed and hashes of the inputs", provenance(view)),
+        ]
+    )  # fmt: skip

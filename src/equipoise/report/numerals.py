@@ -1,0 +1,174 @@
+"""Numerals: how the page writes numbers, and how it writes the lack of one.
+
+A value that is None or nan is the word *undefined*. A minus is a minus sign, not a hyphen.
+A difference that is not zero is never rounded to zero: it gets as many decimals as it needs.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+UNDEFINED = "undefined"
+EXACT = 1e-12  # below this a difference of two scores is rounding, not a difference
+
+
+def defined(value: float | None) -> bool:
+    """Whether there is a number at all."""
+    return value is not None and math.isfinite(value)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a number with a fixed count of decimals.
+
+    Examples
+    --------
+    >>> number(0.8943), number(-0.0001), number(None), number(float("nan"))
+    ('0.894', '0.000', 'undefined', 'undefined')
+    """
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """Write a difference with its sign; exact zero is a bare 0.
+
+    Examples
+    --------
+    >>> signed(0.01234), signed(-0.00021), signed(0.0), signed(None)
+    ('+0.012', '−0.0002', '0', 'undefined')
+    """
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
+    if abs(value) < EXACT:
+        return "0"
+    while digits < 12 and float(f"{value:.{digits}f}") == 0:
+        digits += 1
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Write an interval in brackets.
+
+    Examples
+    --------
+    >>> interval(0.8, 0.9), interval(None, None)
+    ('[0.800, 0.900]', '[undefined]')
+    """
+    if not defined(low) or not defined(high):
+        return f"[{UNDEFINED}]"
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def signed_interval(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Write the interval of a difference, both ends with their sign."""
+    if not defined(low) or not defined(high):
+        return f"[{UNDEFINED}]"
+    return f"[{signed(low, digits)}, {signed(high, digits)}]"
+
+
+def percent(share: float | None) -> str:
+    """Write a share; only exact 0 and 1 are 0% and 100%.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.0, 0.002, 0.517, 0.999, 1.0, None)]
+    ['0%', '<1%', '52%', '>99%', '100%', 'undefined']
+    """
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    if 0 < share < 0.005:
+        return "<1%"
+    if 0.995 <= share < 1:
+        return ">99%"
+    return f"{100 * share:.0f}%"
+
+
+def rank(place: float | None) -> str:
+    """Write a rank; shared ranks keep their half.
+
+    Examples
+    --------
+    >>> rank(1.0), rank(2.5), rank(None)
+    ('1', '2.5', 'undefined')
+    """
+    if place is None or not math.isfinite(place):
+        return UNDEFINED
+    return f"{place:.1f}".removesuffix(".0")
+
+
+def count(total: float | None, noun: str = "") -> str:
+    """Write a count, with its noun in the right number.
+
+    Examples
+    --------
+    >>> count(2000), count(1, "model"), count(3, "model")
+    ('2,000', '1 model', '3 models')
+    """
+    if total is None or not math.isfinite(total):
+        return f"{UNDEFINED} {noun}".rstrip()
+    text = f"{total:,.1f}".removesuffix(".0")
+    return text if not noun else f"{text} {noun}{'' if total == 1 else 's'}"
+
+
+def listing(names: Sequence[str], most: int = 6) -> str:
+    """List names as one would say them; long names are shortened.
+
+    Examples
+    --------
+    >>> listing(["a"]), listing(["a", "b", "c"]), listing(list("abcdefgh"), most=3)
+    ('a', 'a, b and c', 'a, b, c and 5 others')
+    """
+    shown = [shorten(name, 40) for name in names]
+    if len(shown) > most + 1:
+        return f"{', '.join(shown[:most])} and {len(shown) - most} others"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def shorten(name: str, room: int) -> str:
+    """Shorten a name in the middle, because names often differ at their end.
+
+    Characters that are drawn twice as wide count twice.
+
+    Examples
+    --------
+    >>> shorten("resnet", 12), shorten("resnet50-augmented-v2", 12)
+    ('resnet', 'resnet5…d-v2')
+    """
+    if _width(name) <= room:
+        return name
+    head, tail = "", ""
+    for character in name:
+        if _width(head + character) > round(room * 0.6):
+            break
+        head += character
+    for character in reversed(name):
+        if _width(head + "…" + character + tail) > room:
+            break
+        tail = character + tail
+    return f"{head}…{tail}"
+
+
+def _width(text: str) -> int:
+    """Count columns: two for wide characters, none for combining ones."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def decimals(widths: Sequence[float]) -> int:
+    """How many decimals suit intervals of these widths: two figures of the middle one.
+
+    Examples
+    --------
+    >>> decimals([0.03, 0.04, 0.02]), decimals([0.3]), decimals([])
+    (3, 2, 3)
+    """
+    positive = sorted(width for width in widths if width > EXACT and math.isfinite(width))
+    if not positive:
+        return 3
+    return min(5, max(0, 1 - math.floor(math.log10(positive[len(positive) // 2]))))

@@ -1,0 +1,101 @@
+"""Overview: all tasks at a glance, one row each."""
+
+from equipoise.report.histogram import contested
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import (
+    UNDEFINED,
+    count,
+    listing,
+    number,
+    percent,
+    signed,
+    signed_interval,
+)
+from equipoise.report.tables import name_cell, row, scrolling, table
+from equipoise.report.verdict import Verdict
+from equipoise.report.view import Panel, View
+from equipoise.report.words import verdicts
+
+
+def _cells(found: Verdict) -> list[str]:
+    """Write winner, lead and certainty under one kind of labels."""
+    if not found.best:
+        return [UNDEFINED, UNDEFINED, UNDEFINED]
+    panel, lead = found.panel, found.lead
+    digits = panel.digits
+    gap = "no other model"
+    if found.runner_up is not None:
+        gap = f"{signed(lead.value, digits)} {signed_interval(lead.low, lead.high, digits)}"
+    mark = " ●" if lead.separated else ""
+    best = panel.score(found.labels, found.best[0]).p_best
+    return [listing(found.best, most=2), gap + mark, percent(best)]
+
+
+def _row(panel: Panel) -> Html:
+    """Write one task."""
+    found = verdicts(panel)
+    cells = [element("td", cell) for each in found for cell in _cells(each)]
+    if len(found) > 1:
+        entry = panel.entry("rank_correlation") or {}
+        known = found[0].best and found[-1].best
+        same = set(found[0].best) == set(found[-1].best)
+        cells.append(element("td", ("same" if same else "changes") if known else UNDEFINED))
+        cells.append(element("td", number(entry.get("spearman"), 2)))
+    return element("tr", name_cell(panel.view.task_title(panel.task)), *cells)
+
+
+def glance(view: View, metric: int) -> Html:
+    """Make the table of all tasks for one metric."""
+    panels = [panel for panel in view.panels() if panel.metric == metric]
+    groups = [
+        element("th", f"{panels[0].title(labels)}, {labels} labels", scope="colgroup", colspan=3)
+        for labels in view.labels
+    ]
+    two = len(view.labels) > 1
+    heads = ["Task"]
+    heads += ["best", f"lead over the next [{view.level}]", "P(best)"] * len(view.labels)
+    heads += ["winner", "Spearman"] if two else []
+    caption = f"All tasks at a glance, {panels[0].facts['title']} (● the interval excludes 0)"
+    top = element(
+        "tr", Html("<td>"), *groups,
+        element("th", "hard against soft", scope="colgroup", colspan=2) if two else Html(""),
+    )  # fmt: skip
+    second = element("tr", join(element("th", head, scope="col") for head in heads))
+    whole = element(
+        "table", element("caption", caption), element("thead", top, second),
+        element("tbody", join(_row(panel) for panel in panels)), class_="glance",
+    )  # fmt: skip
+    return scrolling(whole)
+
+
+def disputed_words(view: View) -> str:
+    """Name the task on which the annotators disagree most."""
+    truth = [entry for entry in view.header["truth"] if entry["items"]]
+    if not truth:
+        return "No votes were described."
+    shares = {entry["task"]: contested(entry) / entry["items"] for entry in truth}
+    most = max(shares, key=lambda task: shares[task])
+    return (
+        f"{listing([most])} is the most disputed task: on {percent(shares[most])} of its items "
+        "at least a quarter of the votes goes either way."
+    )
+
+
+def truth_numbers(view: View) -> Html:
+    """List items and votes of every task."""
+    rows = [
+        row(
+            entry["task"],
+            [
+                count(entry["items"]),
+                count(entry["votes"]),
+                count(entry["positives_hard"]),
+                number(entry["mean_soft"]),
+                count(entry["unanimous"]),
+                count(contested(entry)),
+            ],
+        )
+        for entry in view.header["truth"]
+    ]
+    heads = ["Task", "items", "votes", "positive by majority", "mean soft label"]
+    return table("Items and votes", [*heads, "unanimous", "disputed"], rows)

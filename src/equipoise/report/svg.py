@@ -1,0 +1,174 @@
+"""SVG: a drawing, its parts, and scales that put numbers on it.
+
+Coordinates have one decimal and parts are placed with groups, to keep the page small. A dot
+is a line of length zero with a round cap; a row of cells is one thick dashed line; so a mark
+costs a dozen characters. Every drawing is an image with a text alternative.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from equipoise.report.markup import Html, coordinate, element, join
+from equipoise.report.numerals import shorten
+from equipoise.report.palette import MARKERS, model_class
+
+NARROW = 440  # drawings of this width stand side by side, and fit a telephone
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear map from numbers to places on the drawing."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Place a number, keeping it on the drawing.
+
+        Examples
+        --------
+        >>> Scale(0, 10, 100, 200)(5), Scale(0, 10, 100, 200)(99)
+        (150.0, 200)
+        """
+        if self.high == self.low:
+            return (self.start + self.end) / 2
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + min(1, max(0, share)) * (self.end - self.start)
+
+    def ticks(self, most: int = 5) -> list[float]:
+        """Round numbers inside the scale, as many as fit.
+
+        Examples
+        --------
+        >>> Scale(0.81, 0.905, 0, 1).ticks(4)
+        [0.82, 0.84, 0.86, 0.88, 0.9]
+        """
+        span = self.high - self.low
+        if not span > 0:
+            return [self.low]
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(step * i, 12) for i in range(first, last + 1)]
+
+
+def at(x: float, y: float) -> str:
+    """Write a place, as a path or a translation has it."""
+    return f"{coordinate(x)},{coordinate(y)}"
+
+
+def text(x: float, y: float, words: str, class_: str = "") -> Html:
+    """Put words on the drawing."""
+    return element("text", words, x=float(x), y=float(y), class_=class_ or None)
+
+
+def label(name: str, room: int, **attributes: float | str) -> Html:
+    """Put a name on the drawing, shortened to so many letters with the whole in its title."""
+    shown = shorten(name, room)
+    title = element("title", name) if shown != name else Html("")
+    return element("text", title, shown, **attributes)
+
+
+def group(parts: Iterable[Html], *, x: float = 0.0, y: float = 0.0, class_: str = "") -> Html:
+    """Move parts together."""
+    move = f"translate({at(x, y)})" if x or y else None
+    return element("g", *parts, class_=class_ or None, transform=move)
+
+
+def across(x: float, y: float, length: float = 0.0) -> str:
+    """Path of a horizontal line; of length zero, a dot."""
+    return f"M{at(x, y)}h{coordinate(length)}"
+
+
+def down(x: float, y: float, length: float) -> str:
+    """Path of a vertical line."""
+    return f"M{at(x, y)}v{coordinate(length)}"
+
+
+def path(class_: str, *steps: str) -> Html:
+    """Draw lines and dots at once."""
+    return element("path", class_=class_ or None, d="".join(steps))
+
+
+def cells(corners: Sequence[tuple[float, float]], wide: float, class_: str) -> Html:
+    """Draw equal cells at once, by their left middle; a run of neighbours is one line.
+
+    The dashes of the class `cells` cut the line into cells again.
+
+    Examples
+    --------
+    >>> cells([(0.0, 5.0), (10.0, 5.0), (30.0, 5.0)], 10.0, "q1")
+    '<path class=q1 d=M0,5h19M30,5h9 />'
+    """
+    runs: list[tuple[float, float, int]] = []
+    for x, y in sorted(corners, key=lambda corner: (corner[1], corner[0])):
+        if runs and runs[-1][1] == y and abs(runs[-1][0] + runs[-1][2] * wide - x) < 1e-6:
+            runs[-1] = (runs[-1][0], y, runs[-1][2] + 1)
+        else:
+            runs.append((x, y, 1))
+    return path(class_, *(across(x, y, n * wide - 1) for x, y, n in runs))
+
+
+def lattice(parts: Iterable[Html], wide: float, high: float) -> Html:
+    """Hold cells of one size, with a little room between them."""
+    return element(
+        "g", *parts, stroke_width=high - 1, stroke_dasharray=f"{coordinate(wide - 1)},1"
+    )
+
+
+def markers(places: Iterable[tuple[float, float]], model: int) -> Html:
+    """Draw the mark of a model at some places; later cycles of ten have another shape."""
+    d = "".join(across(x, y) for x, y in places)
+    hollow = model // 10 % MARKERS >= 2
+    return join([path("d", d), path("h", d) if hollow else Html("")])
+
+
+def model_names(models: Sequence[str], order: Sequence[str], step: float, room: int) -> Html:
+    """Name the rows of a drawing, one model each."""
+    return join(
+        label(name, room, class_=model_class(models.index(name)), y=step * (place + 0.5) + 4)
+        for place, name in enumerate(order)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A horizontal axis under a plot."""
+
+    scale: Scale
+    top: float
+    bottom: float
+    title: str = ""
+
+    def draw(self, most: int = 5) -> Html:
+        """Draw grid lines, their numbers and the title."""
+        ticks = self.scale.ticks(most)
+        places = [self.scale(tick) for tick in ticks]
+        grid = path("g", *(down(x, self.top, self.bottom - self.top) for x in places))
+        words = [
+            element("text", f"{tick:.6g}".replace("-", "−"), x=x)
+            for x, tick in zip(places, ticks, strict=True)
+        ]
+        if self.title:
+            words.append(text((self.scale.start + self.scale.end) / 2, 17, self.title))
+        return join([grid, group(words, y=self.bottom + 15, class_="c a")])
+
+
+def drawing(
+    size: tuple[float, float], alternative: str, *parts: Html, class_: str = ""
+) -> Html:
+    """Wrap the parts as an image with a text alternative."""
+    wide, high = (coordinate(length) for length in size)
+    natural = wide if "big" in class_ else None
+    return element(
+        "svg",
+        join(parts),
+        viewBox=f"0 0 {wide} {high}",
+        width=natural,
+        role="img",
+        aria_label=alternative,
+        class_=class_ or None,
+    )

@@ -1,0 +1,80 @@
+"""Tables: the numbers under every figure, in a fold that opens without a script."""
+
+from collections.abc import Iterable, Sequence
+
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import shorten
+from equipoise.report.palette import model_class
+from equipoise.report.view import View
+
+ROOM = 28  # letters of a name in a table
+
+
+def name_cell(name: str, rowspan: int = 1) -> Html:
+    """Head a row, or several, with a name, shortened, the whole in the title."""
+    shown = shorten(name, ROOM)
+    return element(
+        "th",
+        shown,
+        scope="rowgroup" if rowspan > 1 else None,
+        rowspan=rowspan if rowspan > 1 else None,
+        title=name if shown != name else None,
+    )
+
+
+def model_row(view: View, model: str, cells: Iterable[str]) -> Html:
+    """Make a row that belongs to a model, so that it can be highlighted with it."""
+    index = view.models.index(model)
+    return element(
+        "tr",
+        name_cell(model),
+        join(element("td", cell) for cell in cells),
+        class_=model_class(index),
+    )
+
+
+def row(name: str, cells: Iterable[str]) -> Html:
+    """Make a row headed by a name."""
+    return element("tr", name_cell(name), join(element("td", cell) for cell in cells))
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[Html], class_: str = "") -> Html:
+    """Make a table that scrolls inside its own frame, reachable with the keyboard."""
+    head = element("tr", join(element("th", title) for title in heads))
+    whole = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", join(rows)),
+        class_=class_ or None,
+    )
+    return scrolling(whole)
+
+
+def scrolling(content: Html) -> Html:
+    """Frame a table so that it scrolls by itself and not the page."""
+    return element("div", content, class_="scroll", tabindex=0, role="group", aria_label="Table")
+
+
+def folded(summary: str, *content: Html) -> Html:
+    """Fold content away under a summary."""
+    return element("details", element("summary", summary), join(content))
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Html:
+    """List a few named numbers."""
+    return element(
+        "dl",
+        join(
+            element("div", element("dt", name), element("dd", value)) for name, value in pairs
+        ),
+        class_="facts",
+    )
+
+
+def figure(caption: str, *drawings: Html) -> Html:
+    """Set drawings side by side under one caption; on a narrow page they stack."""
+    frames = join(element("div", each, class_="frame") for each in drawings)
+    return element(
+        "figure", element("figcaption", caption), element("div", frames, class_="pair")
+    )

@@ -1,0 +1,69 @@
+"""Verdict: who is ahead under one kind of labels, and from whom the data separate them.
+
+A model is *separated* from the best when the interval of the paired lead of the best over it
+lies wholly above zero. Models that share the best score are best together.
+"""
+
+from dataclasses import dataclass
+
+from equipoise.report.numerals import defined
+from equipoise.report.view import Lead, Panel
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of one panel under one kind of labels.
+
+    Attributes
+    ----------
+    panel, labels
+        Where the verdict holds.
+    best
+        Models that share the first rank, in the order of the run; empty if no model has one.
+    runner_up
+        The best model that is not among them.
+    close
+        Models after the best that the data do not separate from the first of them.
+    unranked
+        Models whose score is undefined.
+    """
+
+    panel: Panel
+    labels: str
+    best: tuple[str, ...]
+    runner_up: str | None
+    close: tuple[str, ...]
+    unranked: tuple[str, ...]
+
+    @property
+    def lead(self) -> Lead:
+        """Lead of the best over the runner-up."""
+        if self.runner_up is None:
+            return Lead()
+        return self.panel.lead(self.labels, self.best[0], self.runner_up)
+
+    @property
+    def clear(self) -> bool:
+        """Whether one model is separated from every other that has a score."""
+        return len(self.best) == 1 and self.runner_up is not None and not self.close
+
+    @property
+    def identical(self) -> bool:
+        """Whether the models that share the first rank agree in every resample."""
+        return len(self.best) > 1 and all(
+            self.panel.lead(self.labels, self.best[0], other).identical
+            for other in self.best[1:]
+        )
+
+
+def verdict(panel: Panel, labels: str) -> Verdict:
+    """Find the best models, the runner-up and those too close to tell."""
+    ranked = panel.ranked(labels)
+    first = panel.score(labels, ranked[0]).rank if ranked else None
+    best = tuple(model for model in ranked if panel.score(labels, model).rank == first)
+    rest = ranked[len(best) :]
+    close = tuple(m for m in rest if not panel.lead(labels, best[0], m).separated)
+    unranked = tuple(
+        model for model in panel.view.models if not defined(panel.score(labels, model).rank)
+    )
+    return Verdict(panel, labels, best, rest[0] if rest else None, close, unranked)

@@ -1,0 +1,242 @@
+"""Words: the sentences a reader came for, computed from the verdicts.
+
+They say less than the numbers, never more: where an interval of a difference includes zero
+the data do not separate the two models, and the sentence says so.
+"""
+
+from equipoise.report.numerals import (
+    EXACT,
+    count,
+    defined,
+    interval,
+    listing,
+    number,
+    percent,
+    rank,
+    signed_interval,
+)
+from equipoise.report.verdict import Verdict, verdict
+from equipoise.report.view import Lead, Panel
+
+
+def verdicts(panel: Panel) -> list[Verdict]:
+    """Verdict under each kind of labels."""
+    return [verdict(panel, labels) for labels in panel.view.labels]
+
+
+def truth_words(panel: Panel, labels: str) -> str:
+    """Say what the labels are.
+
+    The run names how votes became labels, for instance *strict majority*.
+    """
+    how = panel.view.header["settings"].get(labels)
+    return f"{labels} labels ({how})" if how else f"{labels} labels"
+
+
+def headline(panel: Panel) -> str:
+    """Say the outcome in one breath."""
+    found = [each for each in verdicts(panel) if each.best]
+    if not found:
+        return f"{panel.facts['title']} is undefined for every model: no ranking."
+    if len(panel.view.models) == 1:
+        return "One model, so there is nothing to rank it against."
+    if any(each.runner_up is None and len(each.best) == 1 for each in found):
+        return f"Only {listing(found[-1].best)} has a defined score, so there is no ranking."
+    if len(found) == 2 and found[0].best != found[1].best:
+        return _split(found[0], found[1])
+    return _agreed(found)
+
+
+def _agreed(found: list[Verdict]) -> str:
+    """Headline when the same models come first under all labels."""
+    name = listing(found[-1].best)
+    ways = " and ".join(each.labels for each in found)
+    if len(found[-1].best) > 1:
+        same = all(each.identical for each in found)
+        word = "identical" if same else "tied"
+        others = "" if found[-1].runner_up else ", and no other model was given"
+        return f"{name} are {word} and score highest with {ways} labels{others}."
+    clear = [each.labels for each in found if each.clear]
+    if len(clear) == len(found):
+        return f"{name} is the best model with {ways} labels."
+    if clear:
+        return (
+            f"{name} scores highest with {ways} labels, "
+            f"but only {clear[0]} labels separate it from every other model."
+        )
+    close = [model for each in found[::-1] for model in each.close]
+    rest = listing(list(dict.fromkeys(close)), most=3)
+    return f"{name} scores highest, but the data do not separate it from {rest}."
+
+
+def _split(hard: Verdict, soft: Verdict) -> str:
+    """Headline when the labels disagree about the winner."""
+    start = (
+        "The winner depends on how disagreement is counted: "
+        f"{listing(hard.best, most=2)} with {hard.labels} labels, "
+        f"{listing(soft.best, most=2)} with {soft.labels} labels."
+    )
+    apart = [
+        first.panel.lead(first.labels, first.best[0], second.best[0]).separated
+        for first, second in ((hard, soft), (soft, hard))
+    ]
+    return start if any(apart) else f"{start} Neither choice of labels separates the two."
+
+
+def standing(found: Verdict) -> str:
+    """Say who is ahead under one kind of labels, by how much and how surely."""
+    panel, labels = found.panel, found.labels
+    start = f"With {truth_words(panel, labels)}, "
+    if not found.best:
+        return f"{start}{panel.title(labels)} is undefined for every model."
+    score, digits = panel.score(labels, found.best[0]), panel.digits
+    value = f"{number(score.value, digits)} {interval(score.low, score.high, digits)}"
+    name = listing(found.best)
+    if len(found.best) > 1:
+        many = "identical in every resample" if found.identical else "tied"
+        said = f"{start}{name} are {many} with the best {panel.title(labels)}, {value}"
+    else:
+        verb = "has" if found.runner_up is None else "has the best"
+        said = f"{start}{name} {verb} {panel.title(labels)}, {value}"
+    sentences = [f"{said}{_lead_words(found)}.", *_sureness(found)]
+    if found.unranked:
+        sentences.append(f"Undefined for {listing(found.unranked)}.")
+    return " ".join(sentences)
+
+
+def _lead_words(found: Verdict) -> str:
+    """Say how far the runner-up is behind, and whether that is more than noise."""
+    if found.runner_up is None:
+        return ", and there is no other model to compare" if len(found.best) == 1 else ""
+    lead, digits = found.lead, found.panel.digits
+    second = listing([found.runner_up])
+    if not lead.defined:
+        return f"; the lead over {second} has no defined interval"
+    gap = f"{number_of(lead, digits)} {signed_interval(lead.low, lead.high, digits)}"
+    if lead.separated:
+        return f", ahead of {second} by {gap}: the interval excludes 0"
+    if lead.reversed:
+        return (
+            f", ahead of {second} by {gap}, but in the resamples the order is reversed "
+            "(see the shift in the forest plot): do not rely on this lead"
+        )
+    return f", ahead of {second} by {gap}: the data do not separate them"
+
+
+def number_of(lead: Lead, digits: int) -> str:
+    """Write the size of a lead without its sign, never rounding it to nothing."""
+    value = abs(lead.value or 0.0)
+    while EXACT < value < 0.5 * 10**-digits and digits < 12:
+        digits += 1
+    return number(value, digits)
+
+
+def _sureness(found: Verdict) -> list[str]:
+    """Say how often the best is best, and who else cannot be told from it."""
+    score = found.panel.score(found.labels, found.best[0])
+    said = []
+    if found.runner_up is not None and defined(score.p_best):
+        each = " each" if len(found.best) > 1 else ""
+        said.append(f"P(best) is {percent(score.p_best)}{each}{_rival(found)}.")
+    others = [model for model in found.close if model != found.runner_up]
+    if others:
+        also = "Nor from" if found.runner_up in found.close else "But not from"
+        said.append(f"{also} {listing(others)}.")
+        if found.runner_up in found.close:
+            said.insert(0, said.pop())
+    return said
+
+
+def _rival(found: Verdict) -> str:
+    """Name a model that is best more often than the one with the best score."""
+    panel, labels = found.panel, found.labels
+    own = panel.score(labels, found.best[0]).p_best or 0.0
+    shares = {model: panel.score(labels, model).p_best or 0.0 for model in panel.ranked(labels)}
+    top = max(shares, key=lambda model: shares[model])
+    if top in found.best or shares[top] <= own:
+        return ""
+    return f", although {listing([top])} is best more often, in {percent(shares[top])}"
+
+
+def change(panel: Panel) -> str:
+    """Say whether counting disagreement changes the answer."""
+    found = verdicts(panel)
+    if len(found) < 2 or len(panel.view.models) < 2:
+        return ""
+    hard, soft = found[0], found[-1]
+    if not hard.best or not soft.best:
+        return "Hard and soft labels cannot be compared where either score is undefined."
+    return f"{_winner_words(hard, soft)}{_order_words(panel)}"
+
+
+def _winner_words(hard: Verdict, soft: Verdict) -> str:
+    """Say whether the winner changes, and whether that change is more than noise."""
+    if set(hard.best) == set(soft.best):
+        return "Counting disagreement does not change the winner"
+    old, new = listing(hard.best), listing(soft.best)
+    said = f"Counting disagreement changes the winner from {old} to {new}"
+    lead = soft.panel.lead(soft.labels, soft.best[0], hard.best[0])
+    gap = signed_interval(lead.low, lead.high, soft.panel.digits)
+    if soft.best[0] in hard.best or hard.best[0] in soft.best:
+        return said
+    if lead.separated:
+        return f"{said}, and soft labels separate the two (lead {gap})"
+    return f"{said}, but soft labels do not separate the two (lead {gap})"
+
+
+def _order_words(panel: Panel) -> str:
+    """Say how much of the order stays."""
+    moved = movers(panel)
+    entry = panel.entry("rank_correlation")
+    spearman = entry["spearman"] if entry else None
+    whole = f"{count(len(moved))} of {count(len(panel.view.models), 'model')} change rank"
+    if len(panel.view.models) == 2:
+        return "."
+    if not moved:
+        return "; no model changes rank."
+    return f"; {whole} (Spearman {number(spearman, 2)} between the two orders)."
+
+
+def movers(panel: Panel) -> list[tuple[str, float]]:
+    """Models whose rank differs between the first and last labels; positive is upwards."""
+    first, last = panel.view.labels[0], panel.view.labels[-1]
+    steps = []
+    for model in panel.order:
+        before, after = panel.score(first, model).rank, panel.score(last, model).rank
+        if before is not None and after is not None and before != after:
+            steps.append((model, before - after))
+    return steps
+
+
+def moved_words(panel: Panel) -> str:
+    """Say which model moves most between the two rankings."""
+    if len(panel.view.labels) < 2 or len(panel.view.models) < 2:
+        return ""
+    steps = movers(panel)
+    if not any(found.best for found in verdicts(panel)):
+        return f"{panel.facts['title']} is undefined for every model, so there are no ranks."
+    if not steps:
+        return "Every model has the same rank with hard and with soft labels."
+    model, step = max(steps, key=lambda pair: abs(pair[1]))
+    before = panel.score(panel.view.labels[0], model).rank
+    after = panel.score(panel.view.labels[-1], model).rank
+    way = "up" if step > 0 else "down"
+    return (
+        f"{count(len(steps))} of {count(len(panel.view.models), 'model')} change rank; "
+        f"{listing([model])} moves most, {way} from {rank(before)} to {rank(after)}."
+    )
+
+
+def steady_words(panel: Panel) -> str:
+    """Say how alike the two orders are, and which is steadier."""
+    entry = panel.entry("rank_correlation") or {}
+    if not defined(entry.get("spearman")):
+        return "The agreement of the two orders is undefined."
+    said = f"The hard and soft orders agree at Spearman {number(entry['spearman'], 2)}"
+    share = entry.get("soft_win_rate")
+    if not defined(share):
+        return f"{said}."
+    return (
+        f"{said}; under resampling the soft order stays nearer to its original than the hard "
+        f"order in {percent(share)} of resamples."
+    )

@@ -1,0 +1,117 @@
+"""The folder on disk: ``run.json`` for people, ``replicates.npy`` for programs.
+
+``run.json`` is written last and names the hash of the replicates, so a folder that has one is
+whole: an interrupted or broken write is noticed, never half read.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.arrays import InputError
+
+SCHEMA = 1
+HEADER = "run.json"
+REPLICATES = "replicates.npy"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Everything one evaluation found, with what is needed to make it again.
+
+    Attributes
+    ----------
+    header
+        What ``run.json`` holds: settings, definitions, inputs and all tables.
+    replicates
+        Shape (tasks, metrics, labels, models, replicates).
+    """
+
+    header: Mapping[str, Any]
+    replicates: NDArray[np.float64]
+
+    def save(self, folder: Path, *, overwrite: bool = False) -> Path:
+        """Write the run into a folder; an earlier run there is only replaced if asked."""
+        target = Path(folder)
+        if (target / HEADER).exists() and not overwrite:
+            raise InputError(
+                f"{target}", "already holds a run", "a new folder",
+                "name another folder, or allow overwriting",
+            )  # fmt: skip
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(
+                f"{target}", "a file", "a folder", "name a folder to write into"
+            ) from None
+        (target / HEADER).unlink(missing_ok=True)
+        scratch = target / f".{REPLICATES}.part"
+        with scratch.open("wb") as out:
+            np.save(out, self.replicates)
+        digest = _sha256(scratch)
+        scratch.replace(target / REPLICATES)
+        header = dict(self.header)
+        header["replicates"] = {
+            "file": REPLICATES,
+            "sha256": digest,
+            "shape": list(self.replicates.shape),
+        }
+        write_text(target / HEADER, json.dumps(header, indent=1, allow_nan=False) + "\n")
+        return target
+
+    @classmethod
+    def load(cls, folder: Path) -> "Run":
+        """Read a run and check that it is whole."""
+        target = Path(folder)
+        target = target.parent if target.name == HEADER else target
+        header = _header(target)
+        path = target / REPLICATES
+        expected = header.get("replicates", {}).get("sha256")
+        if not path.exists() or _sha256(path) != expected:
+            got = "changed or damaged" if path.exists() else "missing"
+            raise InputError(
+                f"{path}", got, "the replicates that run.json names", "run evaluate again"
+            )
+        return cls(header, np.load(path, allow_pickle=False))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in one step, so that a reader sees the old one or the new one."""
+    scratch = path.with_name(f".{path.name}.part")
+    scratch.write_text(text, encoding="utf-8", newline="\n")
+    scratch.replace(path)
+
+
+def _header(target: Path) -> dict[str, Any]:
+    """Read ``run.json`` of a folder."""
+    path = target / HEADER
+    if not path.is_file():
+        raise InputError(
+            f"{target}", "no run.json", "a folder written by equipoise evaluate --out",
+            "check the path, or run evaluate first",
+        )  # fmt: skip
+    try:
+        header = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        header = None
+    if not isinstance(header, dict) or "schema" not in header:
+        raise InputError(
+            f"{path}", "not a run header", "JSON with a schema number", "run evaluate again"
+        )
+    if header["schema"] != SCHEMA:
+        raise InputError(
+            f"{path}", f"schema {header['schema']}", f"schema {SCHEMA}",
+            "read it with the version of equipoise that wrote it, or run evaluate again",
+        )  # fmt: skip
+    return header
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,175 @@
+"""Record: turn an evaluation into the header of a run.
+
+Nothing in it depends on when or where it was made: the same inputs and seed give the same
+bytes.
+"""
+
+import hashlib
+import math
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.evaluation import LABELS, Evaluation
+from equipoise.run.describe import annotator_rows, truth_row
+from equipoise.run.folder import SCHEMA, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an evaluation comes from.
+
+    Attributes
+    ----------
+    title
+        Heading of the page.
+    inputs
+        What was read: role, name, hash and size of each, see `hashed`.
+    annotators
+        Names behind the annotator codes; empty for anonymous votes.
+    soft, hard
+        How soft and hard labels were made.
+    simulated
+        A sentence to show first when any part of the data is simulated.
+    group
+        What is resampled as a whole, for the method box.
+    """
+
+    title: str = "Evaluation"
+    inputs: tuple[dict[str, Any], ...] = ()
+    annotators: tuple[str, ...] = ()
+    soft: str = "mean vote"
+    hard: str = "strict majority (more than half; ties are negative)"
+    simulated: str | None = None
+    group: str | None = None
+
+
+def hashed(role: str, paths: Sequence[Path]) -> tuple[dict[str, Any], ...]:
+    """Name, hash and size of the files that were read."""
+    rows = []
+    for path in paths:
+        data = Path(path).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        rows.append({"role": role, "name": path.name, "sha256": digest, "bytes": len(data)})
+    return tuple(rows)
+
+
+def record(evaluation: Evaluation, provenance: Provenance) -> Run:
+    """Make the run of an evaluation."""
+    names = [metric.name for metric in evaluation.metrics]
+    where = [(task, name) for task in evaluation.tasks for name in names]
+    header: dict[str, Any] = {
+        "schema": SCHEMA,
+        "title": provenance.title,
+        "simulated": provenance.simulated,
+        "equipoise": version("equipoise"),
+        "versions": _versions(),
+        "inputs": list(provenance.inputs),
+        "settings": _settings(evaluation, provenance),
+        "tasks": list(evaluation.tasks),
+        "models": list(evaluation.models),
+        "labels": list(LABELS),
+        "metrics": [_metric(evaluation, name) for name in names],
+        "rows": _rows(evaluation),
+        "differences": [
+            one._asdict()
+            for task, name in where
+            for labels in LABELS
+            for one in evaluation.differences(name, labels=labels, task=task)
+        ],
+        "rank_probabilities": [
+            {
+                "task": task,
+                "metric": name,
+                "labels": labels,
+                "matrix": evaluation.rank_probabilities(name, labels=labels, task=task),
+            }
+            for task, name in where
+            for labels in LABELS
+        ],
+        "rank_correlation": [
+            evaluation.rank_correlation(name, task=task)._asdict() for task, name in where
+        ],
+        "annotators": annotator_rows(evaluation.questions, provenance.annotators),
+        "truth": [truth_row(question) for question in evaluation.questions],
+        "influential": _influential(evaluation),
+        "notices": list(evaluation.notices),
+    }
+    return Run(plain(header), evaluation.replicates.astype(np.float64, copy=False))
+
+
+def plain(value: Any) -> Any:
+    """Make a value JSON can hold: arrays become lists, undefined numbers null.
+
+    Examples
+    --------
+    >>> plain({"a": np.array([1.0, np.nan])})
+    {'a': [1.0, None]}
+    """
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "numba", "scipy", "pyarrow")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _settings(evaluation: Evaluation, provenance: Provenance) -> dict[str, Any]:
+    plan = evaluation.plan
+    return {
+        "resample": plan.kind,
+        "resample_reason": plan.reason,
+        "replicates": plan.replicates,
+        "seed": plan.seed,
+        "plan": plan.fingerprint,
+        "level": evaluation.level,
+        "interval": evaluation.interval,
+        "soft": provenance.soft,
+        "hard": provenance.hard,
+        "group": provenance.group,
+    }
+
+
+def _metric(evaluation: Evaluation, name: str) -> dict[str, Any]:
+    metric = next(one for one in evaluation.metrics if one.name == name)
+    facts = ("name", "title", "soft_title", "better", "bounds", "definition")
+    return {fact: getattr(metric, fact) for fact in facts}
+
+
+def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+    rows = []
+    for row in evaluation.table():
+        estimate = evaluation.estimate(row.model, row.metric, labels=row.labels, task=row.task)
+        extra = {"shift": estimate.shift, "undefined_share": estimate.undefined}
+        rows.append({**row._asdict(), **extra})
+    return rows
+
+
+def _influential(evaluation: Evaluation) -> list[dict[str, Any]]:
+    found = []
+    for one in evaluation.influential:
+        facts = asdict(one)
+        columns = ("items", "soft_label", "votes", "position_a", "position_b", "influence")
+        table = zip(*(facts[name] for name in columns), strict=True)
+        keys = ("item", *columns[1:])
+        found.append(
+            {
+                **{key: facts[key] for key in ("task", "metric", "a", "b")},
+                "labels": "soft",
+                "items": [dict(zip(keys, row, strict=True)) for row in table],
+            }
+        )
+    return found
