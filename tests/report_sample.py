@@ -59,7 +59,10 @@ class SampleRun:
     values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
 
-def sample(shape: Shape = Shape()) -> SampleRun:
+STANDARD = Shape()
+
+
+def sample(shape: Shape = STANDARD) -> SampleRun:
     values, replicates = scores(shape)
     return SampleRun(header(shape, values, replicates), replicates, values)
 
@@ -131,7 +134,9 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
                     {**here, "labels": labels, "matrix": cleaned(matrix)}
                 )
             if len(shape.labels) == 2:
-                made["rank_correlation"].append({**here, **correlation(*cell)})
+                made["rank_correlation"].append(
+                    {**here, **correlation(cell[0], cell[1], higher=cell[2])}
+                )
     return made | readers(shape) | {"influential": list(influential(shape))}
 
 
@@ -187,10 +192,10 @@ def pairs(shape: Shape, here: dict[str, str], cell: Any) -> Iterator[dict[str, A
             yield {**here, **names, **{key: cleaned(fact) for key, fact in facts.items()}}
 
 
-def correlation(values: Any, replicates: Any, higher: bool) -> dict[str, Any]:
+def correlation(values: Any, replicates: Any, *, higher: bool) -> dict[str, Any]:
     names = ("spearman", "kendall_tau_b", "mean_spearman_hard", "mean_spearman_soft")
     empty = dict.fromkeys((*names, "soft_win_rate"))
-    if np.isnan(values).any() or values.shape[-1] < 2:
+    if np.isnan(values).any() or (np.ptp(values, axis=-1) == 0).any():
         return empty
     turn = 1 if higher else -1
     place, again = ranks(turn * values), ranks(turn * replicates.transpose(0, 2, 1))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: small worlds in which ties, certain labels and empty counts are common."""
+"""Hypothesis strategies: small worlds full of ties, certain labels and empty counts."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 SOFT = st.sampled_from([0.0, 1.0, 0.0, 1.0, 0.5, 0.25, 0.125, 0.75, 1 / 3, 0.9])
 HARD = st.sampled_from([0.0, 1.0])
 SCORE = st.integers(-3, 3).map(lambda k: k / 4)
+FEW = st.integers(2, 4)
 
 
 def arrays(elements, size: int):
@@ -50,7 +51,7 @@ def distributions(draw, items: int, classes: int):
 
 
 @st.composite
-def classified(draw, classes=st.integers(2, 4)):
+def classified(draw, classes=FEW):
     """Label distributions, class scores and counts of a few items."""
     items, number = draw(st.integers(1, 7)), draw(classes)
     counts = draw(arrays(st.integers(0, 3), items * 2)).reshape(items, 2).astype(np.uint8)

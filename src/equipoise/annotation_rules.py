@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equipoise.arrays import InputError, Ints, frozen, listed
+from equipoise.arrays import InputError, Ints, frozen, require_unique
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -14,6 +14,7 @@ COLUMNS = (
     "item", "label", "value", "annotator", "task", "rank", "reading", "count", "weight",
     "confidence", "timestamp", "duration_ms", "is_gold", "group",
 )  # fmt: skip
+WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "group")
 
 
 def checked_column(name: str, column: Any, table: "Annotations") -> Any:
@@ -27,6 +28,18 @@ def checked_column(name: str, column: Any, table: "Annotations") -> Any:
             f"({expected},)",
             "give one value per row (group: one per item)",
         )
+    if name in WHOLE and not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"annotations, column {name}",
+            f"numbers of type {array.dtype}",
+            "whole numbers",
+            "give integer codes, counts or ranks",
+        )
+    if name == "is_gold" and array.dtype != np.bool_:
+        raise InputError(
+            "annotations, column is_gold", f"values of type {array.dtype}", "true or false",
+            "compare with what marks a gold row in your data",
+        )  # fmt: skip
     return frozen(array)
 
 
@@ -40,12 +53,8 @@ def check_codes(table: "Annotations") -> None:
         ("group", table.group, table.groups),
     ]
     for name, codes, names in pairs:
-        if names is not None and len(set(names)) != len(names):
-            twice = [n for n in dict.fromkeys(names) if list(names).count(n) > 1][:3]
-            raise InputError(
-                f"annotations, names of {name}", f"{listed(twice)} twice", "unique names",
-                "merge or rename them",
-            )  # fmt: skip
+        if names is not None:
+            require_unique(names, where=f"annotations, names of {name}")
         if codes is None:
             continue
         if names is None or codes.min() < 0 or codes.max() >= len(names):
@@ -86,12 +95,13 @@ def check_numbers(table: "Annotations") -> None:
         optional = name in ("confidence", "duration_ms")  # nan: not known for this row
         if column is None:
             continue
-        known = column[~np.isnan(column)] if optional else column
-        bad = ~np.isfinite(known) | (known < low) | (known > high)
+        bad = ~np.isfinite(column) | (column < low) | (column > high)
+        if optional:
+            bad &= ~np.isnan(column)
         if bad.any():
             raise InputError(
                 f"annotations, column {name}, row {int(np.flatnonzero(bad)[0])}",
-                f"{known[bad][0]}", _RANGES[name], "correct or leave out the row",
+                f"{column[bad][0]}", _RANGES[name], "correct or leave out the row",
             )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 ``annotators``, ``draws`` (possible truths), ``replicates`` (resamples), ``models``.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -115,6 +116,15 @@ def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Int
             "correct the names or leave these rows out",
         )
     return found
+
+
+def require_unique(
+    names: Sequence[str], *, where: str, do: str = "merge or rename them"
+) -> None:
+    """Raise unless every name is there once."""
+    if len(set(names)) != len(names):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        raise InputError(where, f"{listed(twice)} more than once", "each name once", do)
 
 
 def require_finite(values: Floats, *, where: str, names: Sequence[str] = ()) -> None:

@@ -1,9 +1,9 @@
 """A reading study that needs nothing but the installed package.
 
 The tumours are real (569 fine-needle aspirates, Wisconsin 1995, as bundled with scikit-learn)
-and so are the classifiers, trained here on the biopsies with cross-validation. The eight readers
-are simulated: each looks at the same three real features of a tumour (concave points, area,
-texture), with a skill and a leaning of their own, and never sees the biopsy.
+and so are the classifiers, trained here on the biopsies with cross-validation. The eight
+readers are simulated: each looks at the same three real features of a tumour (concave points,
+area, texture), with a skill and a leaning of their own, and never sees the biopsy.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def reading_study(seed: int = 0) -> tuple[Annotations, tuple[Predictions, ...]]:
     >>> readings
     Annotations(binary, 569 items, 8 annotators, 4552 rows)
     >>> len(scores)
-    6
+    7
     """
     from sklearn.datasets import load_breast_cancer
 
@@ -86,32 +86,37 @@ def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
 
 
 def _scores(features: Floats, label: Floats, items: tuple[str, ...]) -> tuple[Predictions, ...]:
-    """Out-of-fold probabilities of malignancy, five folds."""
+    """Out-of-fold scores for malignancy, five folds; not all of them are probabilities."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
-    from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
     from sklearn.tree import DecisionTreeClassifier
 
+    network = MLPClassifier((16,), alpha=1.0, max_iter=2000, random_state=0)
     models = {
-        "logistic regression": make_pipeline(
-            StandardScaler(), LogisticRegression(max_iter=1000)
-        ),
-        "logistic, means only": make_pipeline(StandardScaler(), LogisticRegression()),
+        "logistic regression": LogisticRegression(max_iter=1000),
+        "neural network": network,
+        "linear discriminant": LinearDiscriminantAnalysis(),
+        "support vectors": SVC(),
+        "nearest neighbours": KNeighborsClassifier(15),
         "random forest": RandomForestClassifier(100, random_state=0),
-        "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
-        "naive Bayes": GaussianNB(),
         "decision tree": DecisionTreeClassifier(max_depth=3, random_state=0),
     }
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predictions = []
     for name, model in models.items():
-        seen = features[:, :10] if "means only" in name else features
-        chance = cross_val_predict(model, seen, label, cv=folds, method="predict_proba")[:, 1]
-        predictions.append(Predictions(name, items, chance))
+        method = "decision_function" if name == "support vectors" else "predict_proba"
+        pipe = make_pipeline(StandardScaler(), model)
+        scores = cross_val_predict(pipe, features, label, cv=folds, method=method)
+        predictions.append(
+            Predictions(name, items, scores if scores.ndim == 1 else scores[:, 1])
+        )
     return tuple(predictions)
 
 
@@ -131,7 +136,7 @@ def write_study(folder: Path, seed: int = 0) -> tuple[Path, Path]:
     header = ",".join(["item", *(f'"{one.model}"' for one in predictions)])
     table = np.stack([one.values for one in predictions], axis=1)
     lines = [
-        ",".join([item, *(f"{value:.6f}" for value in row)])
+        ",".join([item, *(repr(float(value)) for value in row)])
         for item, row in zip(predictions[0].items, table, strict=True)
     ]
     scores.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8", newline="\n")

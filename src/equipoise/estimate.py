@@ -146,7 +146,9 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float,
     below = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / below
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) / below
-    return max(0.0, centre - half), min(1.0, centre + half)
+    low = 0.0 if successes <= 0 else max(0.0, centre - half)
+    high = 1.0 if successes >= trials else min(1.0, centre + half)
+    return low, high
 
 
 def _z(level: float) -> float:
@@ -158,6 +160,10 @@ def _z(level: float) -> float:
 
 def _quantile(values: Floats, share: float) -> float:
     """Linear quantile; nan when it falls on an undefined replicate."""
-    with np.errstate(invalid="ignore"):
-        end = float(np.quantile(values, share))
+    ordered = np.sort(values)
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    end = float(ordered[below])
+    if place > below and math.isfinite(end):
+        end += (place - below) * (float(ordered[below + 1]) - end)
     return end if math.isfinite(end) else math.nan

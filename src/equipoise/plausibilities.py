@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, ItemsByClasses, frozen, require_simplex
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    ItemsByClasses,
+    frozen,
+    require_simplex,
+    require_unique,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -56,6 +64,8 @@ class Plausibilities:
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        require_unique(self.items, where="plausibilities, items")
+        require_unique(self.classes, where="plausibilities, classes")
         self._check_shapes()
         item = np.repeat(np.arange(len(self.items)), np.diff(self.start))
         for number in range(self.draws):
@@ -79,7 +89,10 @@ class Plausibilities:
             and self.mass.shape == (len(self.mass), entries)
             and self.rest.shape == (len(self.mass), len(self.items))
             and len(self.mass) > 0
-            and (not entries or int(self.label.max()) < len(self.classes))
+            and int(self.start[0]) == 0
+            and bool((np.diff(self.start) >= 0).all())
+            and (not entries or 0 <= self.label.min() <= self.label.max() < len(self.classes))
+            and len(np.unique(self._keys())) == entries
         )
         if not fits:
             raise InputError(
@@ -88,7 +101,7 @@ class Plausibilities:
                 f"rest {self.rest.shape}",
                 f"{len(self.items) + 1} starts, one label per entry, masses (draws, entries) "
                 f"and rest (draws, {len(self.items)})",
-                "make them with Plausibilities.dense or an aggregation model",
+                "name each mentioned class once; or make them with Plausibilities.dense",
             )
 
     @classmethod
@@ -114,6 +127,11 @@ class Plausibilities:
             rest=np.zeros((len(block), len(items))),
             method=method,
         )
+
+    def _keys(self) -> Ints:
+        """One number per item and mentioned class."""
+        item = np.repeat(np.arange(len(self.items)), np.diff(self.start))
+        return item * len(self.classes) + self.label
 
     @property
     def draws(self) -> int:

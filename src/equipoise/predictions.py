@@ -4,7 +4,6 @@ A classifier, a detector of data problems and an uncertainty score are the same 
 metric: a number (or a distribution over classes) per item, higher meaning more so.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -16,10 +15,10 @@ from equipoise.arrays import (
     InputError,
     Ints,
     frozen,
-    listed,
     positions,
     require_finite,
     require_simplex,
+    require_unique,
 )
 from equipoise.coding.options import PredictionHow, prediction_options
 
@@ -91,12 +90,9 @@ class Predictions:
     def _check_items(self) -> None:
         if not self.items:
             raise InputError(self.where, "no items", "at least one", "check the file")
-        if len(set(self.items)) != len(self.items):
-            twice = [name for name, times in Counter(self.items).items() if times > 1]
-            raise InputError(
-                self.where, f"items {listed(twice)} more than once",
-                "one prediction per item", "keep one row per item, task and model",
-            )  # fmt: skip
+        one_row = "keep one row per item, task and model"
+        require_unique(self.items, where=f"{self.where}, items", do=one_row)
+        require_unique(self.classes, where=f"{self.where}, classes")
 
     @property
     def where(self) -> str:
@@ -106,7 +102,9 @@ class Predictions:
 
     def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
         """Return the values in the given item (and class) order."""
-        rows = positions(items, self.items, where=f"{self.where}, items")
+        rows: Ints = np.arange(len(self.items))
+        if tuple(items) != self.items:
+            rows = positions(items, self.items, where=f"{self.where}, items")
         if not classes:
             return np.asarray(self.values[rows])
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")

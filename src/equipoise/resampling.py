@@ -83,8 +83,11 @@ class Resampling:
             raise InputError(
                 "resampling", f"{self.replicates} replicates", "at least 1", "2000 is usual"
             )
+        object.__setattr__(self, "replicates", int(self.replicates))
+        object.__setattr__(self, "seed", int(self.seed))
         if self.group is not None:
-            object.__setattr__(self, "group", frozen(np.asarray(self.group, dtype=np.int64)))
+            codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
+            object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
         names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
         object.__setattr__(self, "_names", names)
 
@@ -216,7 +219,11 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
         return "items", "items, because the truth is a single distribution per item."
     if truth.annotators is None or truth.annotator is None:
         if _votes_per_item(truth) > 1:
-            return "votes", "votes, because votes are anonymous: each item's own are redrawn."
+            return (
+                "votes",
+                "votes, because votes are anonymous: each item's own are redrawn. "
+                "Which items were chosen is not counted; 'items x votes' counts both.",
+            )
         return "items", "items, because every item has a single anonymous vote."
     pairs = np.unique(np.stack([truth.annotator, truth.item]), axis=1)
     load = np.bincount(pairs[0])
@@ -224,11 +231,14 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
     if len(truth.annotators) > 1 and shared >= 0.5:
         return (
             "panel",
-            "panel, because annotator ids are shared across items: "
-            "the same people are redrawn for all items at once.",
+            "panel, because annotator ids are shared across items: the same people are "
+            "redrawn for all items at once. Which items were chosen is not counted; "
+            "'items x panel' counts both.",
         )
     if len(truth.annotators) == 1:
         return "items", "items, because there is only one annotator."
+    if _votes_per_item(truth) <= 1:
+        return "items", "items, because every item has a single vote."
     return "votes", "votes, because most annotators rated a single item."
 
 
@@ -237,7 +247,8 @@ def _votes_per_item(truth: Annotations) -> float:
     votes = len(truth) if truth.count is None else int(truth.count.sum())
     if truth.reading is not None:
         votes = int(truth.reading.max()) + 1
-    return votes / (len(truth.items) * len(truth.tasks))
+    task = np.zeros(len(truth), dtype=np.int64) if truth.task is None else truth.task
+    return votes / len(np.unique(task.astype(np.int64) * len(truth.items) + truth.item))
 
 
 def _possible(truth: Annotations, kind: str) -> None:

@@ -84,7 +84,9 @@ def one_vs_one(truth, scores):
 
     def value(a, b):
         below = sum(truth[i, a] * truth[j, b] for i, j in every)
-        won = sum(truth[i, a] * truth[j, b] * beats(scores[i, a], scores[j, a]) for i, j in every)
+        won = sum(
+            truth[i, a] * truth[j, b] * beats(scores[i, a], scores[j, a]) for i, j in every
+        )
         return won / below if below > 0 else math.nan
 
     pairs = [(a, b) for a in range(classes) for b in range(a)]

@@ -35,13 +35,13 @@ def demo(
         raise InputError(
             f"{out}", "already holds a run", "a new folder", "name another, or add --overwrite"
         )
-    with progress("training six classifiers"):
+    with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
     with progress("resampling the panel") as tell:
         result = evaluate(read_predictions(scores), readings, settings=Settings(progress=tell))
     provenance = Provenance(
-        title="Demo: six classifiers, eight simulated readers",
+        title="Demo: seven classifiers, eight simulated readers",
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
         annotators=readings.annotators or (),
         simulated=SIMULATED,

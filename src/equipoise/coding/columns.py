@@ -162,8 +162,8 @@ def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:
 
 
 def _number(word: str) -> float | None:
-    """Return the number that a word spells, nan for a blank, None for anything else."""
-    if not word:
+    """Return the number that a word spells, nan for none, None for anything else."""
+    if word.lower() in MISSING_LABELS:
         return np.nan
     try:
         return None if "_" in word else float(word)
@@ -199,7 +199,7 @@ def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         words = _words(array.dictionary)
-    except (pa.ArrowException, NotImplementedError) as error:
+    except pa.ArrowException as error:
         raise InputError(
             f"{table.name}, column {column!r}", f"values of type {array.type}",
             "text or numbers", "convert the column to text",

@@ -36,9 +36,10 @@ def table_columns(table: Table, how: AnnotationOptions) -> dict[str, Any]:
         return vote_columns(*table_counts(table, how))
     beside, others = split_items(table, how)
     if how.layout == "auto":
+        first = table.found("item", how.columns) or next(iter(table.columns))
         beside = beside.saying(
-            f"there is no column 'label': read as a wide table, items in column "
-            f"{next(iter(table.columns))!r}, annotators {listed(others)}"
+            f"there is no column 'label': read as a wide table, items in column {first!r}, "
+            f"annotators {listed(others)}"
         )
     return vote_columns(_melted(beside, table, others), replace(how, columns={}))
 

@@ -65,8 +65,9 @@ def _refused(table: Table, key: Ints, again: int) -> InputError:
     later = np.sort(order[1:][key[order][1:] == key[order][:-1]])
     rows = ", ".join(table.place(int(row)).removeprefix("row ") for row in later[:3])
     more = f" and {again - 3:,} more" if again > 3 else ""
+    says = f"row {rows} repeats" if again == 1 else f"rows {rows}{more} repeat"
     return InputError(
-        table.name, f"rows {rows}{more} repeat an (item, annotator, task)",
+        table.name, f"{says} an (item, annotator, task)",
         "one vote of each annotator on each item and task",
         "remove them, or say repeats='last' or repeats='keep'",
     )  # fmt: skip

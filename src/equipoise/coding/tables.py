@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Bools, InputError, listed, nearest
+from equipoise.coding.options import LONG, TIDY
 
 Column = Any  # a pyarrow Array or ChunkedArray
 
@@ -140,17 +141,18 @@ def from_frame(frame: Any) -> Table:
             "make a dataframe of it, or give a path to equipoise.io",
         ) from error  # fmt: skip
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
-    _refuse_index(nw.maybe_get_index(eager))
     names = [str(name).strip() for name in eager.columns]
+    _refuse_index(nw.maybe_get_index(eager), names)
     unique_names(names, where="table")
     columns = (_arrow(series) for series in eager.iter_columns())
     return Table(name="table", columns=dict(zip(names, columns, strict=True))).nonempty()
 
 
-def _refuse_index(index: Any) -> None:
-    """Raise if a pandas index holds data that would be lost."""
+def _refuse_index(index: Any, columns: Sequence[str]) -> None:
+    """Raise if a pandas index holds ids that would be lost."""
     names = [name for name in getattr(index, "names", ()) if name is not None]
-    if names or getattr(index, "inferred_type", "integer") in ("string", "mixed"):
+    text = getattr(index, "inferred_type", "integer") in ("string", "mixed")
+    if set(names) & {*TIDY, *LONG} or ("item" not in columns and (names or text)):
         raise InputError(
             "table", f"an index with {listed(names) if names else 'names in it'}",
             "all data in columns", "call frame.reset_index() first",

@@ -53,9 +53,7 @@ def vote_columns(table: Table, how: AnnotationOptions) -> dict[str, Any]:
     """
     table, how = _ready(_located(table, how), how)
     answers, there = _answers(table, how)
-    table, answers = _kept(table, answers, there)
-    if not there.all():
-        table = table.saying(_left_out(int((~there).sum()), "have no label and are left out"))
+    table, answers = _kept(_told(table, there), answers, there)
     who = _who(table)
     if "rank" not in table.columns:
         keep, notices = kept_votes(table, who.key() if who.annotator else None, how.repeats)
@@ -164,8 +162,16 @@ def _kept(table: Table, answers: dict[str, Any], keep: Bools) -> tuple[Table, di
     return table.keep(keep), shorter
 
 
-def _left_out(rows: int, what: str) -> str:
-    return f"{rows:,} {'row has' if rows == 1 else 'rows have'}{what.removeprefix('have')}"
+def _told(table: Table, there: Bools) -> Table:
+    """Say how many labels are blank, and how many items have no other."""
+    blank = int((~there).sum())
+    if not blank:
+        return table
+    item = coded(table, "item")
+    lost = len(item.names) - len(np.setdiff1d(item.codes[there], [-1]))
+    says = f"{blank:,} blank {'label is' if blank == 1 else 'labels are'} left out"
+    also = f", and with them {lost:,} {'item' if lost == 1 else 'items'} without any other"
+    return table.saying(says + also if lost else says)
 
 
 def _who(table: Table) -> Who:

@@ -90,7 +90,7 @@ def _unmatched_tasks(
     if on_missing == "error" or len(without) == len(names):
         raise InputError(
             "tasks", " and ".join(parts), "the same tasks in both",
-            "correct the task column, or drop what does not match with on_missing='drop'",
+            "correct the task column, or drop what does not match with on_missing='drop' (--on-missing drop)",
         )  # fmt: skip
     return [f"Dropped {' and '.join(parts)}."]
 
@@ -98,6 +98,8 @@ def _unmatched_tasks(
 def _align_task(
     question: Question, answers: Mapping[str, Predictions], on_missing: str
 ) -> tuple[Aligned, list[str]]:
+    if all(one.items == question.items for one in answers.values()):
+        return Aligned(question, {m: _scores(question, one) for m, one in answers.items()}), []
     common = set(question.items).intersection(*(one.items for one in answers.values()))
     notices = []
     for one in answers.values():
@@ -142,7 +144,7 @@ def _remedy(question: Question, one: Predictions) -> str:
     if not set(question.items) & {_plain(item) for item in one.items} and not set(one.items) & {
         _plain(item) for item in question.items
     }:
-        return "correct the ids, or drop what does not match with on_missing='drop'"
+        return "correct the ids, or drop what does not match with on_missing='drop' (--on-missing drop)"
     return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
 
 

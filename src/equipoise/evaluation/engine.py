@@ -11,7 +11,7 @@ from typing import TypeVar
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
-WIDTH = 64  # replicates per chunk: the inner loops of the kernels vectorise over them
+WIDTH = 128  # replicates per chunk: the inner loops of the kernels vectorise over them
 BYTES = 64 * 2**20  # most memory that one chunk's truth may take
 
 
@@ -19,17 +19,6 @@ def chunk_width(items: int, classes: int) -> int:
     """Replicates per chunk for a task of this size, a multiple of 8 of at most `WIDTH`."""
     fits = BYTES // max(items * classes * 9, 1)
     return int(min(WIDTH, max(8, fits // 8 * 8)))
-
-
-def spans(replicates: int, width: int) -> list[tuple[int, int]]:
-    """Cut replicates into chunks.
-
-    Examples
-    --------
-    >>> spans(150, 64)
-    [(0, 64), (64, 128), (128, 150)]
-    """
-    return [(a, min(a + width, replicates)) for a in range(0, replicates, width)]
 
 
 def map_chunks(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation.ballots import Ballots, ballots
-from equipoise.evaluation.redraw import VoteDraw, inflation, panel_draw
+from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation
 from equipoise.metrics import Block, Truth
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
@@ -80,7 +80,7 @@ class Question:
             return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
         assert self.votes is not None
         if plan.truth == "panel":
-            return panel_draw(self.votes, self.masses, plan.annotator_counts(first, stop))
+            return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
         key = plan.key(f"votes/{self.task}")
         return [draw.shares(key, first, stop) for draw in self._vote_draws], None
 
@@ -90,6 +90,18 @@ class Question:
         assert self.votes is not None
         codes = [1] if len(self.classes) == 1 else range(len(self.classes))
         return [self.votes.mass(code) for code in codes]
+
+    def _panel_draw(self, plan: Resampling) -> PanelDraw:
+        """Who voted for what, laid out once for all chunks."""
+        if plan.annotators not in self._panels:
+            assert self.votes is not None
+            made = PanelDraw.prepare(self.votes, self.masses, plan.annotators)
+            self._panels[plan.annotators] = made
+        return self._panels[plan.annotators]
+
+    @cached_property
+    def _panels(self) -> dict[int, PanelDraw]:
+        return {}
 
     @cached_property
     def _vote_draws(self) -> list[VoteDraw]:

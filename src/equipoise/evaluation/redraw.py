@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from math import comb, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +14,49 @@ from equipoise.evaluation.ballots import Ballots
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
 
-def panel_draw(
-    votes: Ballots, masses: list[Floats], panel: NDArray[np.uint8]
-) -> tuple[list[Floats], NDArray[np.uint8]]:
-    """Mean votes when annotator a counts ``panel[a, r]`` times in replicate r.
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelDraw:
+    """Mean votes when annotators are drawn anew: two sparse products per class.
 
-    Returns the shares of each scored class and whether any voter of the item is left, all of
-    shape (items, replicates). Gold votes (annotator -1) count once in every replicate.
+    Attributes
+    ----------
+    yes
+        Per scored class, weight times mass of each annotator's votes, sparse (items,
+        annotators + 1); the last column holds gold votes.
+    all
+        The same with the weight alone.
     """
-    from equipoise.kernels.resampling import panel_shares
 
-    with_gold = np.vstack([panel, np.ones((1, panel.shape[1]), dtype=np.uint8)])
-    drawn = [
-        panel_shares(votes.start, votes.annotator, mass, votes.weight, with_gold)
-        for mass in masses
-    ]
-    return [share for share, _ in drawn], drawn[0][1]
+    yes: tuple[Any, ...]
+    all: Any
+
+    @classmethod
+    def prepare(cls, votes: Ballots, masses: list[Floats], annotators: int) -> "PanelDraw":
+        """Lay out who voted for what."""
+        from scipy.sparse import csr_matrix
+
+        column = np.where(votes.annotator < 0, annotators, votes.annotator)
+        shape = (len(votes.sizes), annotators + 1)
+        whole = csr_matrix((votes.weight, column, votes.start), shape=shape)
+        parts = []
+        for mass in masses:
+            part = csr_matrix((votes.weight * mass, column.copy(), votes.start.copy()), shape)
+            part.eliminate_zeros()
+            parts.append(part)
+        return cls(tuple(parts), whole)
+
+    def shares(self, panel: NDArray[np.uint8]) -> tuple[list[Floats], NDArray[np.uint8]]:
+        """Mean votes when annotator a counts ``panel[a, r]`` times in replicate r.
+
+        Returns the shares of each class and whether any voter of the item is left, all of
+        shape (items, replicates). Gold counts once in every replicate.
+        """
+        gold = np.ones((1, panel.shape[1]))
+        times = np.vstack([panel.astype(np.float64), gold])
+        total = self.all @ times
+        present = total > 0
+        safe = np.where(present, total, 1.0)
+        return [part @ times / safe for part in self.yes], present.astype(np.uint8)
 
 
 def inflation(votes: Ballots, shares: Floats) -> float:

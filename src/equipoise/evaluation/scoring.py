@@ -15,7 +15,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, listed
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import Aligned, align
-from equipoise.evaluation.engine import chunk_width, map_chunks, spans
+from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.gradients import gradient_replicates
 from equipoise.evaluation.influential import Influential, influential_items
 from equipoise.evaluation.questions import Question, questions
@@ -92,6 +92,7 @@ def evaluate(
     asked, plan = _asked(truth, resampling)
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
+    _check_sizes(aligned, chosen)
     scorer = _Scorer(aligned, chosen, plan)
     values, replicates = scorer.run(how)
     tasks = [one.question.task for one in aligned]
@@ -120,6 +121,18 @@ def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
             "correct the list",
         )  # fmt: skip
     return chosen
+
+
+def _check_sizes(aligned: list[Aligned], metrics: list[Metric]) -> None:
+    """Refuse metrics that need more items than a task has."""
+    for one in aligned:
+        for metric in metrics:
+            if len(one.question.items) < metric.least:
+                task = f", task {one.question.task!r}" if one.question.task else ""
+                raise InputError(
+                    f"metric {metric.name}{task}", f"{len(one.question.items)} items",
+                    f"at least {metric.least}", "choose a smaller k",
+                )  # fmt: skip
 
 
 def _asked(
@@ -170,7 +183,11 @@ def _widened(replicates: Floats, factor: float) -> Floats:
 
 
 class _Work(NamedTuple):
-    """One task and one run of replicates."""
+    """One task and one run of replicates, always of full width.
+
+    The last run may reach beyond what was asked for: vector and scalar code round in different
+    ways, and a replicate must not depend on how many follow it.
+    """
 
     task: int
     first: int
@@ -208,12 +225,13 @@ class _Scorer:
         work = []
         for t, one in enumerate(self.aligned):
             width = chunk_width(len(one.question.items), len(one.question.classes))
-            work += [_Work(t, *span) for span in spans(self.plan.replicates, width)]
+            work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
         workers = how.workers or os.cpu_count() or 1
         results = map_chunks(self._chunk, work, workers=workers, progress=how.progress)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
-            out[part.task, ..., part.first : part.stop] = result
+            room = out[part.task, ..., part.first : part.stop]
+            room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
             out[t] = _widened(out[t], task.question.widening(self.plan))
         return out

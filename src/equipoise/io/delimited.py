@@ -83,8 +83,9 @@ def _parsed(text: _Text) -> Any:
     from pyarrow import csv as arrow_csv
 
     words = pa.dictionary(pa.int32(), pa.string())
+    ended = text.data if text.data.endswith((b"\n", b"\r")) else text.data + b"\n"
     return arrow_csv.read_csv(
-        pa.BufferReader(text.data),
+        pa.BufferReader(ended),
         read_options=arrow_csv.ReadOptions(block_size=BLOCK),
         parse_options=arrow_csv.ParseOptions(
             delimiter=text.delimiter, newlines_in_values=b'"' in text.data

@@ -36,6 +36,10 @@ class Content:
 
 def content(path: AnyPath) -> Content:
     """Read a file once, unpacking ``.gz``."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            "path", f"a {type(path).__name__}", "text or a pathlib.Path", "give the file's path"
+        )
     place = Path(path)
     try:
         data = place.read_bytes()
@@ -73,7 +77,11 @@ def _similar(place: Path) -> str:
 
     if not place.parent.is_dir():
         return f"the folder {str(place.parent)!r} does not exist"
-    near = get_close_matches(place.name, [each.name for each in place.parent.iterdir()])
+    try:
+        beside = [each.name for each in place.parent.iterdir()]
+    except OSError:  # a folder that may not be listed
+        return ""
+    near = get_close_matches(place.name, beside)
     return f"did you mean {listed(near)}?" if near else ""
 
 

@@ -38,5 +38,5 @@ def damaged(file: Content, reason: str) -> InputError:
     """Say that a file is not what was written."""
     return InputError(
         file.name, f"a damaged or truncated file ({reason})", "a whole Parquet file",
-        "fetch or write the file again",
+        "fetch or write the file again (layout='tidy' if another program changed it)",
     )  # fmt: skip

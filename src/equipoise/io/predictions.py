@@ -1,7 +1,7 @@
 """Read predictions from one file or several."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from equipoise.arrays import InputError
@@ -42,7 +42,7 @@ def read_predictions(
     if isinstance(path_or_paths, str | os.PathLike):
         paths: list[AnyPath] = [path_or_paths]
     else:
-        paths = list(path_or_paths)
+        paths = list(path_or_paths) if isinstance(path_or_paths, Iterable) else []
     if not paths or (len(paths) > 1 and options.model is not None):
         raise InputError(
             "predictions", f"{len(paths)} files and model={options.model!r}",

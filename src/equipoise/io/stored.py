@@ -20,7 +20,8 @@ from equipoise.arrays import InputError, Ints
 from equipoise.io.files import AnyPath, Content
 from equipoise.io.parquet import damaged
 
-KEY = b"equipoise"
+KEY = b"equipoise.annotations"
+SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
 NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
 NUMBERS = (
     "rank", "reading", "count", "weight", "confidence", "timestamp", "duration_ms", "is_gold",
@@ -55,15 +56,16 @@ def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
     """Decode a file that `write_annotations` made; None if another program made it."""
     import pyarrow as pa
 
-    note = (arrow.schema.metadata or {}).get(KEY)
-    if note is None:
+    footer = int.from_bytes(file.data[-8:-4], "little") + 8
+    if KEY not in file.data[-footer:] and SEAL not in file.data[-footer:]:
         return None
     try:
-        facts = json.loads(note)
+        metadata = arrow.schema.metadata or {}
+        facts = json.loads(metadata[KEY])
         annotations = Annotations(**_decoded(arrow, facts))
-        if _digest(annotations) != facts["digest"]:
+        if metadata[SEAL].decode() != _digest(annotations):
             raise damaged(file, "its contents differ from what was written")
-    except (pa.ArrowException, ValueError, KeyError, TypeError, IndexError) as error:
+    except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
         raise damaged(file, str(error)) from error
     return annotations
 
@@ -78,14 +80,13 @@ def _encoded(table: Annotations) -> Any:
         "format": 1,
         **{name: getattr(table, name) for name in ("kind", "classes", "tasks", "notices")},
         "types": {name: column.dtype.str for name, column in present.items()},
-        "digest": _digest(table),
     }
     columns: dict[str, Any] = {}
     for column, names in NAMES.items():
         if column in present:
             known = getattr(table, names)
             columns[column] = _texts(present[column], known)
-            facts[names] = None if _plain(present[column], len(known)) else known
+            facts.setdefault(names, None if _plain(present[column], len(known)) else known)
     columns |= _labels(present, table)
     if table.groups is not None:
         facts["groups"] = table.groups
@@ -94,7 +95,8 @@ def _encoded(table: Annotations) -> Any:
         whole = len(np.unique(table.item)) == len(table.items)
         facts["group"] = None if whole else table.group.tolist()
     columns |= {name: _native(present[name]) for name in NUMBERS if name in present}
-    return pa.table(columns).replace_schema_metadata({KEY: json.dumps(facts)})
+    notes = {KEY: json.dumps(facts), SEAL: _digest(table)}
+    return pa.table(columns).replace_schema_metadata(notes)
 
 
 def _labels(present: Mapping[str, Any], table: Annotations) -> dict[str, Any]:

@@ -45,32 +45,6 @@ def draw_counts(key: Any, first: Any, counts: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def panel_shares(start: Any, annotator: Any, mass: Any, weight: Any, panel: Any) -> Any:
-    """Mean vote of each item when annotator a counts ``panel[a, r]`` times.
-
-    Votes of item i are ``start[i]:start[i + 1]``. Returns the shares and whether the item has
-    any vote left, both (items, replicates); an item without one has share 0 and present 0.
-    """
-    items, width = len(start) - 1, panel.shape[1]
-    share = np.zeros((items, width))
-    present = np.zeros((items, width), dtype=np.uint8)
-    total = np.zeros(width)
-    for i in range(items):
-        total[:] = 0.0
-        row = share[i]
-        for v in range(start[i], start[i + 1]):
-            times, w, up = panel[annotator[v]], weight[v], weight[v] * mass[v]
-            for r in range(width):
-                total[r] += times[r] * w
-                row[r] += times[r] * up
-        for r in range(width):
-            if total[r] > 0.0:
-                row[r] /= total[r]
-                present[i, r] = 1
-    return share, present
-
-
-@njit(cache=True, nogil=True)
 def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
     """Mean vote of each item after drawing its own votes anew; share (items, replicates).
 

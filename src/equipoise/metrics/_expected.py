@@ -19,8 +19,11 @@ NODES = 48
 
 def expected_auroc(scores: PerItem, positive: PerItem) -> float:
     """E[AUROC] given that both classes occur; nan when they cannot."""
-    possible = 1 - np.prod(1 - positive) - np.prod(positive)
-    if possible <= 1e-15:
+    if not len(scores):
+        return float("nan")
+    rare = positive if positive.mean() < 0.5 else 1 - positive
+    possible = _any(rare) - float(np.prod(rare))
+    if not possible > 0:
         return float("nan")
     order = sort_items(scores)
     total = 0.0
@@ -32,13 +35,13 @@ def expected_auroc(scores: PerItem, positive: PerItem) -> float:
                 total += (
                     step * scale * _pairs(order, positive / factor, (1 - positive) / factor)
                 )
-    return total / len(scores) / float(possible)
+    return float(total / len(scores) / possible)
 
 
 def expected_average_precision(scores: PerItem, positive: PerItem) -> float:
     """E[AP] given that a positive occurs, ties in blocks; nan when none can."""
-    possible = 1 - np.prod(1 - positive)
-    if possible <= 1e-15:
+    possible = _any(positive)
+    if not possible > 0:
         return float("nan")
     order = sort_items(scores)
     start = run_starts(order)
@@ -88,6 +91,12 @@ def _nodes(mass: float) -> list[tuple[float, float]]:
     x, w = np.polynomial.legendre.leggauss(NODES)
     length = min(1.0, 60.0 / max(mass, 1e-9))
     return [(1 - 0.5 * (a + 1) * length, 0.5 * length * b) for a, b in zip(x, w, strict=True)]
+
+
+def _any(chance: Floats) -> float:
+    """Chance that at least one of independent events happens, exact for tiny chances."""
+    with np.errstate(divide="ignore"):
+        return float(-np.expm1(np.log1p(-chance).sum()))
 
 
 def _product(factors: Floats) -> float:

@@ -77,6 +77,8 @@ class Metric:
     influence
         ``influence(order, positive)`` returns the value and its derivative by item, for
         instant standard errors; None where there is none.
+    least
+        Fewest items it is defined for.
     trials
         For a share of hard labels among a fixed number of items: that number, so that its
         interval is Wilson's.
@@ -95,6 +97,7 @@ class Metric:
     needs: Literal["scores", "probabilities"] = "scores"
     ordered: bool = False
     influence: Callable[[Order, PerItem], tuple[float, PerItem]] | None = None
+    least: int = 1
     trials: int | None = None
 
     def score(

@@ -55,5 +55,6 @@ def metric(*, k: int = 100) -> Metric:
         prepare=prepare,
         reduce=top_reduce(k),
         finish=finish,
+        least=k,
         trials=k,
     )

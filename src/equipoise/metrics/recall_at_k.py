@@ -55,4 +55,5 @@ def metric(*, k: int = 100) -> Metric:
         prepare=prepare,
         reduce=top_reduce(k),
         finish=finish,
+        least=k,
     )

@@ -26,8 +26,9 @@ from equipoise.report.tables import row, table
 from equipoise.report.view import View
 
 LISTED = 40
+TITLES = {"base_rate": "share of positive votes", "agreement": "agreement with the others"}
 LABEL, START, END = 116.0, 128.0, 428.0
-TOP, ROW = 12.0, 22.0
+TOP, ROW = 16.0, 22.0
 
 Entry = Mapping[str, Any]
 
@@ -57,10 +58,11 @@ def draw(entries: Sequence[Entry]) -> list[Html]:
     if len(entries) > LISTED:
         return [_cloud(entries)]
     ordered = by_rate(entries)
-    drawings = [_column(ordered, "base_rate", "share of positive votes")]
-    if any(defined(entry["agreement"]) for entry in entries):
-        drawings.append(_column(ordered, "agreement", "agreement with the others"))
-    return drawings
+    return [
+        _column(ordered, part)
+        for part in TITLES
+        if any(defined(entry[part]) for entry in entries)
+    ]
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
@@ -72,29 +74,29 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
 
 def _names(names: Sequence[str]) -> Html:
     """Name the rows."""
-    rows = (label(name, 15, y=TOP + ROW * (i + 0.5) + 4) for i, name in enumerate(names))
+    rows = (label(name, 14, y=TOP + ROW * (i + 0.5) + 4) for i, name in enumerate(names))
     return group(rows, x=LABEL, class_="e")
 
 
-def _column(entries: Sequence[Entry], part: str, title: str) -> Html:
+def _column(entries: Sequence[Entry], part: str) -> Html:
     """Draw one number of every annotator as a dot."""
     values = [entry[part] for entry in entries if defined(entry[part])]
     bottom = TOP + ROW * len(entries)
-    scale = Scale(*_ends(values or [0.0, 1.0]), START, END)
+    scale, title = Scale(*_ends(values), START, END), TITLES[part]
     mean = panel_rate(entries) if part == "base_rate" else None
-    start = START if mean is None else scale(mean)
     stems, marks, missing = [], [], []
     for place, entry in enumerate(entries):
         y = TOP + ROW * (place + 0.5)
         if defined(entry[part]):
-            stems.append(across(start, y, scale(entry[part]) - start))
             marks.append(across(scale(entry[part]), y))
+            if mean is not None:
+                stems.append(across(scale(mean), y, scale(entry[part]) - scale(mean)))
         else:
             missing.append(text(START + 4, y + 4, "undefined", "a"))
     parts = [
         Axis(scale, TOP, bottom, title=title).draw(),
         _names([str(entry["annotator"]) for entry in entries]),
-        path("stem", *stems),
+        path("stem", *stems) if stems else Html(""),
         path("p", *marks),
         *missing,
     ]
@@ -112,37 +114,45 @@ def _cloud(entries: Sequence[Entry]) -> Html:
     rates = Scale(*_ends([e["base_rate"] for e in known] or [0.0, 1.0]), 50, END)
     upward = Scale(*_ends([e["agreement"] for e in known] or [0.0, 1.0]), bottom, top)
     parts = [
-        Axis(rates, top, bottom, title="share of positive votes").draw(),
+        Axis(rates, top, bottom, title=TITLES["base_rate"]).draw(),
         *(text(44, upward(tick) + 4, f"{tick:g}", "e a") for tick in upward.ticks()),
-        text(2, top - 8, "agreement with the others", "a"),
+        text(2, top - 8, TITLES["agreement"], "a"),
         path("p thin", *(across(rates(e["base_rate"]), upward(e["agreement"])) for e in known)),
     ]
     alternative = f"Base rate against agreement of {len(known)} annotators."
     return drawing((NARROW, bottom + 40), alternative, *parts)
 
 
-def strips(view: View) -> Html | None:
-    """Draw the base rates of all annotators, one strip per task."""
+def strips(view: View) -> list[Html]:
+    """Draw base rates and agreement of all annotators, one strip per task."""
     tasks = [name for name in view.header["tasks"] if _of(view, name)]
-    if not tasks:
-        return None
-    rates = [e["base_rate"] for e in view.header["annotators"] if defined(e["base_rate"])]
+    entries = view.header["annotators"]
+    return [
+        _strips(view, tasks, part)
+        for part in TITLES
+        if tasks and any(defined(entry[part]) for entry in entries)
+    ]
+
+
+def _strips(view: View, tasks: Sequence[str], part: str) -> Html:
+    """Draw one number of all annotators, one strip per task."""
+    known = [entry for entry in view.header["annotators"] if defined(entry[part])]
     bottom = TOP + ROW * len(tasks)
-    scale = Scale(*_ends(rates or [0.0, 1.0]), START, END)
+    scale = Scale(*_ends([entry[part] for entry in known]), START, END)
     marks, means = [], []
     for place, task in enumerate(tasks):
         y = TOP + ROW * (place + 0.5)
-        entries = [e for e in _of(view, task) if defined(e["base_rate"])]
-        marks += [across(scale(e["base_rate"]), y) for e in entries]
-        mean = panel_rate(entries)
+        here = [entry for entry in known if entry["task"] == task]
+        marks += [across(scale(entry[part]), y) for entry in here]
+        mean = panel_rate(here) if part == "base_rate" else None
         means += [] if mean is None else [down(scale(mean), y - 8, 16)]
     parts = [
-        Axis(scale, TOP, bottom, title="share of positive votes").draw(),
+        Axis(scale, TOP, bottom, title=TITLES[part]).draw(),
         _names(tasks),
         path("p thin", *marks),
         path("vote", *means),
     ]
-    alternative = f"Base rates of the annotators, one strip for each of {len(tasks)} tasks."
+    alternative = f"{TITLES[part]}: one dot per annotator, a strip for each task."
     return drawing((NARROW, bottom + 40), alternative, *parts)
 
 

@@ -4,10 +4,10 @@ Models stand at their place in each order, with their rank beside them; models t
 rank stand one below the other with the same number. Thick lines changed rank.
 """
 
-from equipoise.report.markup import Html
+from equipoise.report.markup import Html, element
 from equipoise.report.numerals import number, percent, rank
 from equipoise.report.palette import model_class
-from equipoise.report.svg import NARROW, at, drawing, group, label, markers, path, text
+from equipoise.report.svg import NARROW, at, drawing, label, markers, path, text
 from equipoise.report.tables import facts, model_row, table
 from equipoise.report.view import Panel
 
@@ -40,36 +40,33 @@ def draw(panel: Panel) -> Html | None:
     first, last = places(panel, names[0]), places(panel, names[-1])
     bottom = TOP + ROW * len(first)
     heads = [
-        text(LEFT - 12, 14, f"{names[0]} labels", "e hd"),
-        text(RIGHT + 12, 14, f"{names[-1]} labels", "hd"),
+        text(LEFT - 11, 14, f"{names[0]} labels", "hd"),
+        element("text", f"{names[-1]} labels", x=RIGHT + 11, y=14, class_="hd s"),
     ]
     lines = [_line(panel, model, (first[model], last[model])) for model in panel.view.models]
     alternative = (
         f"Order of {len(first)} models by {panel.title(names[0])} on the left and "
         f"{panel.title(names[-1])} on the right; lines join the same model."
     )
-    return drawing((NARROW, bottom + 8), alternative, *heads, *lines)
+    return drawing((NARROW, bottom + 8), alternative, *heads, *lines, class_="bump")
 
 
 def _line(panel: Panel, model: str, heights: tuple[float, float]) -> Html:
     """Draw one model from left to right; rank and name stand on both sides."""
     names, index = panel.view.labels, panel.view.models.index(model)
     ranks = [panel.score(labels, model).rank for labels in (names[0], names[-1])]
-    rise = heights[1] - heights[0]
-    ends = [(LEFT, 0.0), (RIGHT, rise)]
+    ends = [(LEFT, heights[0]), (RIGHT, heights[1])]
     parts: list[Html] = []
     if None not in ranks:
         half = (LEFT + RIGHT) / 2
-        curve = f"M{at(LEFT, 0)}C{at(half, 0)},{at(half, rise)},{at(RIGHT, rise)}"
+        curve = f"M{at(*ends[0])}C{at(half, heights[0])},{at(half, heights[1])},{at(*ends[1])}"
         parts.append(path("l" if ranks[0] == ranks[1] else "l mv", curve))
     known = [end for end, place in zip(ends, ranks, strict=True) if place is not None]
     parts.append(markers(known, index))
-    for (x, y), place, way, anchor in zip(ends, ranks, (-1, 1), ("e", ""), strict=True):
-        written = "–" if place is None else rank(place)
-        parts.append(text(x + way * 11, y + 4, written, anchor))
-        more = {"class_": anchor} if anchor else {}
-        parts.append(label(model, 14, x=x + way * 36, y=y + 4, **more))
-    return group(parts, y=heights[0], class_=model_class(index))
+    for (x, y), place, way in zip(ends, ranks, (-1, 1), strict=True):
+        parts.append(text(x + way * 11, y + 4, "–" if place is None else rank(place)))
+        parts.append(label(model, 14, x=x + way * 36, y=y + 4))
+    return element("g", *parts, class_=model_class(index))
 
 
 def stability(panel: Panel) -> Html:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import EXACT, listing, percent, shorten
 from equipoise.report.palette import model_class
-from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, path, text
+from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, markers, path, text
 from equipoise.report.verdict import Verdict
 
 DOTS = 50
-TOP, FLOOR = 34.0, 138.0
+TOP, FLOOR = 48.0, 152.0
 LEFT, RIGHT = 14.0, NARROW - 14.0
 
 
@@ -41,9 +41,9 @@ def stacks(places: NDArray[np.float64]) -> tuple[list[tuple[float, int]], float]
     Examples
     --------
     >>> stacks(np.array([10.0, 12.0, 40.0]))
-    ([(11.0, 2), (40.0, 1)], 10.0)
+    ([(11.0, 2), (40.0, 1)], 15.0)
     """
-    size = 10.0
+    size = 15.0
     while True:
         piles: list[list[float]] = []
         for place in places:
@@ -91,7 +91,7 @@ def _colour(found: Verdict, model: str, leads: list[float], scale: Scale) -> Htm
     owner = model_class(found.panel.view.models.index(model)) if model else "tie"
     return element(
         "path",
-        class_=f"o {owner}",
+        class_=f"{owner} o",
         d="".join(down(x, FLOOR - size / 2, 0.5 - size * (n - 0.5)) for x, n in piles),
         stroke_width=size * 0.88,
         stroke_dasharray=f"0,{size:g}",
@@ -108,18 +108,14 @@ def _sides(found: Verdict) -> list[Html]:
     share = found.lead.p_better
     other = None if share is None else 1 - share
     models = found.panel.view.models
-    sides = []
-    for name, part, x, side in (
-        (found.runner_up or "", other, LEFT, ""),
-        (found.best[0], share, RIGHT, "e"),
+    sides = [text(LEFT - 4, 12, f"{found.labels} labels", "hd")]
+    for name, part, x, way in (
+        (found.runner_up or "", other, LEFT, 1),
+        (found.best[0], share, RIGHT, -1),
     ):
-        words = f"{shorten(name, 18)} ahead {percent(part)}"
-        sides.append(
-            element(
-                "g",
-                text(x, 14, words, side),
-                path("u", f"M{at(x, 20)}h{-60 if side == 'e' else 60}"),
-                class_=model_class(models.index(name)),
-            )
-        )
+        index = models.index(name)
+        words = f"{shorten(name, 17)} ahead {percent(part)}"
+        written = text(x + way * 10, 34, words, "e" if way < 0 else "")
+        marked = markers([(x, 30.0)], index)
+        sides.append(element("g", marked, written, class_=model_class(index)))
     return sides

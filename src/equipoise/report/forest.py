@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import defined, interval, number, percent, signed
+from equipoise.report.numerals import count, defined, interval, number, percent, signed
 from equipoise.report.palette import model_class
 from equipoise.report.svg import (
     NARROW,
@@ -19,16 +19,16 @@ from equipoise.report.svg import (
     across,
     down,
     drawing,
-    group,
     label,
     markers,
     path,
+    text,
 )
 from equipoise.report.tables import model_row, table
 from equipoise.report.view import Panel, Score
 
 LABEL, START, END = 116.0, 128.0, 388.0
-TOP, ROW = 12.0, 22.0
+TOP, ROW = 22.0, 22.0
 
 
 def extent(panel: Panel, labels: str) -> tuple[float, float] | None:
@@ -66,7 +66,8 @@ def _forest(panel: Panel, labels: str, scale: Scale) -> Html:
     ranked = panel.ranked(labels)
     best = panel.score(labels, ranked[0]).value if ranked else None
     parts = [
-        Axis(scale, TOP, bottom, title=panel.title(labels)).draw(4),
+        text(0, 12, f"{labels} labels", "hd"),
+        Axis(scale, TOP, bottom, title=panel.title(labels)).draw(5),
         path("ref", down(scale(best), TOP, bottom - TOP)) if best is not None else Html(""),
         *rows,
     ]
@@ -79,56 +80,70 @@ def _row(panel: Panel, labels: str, model: str, place: tuple[Scale, float]) -> H
     """Draw one model."""
     scale, y = place
     index, score = panel.view.models.index(model), panel.score(labels, model)
-    parts = [label(model, 15, x=LABEL, y=4)]
+    parts = [label(model, 14, x=LABEL, y=y + 4)]
     if score.value is None:
-        parts.append(element("text", "undefined", x=END, y=4))
+        parts.append(element("text", "undefined", x=END, y=y + 4))
     else:
         note = "†" if score.outside else ""
         parts += [
-            *_spread(panel.resampled(labels, model), score, scale),
-            markers([(scale(score.value), 0.0)], index),
-            element("text", number(score.value, panel.digits) + note, x=NARROW - 2, y=4),
+            *_spread(panel.resampled(labels, model), score, place),
+            markers([(scale(score.value), y)], index),
+            element("text", number(score.value, panel.digits) + note, x=NARROW - 2, y=y + 4),
         ]
-    return group(parts, y=y, class_=model_class(index))
+    return element("g", *parts, class_=model_class(index))
 
 
-def _spread(resampled: NDArray[np.float64], score: Score, scale: Scale) -> list[Html]:
+def _spread(
+    resampled: NDArray[np.float64], score: Score, place: tuple[Scale, float]
+) -> list[Html]:
     """Draw interval, middle half and mean of the resamples."""
     if score.low is None or score.high is None or score.value is None:
         return []
+    scale, y = place
     low, high, value = scale(score.low), scale(score.high), scale(score.value)
-    mean = [] if score.shift is None else [down(scale(score.value + score.shift), -5, 10)]
-    parts = [path("w", across(low, 0, high - low), *mean)]
+    mean = [] if score.shift is None else [down(scale(score.value + score.shift), y - 5, 10)]
+    parts = [path("w", across(low, y, high - low), *mean)]
     known = resampled[np.isfinite(resampled)]
     if len(known):
         start, end = (scale(float(x)) for x in np.quantile(known, [0.25, 0.75]))
-        parts.append(path("b", across(start, 0, end - start)))
+        parts.append(path("b", across(start, y, end - start)))
     if score.outside:
         near = low if value < low else high
-        parts.append(path("w gap", across(value, 0, near - value)))
+        parts.append(path("w gap", across(value, y, near - value)))
     return parts
 
 
 def numbers(panel: Panel) -> Html:
     """List scores, intervals, shifts and how often each score was undefined."""
-    digits = panel.digits
-    heads, rows = ["Model"], []
-    for labels in panel.view.labels:
-        title = panel.title(labels)
-        heads += [f"{title}, {labels}", f"{panel.view.level} interval", "shift", "undefined in"]
-    for model in panel.order:
-        cells: list[str] = []
-        for labels in panel.view.labels:
-            score = panel.score(labels, model)
-            note = "†" if score.outside else ""
-            cells += [
-                number(score.value, digits) + note,
-                interval(score.low, score.high, digits),
-                signed(score.shift, digits),
-                percent(score.undefined_share),
-            ]
-        rows.append(model_row(panel.view, model, cells))
+    names = panel.view.labels
+    partly = any(panel.score(each, m).undefined_share for each in names for m in panel.order)
+    heads = ["Model"]
+    for labels in names:
+        heads += [f"{panel.title(labels)}, {labels}", f"{panel.view.level} interval", "shift"]
+        heads += ["undefined in"] if partly else []
+    rows = [
+        model_row(
+            panel.view,
+            model,
+            [
+                cell
+                for each in names
+                for cell in _cells(panel, panel.score(each, model))[: 3 + partly]
+            ],
+        )
+        for model in panel.order
+    ]
     return table("Scores, intervals and shifts", heads, rows)
+
+
+def _cells(panel: Panel, score: Score) -> list[str]:
+    """Write one score for the table."""
+    return [
+        number(score.value, panel.digits) + ("†" if score.outside else ""),
+        interval(score.low, score.high, panel.digits),
+        signed(score.shift, panel.digits),
+        percent(score.undefined_share),
+    ]
 
 
 def finding(panel: Panel) -> str:
@@ -147,12 +162,12 @@ def finding(panel: Panel) -> str:
 
 def _outside(panel: Panel) -> str:
     """Count scores that lie outside their own interval."""
-    counts = {
-        labels: sum(panel.score(labels, model).outside for model in panel.order)
-        for labels in panel.view.labels
-    }
-    said = [f"{n} with {labels} labels" for labels, n in counts.items() if n]
-    if not said:
-        return ""
-    total = len([m for m in panel.order if defined(panel.score(panel.view.labels[0], m).value)])
-    return f" Of {total} scores, {' and '.join(said)} lie outside their own interval (†)."
+    said = ""
+    for labels in panel.view.labels:
+        scores = [panel.score(labels, model) for model in panel.order]
+        outside = sum(score.outside for score in scores)
+        known = count(sum(defined(score.value) for score in scores), "score")
+        lies = "lies outside its" if outside == 1 else "lie outside their"
+        if outside:
+            said += f" With {labels} labels {outside} of {known} {lies} own interval (†)."
+    return said

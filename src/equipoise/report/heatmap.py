@@ -24,7 +24,7 @@ LISTED = 16  # with more models the table gives a summary instead of every cell
 def matrix(panel: Panel, labels: str) -> list[list[float]]:
     """Shares by model, in the order of the figures, and rank; empty where undefined."""
     entry = panel.entry("rank_probabilities", labels)
-    if entry is None:
+    if entry is None or not entry["matrix"]:
         return []
     by_model = dict(zip(panel.view.models, entry["matrix"], strict=True))
     rows = [by_model[model] for model in panel.order]
@@ -44,7 +44,7 @@ def draw(panel: Panel) -> list[Html]:
 def _heatmap(panel: Panel, labels: str, rows: list[list[float]]) -> Html:
     """Draw the shares of one kind of labels."""
     total = len(rows)
-    wide = float(max(14, min(40, (NARROW - LABEL) // total)))
+    wide = 2.0 * max(7, min(20, (NARROW - LABEL) // (2 * total)))
     high = 22.0 if total <= NUMBERED else 16.0
     shaded: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for place, shares in enumerate(rows):
@@ -56,9 +56,11 @@ def _heatmap(panel: Panel, labels: str, rows: list[list[float]]) -> Html:
     ticks = [place for place in range(1, total + 1) if place == 1 or place % every == 0]
     heads = [element("text", str(tick), x=(tick - 0.5) * wide) for tick in ticks]
     body = [
-        lattice((cells(places, wide, f"q{q}") for q, places in sorted(shaded.items())), wide, high),
+        lattice(
+            (cells(places, wide, f"q{q}") for q, places in sorted(shaded.items())), wide, high
+        ),
         group(heads, y=-6, class_="c a"),
-        group([model_names(panel.view.models, panel.order, high, 15)], x=-6, class_="n e"),
+        group([model_names(panel.view.models, panel.order, high, 14)], x=-6, class_="n e"),
         *(_written(rows, wide, high) if total <= NUMBERED else []),
     ]
     head = text(0, 12, f"{labels} labels", "hd")

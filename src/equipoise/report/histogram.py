@@ -22,12 +22,12 @@ def bars(entry: Entry, frame: tuple[Scale, Scale]) -> Html:
     """Draw the bars of one histogram."""
     across, upward = frame
     edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
-    d = ""
+    d, floor = "", coordinate(upward(0))
     for low, high, total in zip(edges, edges[1:], counts, strict=False):
         if total:
             x, y = across(low) + 1, min(upward(total), upward(0) - 1.5)
             wide = across(high) - across(low) - 2
-            d += f"M{at(x, upward(0))}V{coordinate(y)}h{coordinate(wide)}V{coordinate(upward(0))}z"
+            d += f"M{at(x, upward(0))}V{coordinate(y)}h{coordinate(wide)}V{floor}z"
     return path("bars", d)
 
 

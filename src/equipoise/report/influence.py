@@ -8,7 +8,7 @@ where the votes put it (the soft label).
 from collections.abc import Mapping
 from typing import Any
 
-from equipoise.report.markup import Html
+from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, defined, listing, number, percent, shorten, signed
 from equipoise.report.palette import model_class
 from equipoise.report.svg import (
@@ -63,7 +63,7 @@ def _bars(entry: Entry, items: list[Entry]) -> Html:
         length = scale(item["influence"]) - scale(0)
         lines[item["influence"] > 0].append(across(scale(0), _height(place), length))
     parts = [
-        Axis(scale, TOP, bottom, title=f"change of {pair} without the item").draw(3),
+        Axis(scale, TOP, bottom, title=f"change of {pair} without the item").draw(4),
         path("up", *lines[True]),
         path("dn", *lines[False]),
         path("zero", down(scale(0), TOP, bottom - TOP)),
@@ -145,3 +145,26 @@ def finding(panel: Panel, entry: Entry) -> str:
     if turning:
         return f"{said}, {now}: {count(len(turning), 'item')} could each reverse the order."
     return f"{said}, {now}: no single item reverses the order."
+
+
+def overview(panel: Panel) -> Html:
+    """List the most influential item of every task, for the average over tasks."""
+    rows = []
+    for entry in panel.view.header["influential"]:
+        items = [item for item in entry["items"] if defined(item["influence"])]
+        if entry["metric"] != panel.facts["name"] or not items:
+            continue
+        top = max(items, key=lambda item: abs(item["influence"]))
+        pair = f"{shorten(entry['a'], 20)} − {shorten(entry['b'], 20)}"
+        cells = [shorten(str(top["item"]), 28), pair, signed(top["influence"], panel.digits)]
+        rows.append(row(entry["task"], cells))
+    if not rows:
+        return element("p", "No items were traced for this comparison.", class_="finding")
+    said = "Items have influence within a task; choose a task for its figure."
+    heads = ["Task", "most influential item", "difference", "influence"]
+    return join(
+        [
+            element("p", said, class_="finding"),
+            table("The most influential item of every task", heads, rows),
+        ]
+    )

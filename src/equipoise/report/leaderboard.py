@@ -29,53 +29,59 @@ def bar(share: float | None) -> Html:
 
 def _cells(panel: Panel, score: Score) -> Html:
     """Write score, rank and probability of one kind of labels."""
-    digits = panel.digits
-    limits = interval(score.low, score.high, digits)
+    limits = element("small", interval(score.low, score.high, panel.digits))
+    value = number(score.value, panel.digits) + ("†" if score.outside else "")
+    cells = [element("td", value, *([" ", limits] if score.value is not None else []))]
+    if len(panel.view.models) > 1:
+        cells += [element("td", rank(score.rank)), bar(score.p_best)]
+    return join(cells)
+
+
+def _heads(panel: Panel) -> Html:
+    """Make the two rows of heads; one model has no rank."""
+    names, many = panel.view.labels, len(panel.view.models) > 1
+    ranked = ["rank", "P(best)"] if many else []
+    heads = [title for labels in names for title in (panel.title(labels), *ranked)]
+    change = many and len(names) > 1
+    groups = [
+        element("th", f"{labels} labels", scope="colgroup", colspan=1 + len(ranked))
+        for labels in names
+    ]
     return join(
         [
+            element("tr", Html("<td>"), *groups, Html("<td>" if change else "")),
             element(
-                "td",
-                number(score.value, digits) + ("†" if score.outside else ""),
-                *([" ", element("small", limits)] if score.value is not None else []),
+                "tr",
+                *(
+                    element("th", head, scope="col")
+                    for head in ["Model", *heads, *(["rank change"] if change else [])]
+                ),
             ),
-            element("td", rank(score.rank)),
-            bar(score.p_best),
         ]
     )
 
 
 def draw(panel: Panel) -> Html:
     """Make the table; the script makes its heads into buttons that sort it."""
-    names, two = panel.view.labels, len(panel.view.labels) > 1
-    groups = [
-        element("th", f"{labels} labels", scope="colgroup", colspan=3) for labels in names
-    ]
-    heads = [
-        element("th", title, scope="col")
-        for labels in names
-        for title in (panel.title(labels), "rank", "P(best)")
-    ]
+    names = panel.view.labels
+    change = len(names) > 1 and len(panel.view.models) > 1
     rows = [
         element(
             "tr",
-            name_cell(model),
-            join(_cells(panel, panel.score(labels, model)) for labels in names),
-            element("td", moved(panel, model)) if two else Html(""),
+            name_cell(model, scope="row"),
+            *(_cells(panel, panel.score(labels, model)) for labels in names),
+            element("td", moved(panel, model)) if change else Html(""),
             class_=model_class(panel.view.models.index(model)),
         )
         for model in panel.order
     ]
     better = "higher is better" if panel.sign > 0 else "lower is better"
     caption = f"{panel.facts['title']}, {better}; {panel.view.level} intervals"
-    top = element(
-        "tr", Html("<td>"), join(groups), Html("<td>") if two else Html("")
-    )  # fmt: skip
-    second = element(
-        "tr", element("th", "Model", scope="col"), join(heads),
-        element("th", "rank change", scope="col") if two else Html(""),
-    )  # fmt: skip
     whole = element(
-        "table", element("caption", caption), element("thead", top, second),
-        element("tbody", join(rows)), class_="board",
-    )  # fmt: skip
+        "table",
+        element("caption", caption),
+        element("thead", _heads(panel)),
+        element("tbody", join(rows)),
+        class_="board",
+    )
     return scrolling(whole)

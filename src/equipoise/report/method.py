@@ -76,8 +76,9 @@ def again(view: View) -> Html:
     header, how = view.header, view.header["settings"]
     version = header.get("equipoise", "undefined")
     cite = (
-        f"“{header['title']}”. Evaluated with equipoise {version}, resampling {how['resample']}, "
-        f"{count(how['replicates'], 'resample')}, seed {how['seed']}, plan {how['plan']}."
+        f"“{header['title']}”. Evaluated with equipoise {version}, resampling "
+        f"{how['resample']}, {count(how['replicates'], 'resample')}, seed {how['seed']}, "
+        f"plan {how['plan']}."
     )
     return join(
         [

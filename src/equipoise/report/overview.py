@@ -8,6 +8,7 @@ from equipoise.report.numerals import (
     listing,
     number,
     percent,
+    shorten,
     signed,
     signed_interval,
 )
@@ -28,7 +29,11 @@ def _cells(found: Verdict) -> list[str]:
         gap = f"{signed(lead.value, digits)} {signed_interval(lead.low, lead.high, digits)}"
     mark = " ●" if lead.separated else ""
     best = panel.score(found.labels, found.best[0]).p_best
-    return [listing(found.best, most=2), gap + mark, percent(best)]
+    return [
+        listing([shorten(name, 16) for name in found.best], most=2),
+        gap + mark,
+        percent(best),
+    ]
 
 
 def _row(panel: Panel) -> Html:
@@ -36,29 +41,30 @@ def _row(panel: Panel) -> Html:
     found = verdicts(panel)
     cells = [element("td", cell) for each in found for cell in _cells(each)]
     if len(found) > 1:
-        entry = panel.entry("rank_correlation") or {}
         known = found[0].best and found[-1].best
         same = set(found[0].best) == set(found[-1].best)
         cells.append(element("td", ("same" if same else "changes") if known else UNDEFINED))
-        cells.append(element("td", number(entry.get("spearman"), 2)))
-    return element("tr", name_cell(panel.view.task_title(panel.task)), *cells)
+    return element("tr", name_cell(panel.view.task_title(panel.task), scope="row"), *cells)
 
 
 def glance(view: View, metric: int) -> Html:
     """Make the table of all tasks for one metric."""
     panels = [panel for panel in view.panels() if panel.metric == metric]
     groups = [
-        element("th", f"{panels[0].title(labels)}, {labels} labels", scope="colgroup", colspan=3)
+        element(
+            "th", f"{panels[0].title(labels)}, {labels} labels", scope="colgroup", colspan=3
+        )
         for labels in view.labels
     ]
     two = len(view.labels) > 1
     heads = ["Task"]
-    heads += ["best", f"lead over the next [{view.level}]", "P(best)"] * len(view.labels)
-    heads += ["winner", "Spearman"] if two else []
-    caption = f"All tasks at a glance, {panels[0].facts['title']} (● the interval excludes 0)"
+    heads += ["best", "lead over the next", "P(best)"] * len(view.labels)
+    heads += ["winner"] if two else []
+    how = f"({view.level} intervals; ● excludes 0)"
+    caption = f"All tasks at a glance, {panels[0].facts['title']} {how}"
     top = element(
         "tr", Html("<td>"), *groups,
-        element("th", "hard against soft", scope="colgroup", colspan=2) if two else Html(""),
+        Html("<td>") if two else Html(""),
     )  # fmt: skip
     second = element("tr", join(element("th", head, scope="col") for head in heads))
     whole = element(

@@ -49,8 +49,8 @@
   // Highlight one model in all figures.
   let pinned = "";
   const owner = (target) => {
-    const mark = target.closest ? target.closest(".m") : null;
-    return mark ? [...mark.classList].find((word) => /^m\d+$/.test(word)) : "";
+    const mark = target.closest ? target.closest("[class^=m]") : null;
+    return mark ? mark.classList[0] : "";
   };
   const light = (model) => {
     if (model) root.dataset.on = model;

@@ -31,8 +31,8 @@ DARK_MODELS = (
     "#b0f0e0", "#9058aa", "#8a70fa", "#a3b646", "#b294cf",
 )  # fmt: skip
 
-LIGHT_STEPS = ("#e9f0f6", "#d3e2ef", "#b4cfe5", "#8db6d8", "#3f7fb3", "#24619a", "#133f6b")
-DARK_STEPS = ("#1d2b35", "#213a4b", "#274c65", "#2f5f80", "#5a97c4", "#8bbce0", "#c3dff4")
+LIGHT_STEPS = ("#e9f0f6", "#d3e2ef", "#b4cfe5", "#8fb9db", "#6ba3cd", "#24619a", "#133f6b")
+DARK_STEPS = ("#1d2b35", "#213a4b", "#274c65", "#2f5f80", "#376c93", "#8bbce0", "#c3dff4")
 LIGHT_BEHIND = ("#fbeee0", "#f7d9b8", "#efb67d", "#e08f45")
 DARK_BEHIND = ("#33271a", "#4d3518", "#6d4714", "#8f5a10")
 LIGHT_AHEAD = ("#e6eff7", "#c8dded", "#9cc2df", "#6ba3cd")
@@ -71,15 +71,15 @@ def _variables(*, dark: bool) -> str:
 
 
 def model_class(index: int) -> str:
-    """Name the classes of everything that belongs to one model.
+    """Name the classes of everything that belongs to one model; they stand first.
 
     Examples
     --------
     >>> model_class(3), model_class(13)
-    ('m m3', 'm m13 k1')
+    ('m3', 'm13 k1')
     """
     cycle = index // len(LIGHT_MODELS) % MARKERS
-    return f"m m{index}" + (f" k{cycle}" if cycle else "")
+    return f"m{index}" + (f" k{cycle}" if cycle else "")
 
 
 def css(models: int) -> str:
@@ -96,7 +96,7 @@ def css(models: int) -> str:
     ]
     every = range(models)
     own = [f".m{i}{{--c:var(--model{i % len(LIGHT_MODELS)})}}" for i in every]
-    others = ",".join(f"[data-on=m{i}] svg .m:not(.m{i})" for i in every)
+    others = ",".join(f"[data-on=m{i}] svg [class^=m]:not(.m{i})" for i in every)
     rows = ",".join(f"[data-on=m{i}] tr.m{i}" for i in every)
     steps = [f".q{i}{{stroke:var(--step{i})}}" for i in range(len(LIGHT_STEPS))]
     leads = [

@@ -48,7 +48,7 @@ def per_panel(make: Callable[[Panel], Html]) -> Callable[[View], Html]:
         return join(
             element(
                 "article",
-                element("h3", panel_title(panel)),
+                heading(panel.view.task_title(panel.task), panel.facts["title"]),
                 make(panel),
                 data_t=panel.task,
                 data_k=panel.metric,
@@ -64,18 +64,17 @@ def per_task(make: Callable[[View, int], Html]) -> Callable[[View], Html]:
 
     def body(view: View) -> Html:
         return join(
-            element(
-                "article", element("h3", view.task_title(task)), make(view, task), data_t=task
-            )
+            element("article", heading(view.task_title(task)), make(view, task), data_t=task)
             for task in range(len(view.header["tasks"]))
         )
 
     return body
 
 
-def panel_title(panel: Panel) -> str:
-    """Name a panel by task and metric."""
-    return f"{panel.view.task_title(panel.task)} · {panel.facts['title']}"
+def heading(*names: str) -> Html:
+    """Head a panel with its task and metric; a single task may have no name."""
+    title = " · ".join(filter(None, names))
+    return element("h3", title) if title else Html("")
 
 
 def _verdict(panel: Panel) -> Html:
@@ -90,7 +89,9 @@ def _verdict(panel: Panel) -> Html:
             element("p", words.headline(panel), class_="headline"),
             element("div", *standings, class_="columns"),
             element("p", change, class_="change") if change else Html(""),
-            figure(f"{caption} outcomes; ▲ the lead in the data", *drawn) if drawn else Html(""),
+            figure(f"{caption} outcomes; ▲ the lead in the data", *drawn)
+            if drawn
+            else Html(""),
         ]
     )
 
@@ -146,11 +147,10 @@ def _matrix(panel: Panel) -> Html:
     drawn = matrix.draw(panel)
     if not drawn:
         return finding(matrix.finding(panel))
-    unit = f"in units of {10.0**-panel.digits:g}"
     return join(
         [
             finding(matrix.finding(panel)),
-            figure(f"Lead of the model above a cell over the model to its right, {unit}", *drawn),
+            figure(matrix.caption(panel), *drawn),
             folded("Numbers: paired leads", matrix.numbers(panel)),
         ]
     )
@@ -170,11 +170,10 @@ def _annotators(view: View, task: int) -> Html:
                 folded("Numbers: annotators", annotators.numbers(entries)),
             ]
         )  # fmt: skip
-    strips = annotators.strips(view)
     return join(
         [
             finding("How often annotators say yes, task by task; choose a task for names."),
-            figure("One dot per annotator; line: all votes", strips) if strips else Html(""),
+            figure("One dot per annotator; line: all votes", *annotators.strips(view)),
             folded("Numbers: base rates", annotators.strips_numbers(view)),
         ]
     )
@@ -206,12 +205,7 @@ def _influence(panel: Panel) -> Html:
     """Show the items that matter most for a comparison."""
     entry = panel.entry("influential")
     if entry is None:
-        many = len(panel.view.header["tasks"]) > 1
-        return finding(
-            "Items have influence within a task; choose one above."
-            if many and panel.view.header["influential"]
-            else "No items were traced for this comparison."
-        )
+        return influence.overview(panel)
     drawn = influence.draw(panel, entry)
     caption = "Left: influence on the difference. Right: where models and votes put the item"
     return join(
@@ -226,26 +220,27 @@ def _influence(panel: Panel) -> Html:
 SECTIONS = (
     Section(
         "verdict", "Verdict",
-        "A lead is the paired difference in favour of the first model (the sign is turned where "
-        "lower is better), taken over the same resamples. If its interval includes 0, the data "
-        "do not separate the two models.",
+        "A lead is the paired difference in favour of the first model (the sign is turned "
+        "where lower is better), taken over the same resamples. If its interval includes "
+        "0, the data do not separate the two models. † marks a score outside its own interval.",
         per_panel(_verdict),
     ),
     Section(
         "leaderboard", "Leaderboard",
-        "Models stand in the order of their soft rank, here and in every figure. Ties share the "
-        "mean of their ranks. ▲ means a better rank with soft labels. † marks a score outside "
-        "its own interval, explained under the forest plot.",
+        "Models stand in the order of their soft rank, here and in every figure. Ties share "
+        "the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
+        "outside its own interval, explained under the forest plot.",
         per_panel(_leaderboard),
     ),
     Section(
         "forest", "Scores and their intervals",
         "Equal lengths are equal differences in both drawings. Mark: the score. Thin line: the "
-        "interval; thick line: the middle half of the resamples; tick: their mean. The shift is "
-        "that mean minus the score. Resampling votes or readers makes majorities less clear "
+        "interval; thick line: the middle half of the resamples; tick: their mean. The shift "
+        "is that mean minus the score. Resampling votes or readers makes majorities less clear "
         "than they were, so hard scores tend to shift (mostly for the worse) and an interval "
         "can leave its own score out (†, dashed line). Read such an interval as how steady the "
-        "score is, not as where the truth lies; soft labels have no such bias.",
+        "score is, not as where the truth lies. Soft labels move smoothly with the votes, so "
+        "their scores usually shift little.",
         per_panel(_forest),
     ),
     Section(
@@ -262,9 +257,10 @@ SECTIONS = (
     ),
     Section(
         "differences", "Every pair of models",
-        "Follow a cell’s column up to one model and its row right to the other: the cell is the "
-        "lead of the first. Orange means the order is the other way round. Intervals are not "
-        "adjusted for the number of pairs, so among many equal models a few dots are expected.",
+        "Follow a cell’s column up to one model and its row right to the other: the cell is "
+        "the lead of the first. Orange means the order is the other way round. Intervals are "
+        "not adjusted for the number of pairs, so among many equal models a few dots are "
+        "expected.",
         per_panel(_matrix),
     ),
     Section(

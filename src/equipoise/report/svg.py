@@ -88,6 +88,11 @@ def down(x: float, y: float, length: float) -> str:
     return f"M{at(x, y)}v{coordinate(length)}"
 
 
+def cross(x: float, y: float) -> str:
+    """Path of a small cross."""
+    return f"M{at(x - 2.5, y - 2.5)}l5,5m0,-5l-5,5"
+
+
 def path(class_: str, *steps: str) -> Html:
     """Draw lines and dots at once."""
     return element("path", class_=class_ or None, d="".join(steps))

@@ -10,13 +10,16 @@ from equipoise.report.view import View
 ROOM = 28  # letters of a name in a table
 
 
-def name_cell(name: str, rowspan: int = 1) -> Html:
-    """Head a row, or several, with a name, shortened, the whole in the title."""
+def name_cell(name: str, *, rowspan: int = 1, scope: str | None = None) -> Html:
+    """Head a row, or several, with a name, shortened, the whole in the title.
+
+    A scope is needed only where the column also holds cells that are no heads.
+    """
     shown = shorten(name, ROOM)
     return element(
         "th",
         shown,
-        scope="rowgroup" if rowspan > 1 else None,
+        scope="rowgroup" if rowspan > 1 else scope,
         rowspan=rowspan if rowspan > 1 else None,
         title=name if shown != name else None,
     )
@@ -53,7 +56,9 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Html], class_: str 
 
 def scrolling(content: Html) -> Html:
     """Frame a table so that it scrolls by itself and not the page."""
-    return element("div", content, class_="scroll", tabindex=0, role="group", aria_label="Table")
+    return element(
+        "div", content, class_="scroll", tabindex=0, role="group", aria_label="Table"
+    )
 
 
 def folded(summary: str, *content: Html) -> Html:

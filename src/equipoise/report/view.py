@@ -86,6 +86,18 @@ class Lead:
         return self.high is not None and self.high < -EXACT
 
     @property
+    def decided(self) -> bool:
+        """Whether the interval excludes zero, on the side of the value."""
+        if self.value is None:
+            return False
+        return self.separated if self.value > EXACT else self.reversed and self.value < -EXACT
+
+    @property
+    def contrary(self) -> bool:
+        """Whether the interval excludes zero, but not on the side of the value."""
+        return (self.separated or self.reversed) and not self.decided
+
+    @property
     def identical(self) -> bool:
         """Whether the difference is zero, in the data and at both ends of the interval."""
         ends = (self.value, self.low, self.high)
@@ -123,7 +135,7 @@ class View:
 
     def task_title(self, task: int) -> str:
         """Name a task; a single task may have none."""
-        return str(self.header["tasks"][task]) or "All items"
+        return str(self.header["tasks"][task])
 
     def panels(self) -> list["Panel"]:
         """Every task with every metric, tasks first."""
@@ -179,8 +191,9 @@ class Panel:
 
     @property
     def order(self) -> list[str]:
-        """All models in the order of every figure: by the last labels' ranks (soft)."""
-        ranked = self.ranked(self.view.labels[-1])
+        """All models in the order of every figure: by the last labels with ranks (soft)."""
+        orders = [self.ranked(labels) for labels in self.view.labels]
+        ranked = next((order for order in reversed(orders) if order), [])
         return ranked + [model for model in self.view.models if model not in ranked]
 
     def lead(self, labels: str, a: str, b: str) -> Lead:
@@ -215,9 +228,9 @@ class Panel:
     def resampled(self, labels: str, model: str) -> NDArray[np.float64]:
         """Replicates of one model."""
         names = self.view.labels, self.view.models
-        return self.view.replicates[
-            self.task, self.metric, names[0].index(labels), names[1].index(model)
-        ]
+        place = self.task, self.metric, names[0].index(labels), names[1].index(model)
+        found: NDArray[np.float64] = self.view.replicates[place]
+        return found
 
     def entry(self, part: str, labels: str | None = None) -> Mapping[str, Any] | None:
         """Return the one entry of a part of the run for this panel, if it has one."""

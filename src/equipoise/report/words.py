@@ -90,14 +90,16 @@ def standing(found: Verdict) -> str:
     if not found.best:
         return f"{start}{panel.title(labels)} is undefined for every model."
     score, digits = panel.score(labels, found.best[0]), panel.digits
-    value = f"{number(score.value, digits)} {interval(score.low, score.high, digits)}"
+    dagger = "†" if score.outside else ""
+    value = f"{number(score.value, digits)}{dagger} {interval(score.low, score.high, digits)}"
     name = listing(found.best)
     if len(found.best) > 1:
         many = "identical in every resample" if found.identical else "tied"
         said = f"{start}{name} are {many} with the best {panel.title(labels)}, {value}"
     else:
-        verb = "has" if found.runner_up is None else "has the best"
-        said = f"{start}{name} {verb} {panel.title(labels)}, {value}"
+        which = "has" if found.runner_up is None else "has the best"
+        comma = "" if found.runner_up is None else ","
+        said = f"{start}{name} {which} {panel.title(labels)}{comma} {value}"
     sentences = [f"{said}{_lead_words(found)}.", *_sureness(found)]
     if found.unranked:
         sentences.append(f"Undefined for {listing(found.unranked)}.")
@@ -140,8 +142,8 @@ def _sureness(found: Verdict) -> list[str]:
         said.append(f"P(best) is {percent(score.p_best)}{each}{_rival(found)}.")
     others = [model for model in found.close if model != found.runner_up]
     if others:
-        also = "Nor from" if found.runner_up in found.close else "But not from"
-        said.append(f"{also} {listing(others)}.")
+        also = "Nor do they" if found.runner_up in found.close else "The data do not"
+        said.append(f"{also} separate {listing(found.best)} from {listing(others)}.")
         if found.runner_up in found.close:
             said.insert(0, said.pop())
     return said
@@ -217,6 +219,8 @@ def moved_words(panel: Panel) -> str:
         return f"{panel.facts['title']} is undefined for every model, so there are no ranks."
     if not steps:
         return "Every model has the same rank with hard and with soft labels."
+    if len(panel.view.models) == 2:
+        return "The two models change places between hard and soft labels."
     model, step = max(steps, key=lambda pair: abs(pair[1]))
     before = panel.score(panel.view.labels[0], model).rank
     after = panel.score(panel.view.labels[-1], model).rank

@@ -44,7 +44,7 @@ class Provenance:
     inputs: tuple[dict[str, Any], ...] = ()
     annotators: tuple[str, ...] = ()
     soft: str = "mean vote"
-    hard: str = "strict majority (more than half; ties are negative)"
+    hard: str = "strict majority"
     simulated: str | None = None
     group: str | None = None
 

@@ -1,0 +1,44 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Everything goes into .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+
+$(BIN)/.core: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(BIN)/.test: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+$(BIN)/.lint: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[lint,test]"
+	touch $@
+
+$(BIN)/.bench: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	touch $@
+
+demo: $(BIN)/.core  ## a whole reading study on bundled data, ends with a page
+	$(BIN)/equipoise demo --out demo-report --overwrite
+
+test: $(BIN)/.test  ## all tests
+	$(BIN)/python -m pytest -n auto
+
+lint: $(BIN)/.lint  ## style, types, import contracts
+	$(BIN)/ruff check src tests benchmarks conftest.py
+	$(BIN)/ruff format --check src tests benchmarks conftest.py
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BIN)/.bench  ## speed against named peers, as ratios
+	$(BIN)/python -m benchmarks
+
+docs: $(BIN)/.core  ## the pages that are written by the code
+	$(BIN)/python -m equipoise.cli._manual > docs/cli.md
+
+clean:
+	rm -rf $(VENV) demo-report .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Speed against named peers in the same run, printed as ratios; never asserted."""

@@ -1,0 +1,9 @@
+"""Run every benchmark, or those named: ``python -m benchmarks item_bootstrap startup``."""
+
+import sys
+from importlib import import_module
+
+EVERY = ("startup", "read_votes", "kernels", "item_bootstrap", "vote_bootstrap", "influence")
+
+for name in sys.argv[1:] or EVERY:
+    import_module(f"benchmarks.{name}").main()

@@ -1,0 +1,37 @@
+"""The command line's manual, written from the commands themselves: ``make docs``."""
+
+import inspect
+from typing import Any
+
+from typer.main import get_command
+
+from equipoise.cli import app
+
+
+def manual() -> str:
+    """All verbs with their options, as Markdown."""
+    parts = [
+        "# Command line",
+        "",
+        "Written by `make docs` from the commands; `equipoise VERB --help` shows the same.",
+        "Results go to standard output, messages and progress to standard error. Exit codes: 0 "
+        "done, 1 the input was refused, 2 wrong usage, 130 interrupted.",
+    ]
+    group: Any = get_command(app)
+    for name, command in group.commands.items():
+        parts += ["", f"## equipoise {name}", "", inspect.cleandoc(command.help or ""), ""]
+        parts += ["| option | default | meaning |", "|---|---|---|"]
+        parts += [_row(one) for one in command.params if one.name != "help"]
+    return "\n".join(parts) + "\n"
+
+
+def _row(one: Any) -> str:
+    name = ", ".join(one.opts) if one.param_type_name == "option" else str(one.name).upper()
+    shown = one.default is not None and one.default is not False
+    default = f"`{one.default}`" if shown else ""
+    meaning = " ".join((one.help or "").split()).replace("|", "\\|")
+    return f"| `{name}` | {'required' if one.required else default} | {meaning} |"
+
+
+if __name__ == "__main__":
+    print(manual(), end="")

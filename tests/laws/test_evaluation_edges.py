@@ -1,0 +1,229 @@
+"""evaluate() at the edges: what does not match is refused, degenerate data stay honest."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kendalltau, spearmanr
+
+from equipoise.arrays import InputError
+from equipoise.estimate import wilson
+from equipoise.evaluation import MACRO, Settings, evaluate
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling, resample
+from tests.oracles import bootstrap
+from tests.strategies import names
+
+RANDOM = np.random.default_rng(5)
+VOTES = (RANDOM.random((12, 3)) < RANDOM.random((12, 1))).astype(float)
+TRUTH = bootstrap.annotations(VOTES)
+SCORES = RANDOM.random(12)
+DROP = Settings(on_missing="drop")
+
+
+def model(scores=SCORES, name="m", items=None, **more):
+    return Predictions(name, items or names(len(scores)), np.asarray(scores), **more)
+
+
+def plausible(draws, task="", items=12, **more):
+    values = np.random.default_rng(draws).dirichlet([1, 1], (draws, items))
+    made = Plausibilities.dense(values, items=names(items), classes=("no", "yes"), method="x")
+    return replace(made, task=task, **more)
+
+
+def refused(call):
+    with pytest.raises(InputError) as caught:
+        call()
+    error = caught.value
+    assert all((error.where, error.got, error.expected, error.do))
+    return str(error)
+
+
+REFUSED = {
+    "no models": lambda: evaluate([], TRUTH),
+    "no truth": lambda: evaluate(model(), []),
+    "no metrics": lambda: evaluate(model(), TRUTH, metrics=[]),
+    "a metric twice": lambda: evaluate(model(), TRUTH, metrics=["auroc", "auroc:form=pairs"]),
+    "a model twice": lambda: evaluate([model(), model()], TRUTH),
+    "an item missing": lambda: evaluate(model(SCORES[:11]), TRUTH),
+    "an item too many": lambda: evaluate(model(np.append(SCORES, 1)), TRUTH),
+    "no common items": lambda: evaluate(model(items=names(12, "x")), TRUTH, settings=DROP),
+    "another task": lambda: evaluate(model(task="b"), TRUTH),
+    "one task only": lambda: evaluate([model(), model(name="n", task="b")], TRUTH),
+    "on_missing": lambda: evaluate(model(), TRUTH, settings=Settings(on_missing="ignore")),
+    "another plan": lambda: evaluate(
+        model(), TRUTH, resampling=Resampling(kind="items", items=names(5))
+    ),
+    "influence of P@k": lambda: evaluate(
+        model(), TRUTH, metrics=["precision_at_2"], resampling="influence"
+    ),
+    "influence of two replicates": lambda: evaluate(
+        [model(), model(RANDOM.random(12), "n")], TRUTH,
+        resampling=resample(TRUTH, "influence", replicates=2),
+    ),
+    "k beyond the items": lambda: evaluate(model(), TRUTH, metrics=["precision_at_13"]),
+    "unknown kind": lambda: evaluate(model(), TRUTH, resampling="panels"),
+    "unknown model": lambda: evaluate(model(), TRUTH).estimate("n", "auroc"),
+    "unknown metric": lambda: evaluate(model(), TRUTH).estimate("m", "auprc"),
+    "unknown labels": lambda: evaluate(model(), TRUTH).estimate("m", "auroc", labels="firm"),
+    "a plan for a smaller panel": lambda: evaluate(
+        model(), TRUTH, resampling=Resampling(kind="panel", items=TRUTH.items)
+    ),
+    "a plan for draws": lambda: evaluate(
+        model(), TRUTH, resampling=Resampling(kind="posterior", items=TRUTH.items, draws=3)
+    ),
+    "a plan for votes": lambda: evaluate(
+        model(), plausible(3), resampling=Resampling(kind="votes", items=TRUTH.items)
+    ),
+    "the same task twice": lambda: evaluate(model(), [plausible(3), plausible(3)]),
+    "fewer than no workers": lambda: evaluate(model(), TRUTH, settings=Settings(workers=-1)),
+    "one against one of a yes/no question": lambda: evaluate(
+        model(), TRUTH, metrics=["auroc:multiclass=ovo"]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_evaluated_is_refused_in_four_parts(call):
+    refused(call)
+
+
+def test_scores_for_classes_are_refused():
+    truth = Plausibilities.dense(
+        np.full((12, 3), 1 / 3), items=names(12), classes=("x", "y", "z"), method="even"
+    )
+    assert "3 classes" in refused(lambda: evaluate(model(), truth))
+    probabilities = model(np.full((12, 3), 1 / 3), classes=("x", "y", "z"))
+    refused(lambda: evaluate(probabilities, truth, metrics=["precision_at_2"]))
+
+
+def test_tasks_may_have_different_numbers_of_draws():
+    models = [model(task="a"), model(task="b")]
+    truths = [plausible(5, "a"), plausible(3, "b")]
+    done = evaluate(models, truths)
+    assert done.tasks == ("a", "b", MACRO)
+    for t, truth in enumerate(truths):
+        alone = evaluate(models[t], truth)
+        assert_allclose(
+            np.unique(done.replicates[t, 0, 1]), np.unique(alone.replicates[0, 0, 1])
+        )
+
+
+def test_tasks_with_different_items_share_one_plan():
+    models = [model(SCORES[:9], task="a"), model(task="b")]
+    done = evaluate(models, [plausible(4, "a", 9), plausible(4, "b")], resampling="items")
+    assert done.plan.items == names(12)
+    assert_allclose(done.values[2], done.values[:2].mean(axis=0))
+
+
+def test_dropping_scores_all_models_on_the_items_they_share():
+    other = RANDOM.random(12)
+    missing = Predictions("n", names(12)[:9], other[:9])
+    done = evaluate([model(), missing], TRUTH, resampling="panel", settings=DROP)
+    small = bootstrap.annotations(VOTES[:9])
+    expected = evaluate([model(SCORES[:9]), missing], small, resampling="panel")
+    assert_allclose(done.values, expected.values)
+    assert_allclose(done.replicates, expected.replicates)
+    assert any("Dropped 3" in notice for notice in done.notices)
+    more = evaluate(model(np.append(SCORES, 1)), TRUTH, settings=DROP)
+    assert any("Ignored" in notice for notice in more.notices)
+
+
+def test_the_remedy_speaks_of_spelling_only_when_spelling_is_the_fault():
+    upper = tuple(name.upper() for name in names(12))
+    assert "spelling" in refused(lambda: evaluate(model(items=upper), TRUTH))
+    missing = Predictions("n", names(12)[:9], SCORES[:9])
+    assert "spelling" not in refused(lambda: evaluate(missing, TRUTH))
+
+
+def test_identical_models_are_indistinguishable():
+    done = evaluate([model(name="a"), model(2 * SCORES + 1, "b")], TRUTH)
+    assert_array_equal(done.replicates[..., 0, :], done.replicates[..., 1, :])
+    gap = done.differences("auroc")[0]
+    assert (gap.value, gap.low, gap.high, gap.p_better) == (0, 0, 0, 0.5)
+    assert {row.p_best for row in done.table()} == {0.5}
+    assert done.influential == ()
+
+
+def test_tied_scores_are_chance_and_told():
+    done = evaluate(model(np.zeros(12)), TRUTH, resampling="items x panel")
+    auroc = done.replicates[0, 0]
+    assert_allclose(auroc[~np.isnan(auroc)], 0.5)
+    assert any("100.0%" in notice and "tied" in notice for notice in done.notices)
+    assert not evaluate(model(), TRUTH).notices
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_is_undefined(label):
+    done = evaluate(model(), bootstrap.annotations(np.full((12, 3), float(label))))
+    assert np.isnan(done.values[0, 0]).all() and np.isnan(done.replicates[0, 0]).all()
+    assert str(done.estimate("m", "auroc")) == "undefined"
+    assert any("undefined" in notice for notice in done.notices)
+    assert np.isnan(done.table()[0].p_best)
+
+
+def test_one_annotator_has_hard_and_soft_alike():
+    done = evaluate(
+        model(), bootstrap.annotations(VOTES[:, :1]), metrics=list(bootstrap.METRICS)
+    )
+    assert done.plan.kind == "items"
+    assert_allclose(done.replicates[0, :, 0], done.replicates[0, :, 1], atol=1e-12)
+
+
+def test_hard_precision_at_k_has_wilsons_interval_and_soft_a_bootstrap():
+    done = evaluate(
+        model(), TRUTH, metrics=["precision_at_4", "recall_at_4"], resampling="items"
+    )
+    hard = done.estimate("m", "precision_at_4", labels="hard")
+    assert hard.interval() == pytest.approx(wilson(4 * hard.value, 4))
+    for name, labels in (("precision_at_4", "soft"), ("recall_at_4", "hard")):
+        one = done.estimate("m", name, labels=labels)
+        tails = np.quantile(one.replicates, [0.025, 0.975])
+        assert one.interval() == pytest.approx(tuple(tails))
+
+
+def test_settings_reach_the_intervals():
+    how = Settings(level=0.5, interval="basic")
+    done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="panel", settings=how)
+    row = done.table()[1]
+    low, high = np.quantile(done.replicates[0, 0, 1, 0], [0.25, 0.75])
+    assert (row.low, row.high) == pytest.approx((2 * row.value - high, 2 * row.value - low))
+
+
+def test_progress_is_told_in_order():
+    told = []
+    how = Settings(progress=lambda done, every: told.append((done, every)))
+    evaluate(model(), TRUTH, resampling=resample(TRUTH, replicates=300), settings=how)
+    assert told == [(k + 1, len(told)) for k in range(len(told))] and len(told) > 1
+
+
+def test_agreement_of_hard_and_soft_rankings():
+    random = np.random.default_rng(8)
+    models = [
+        model(VOTES.mean(axis=1) + random.normal(0, s, 12), f"m{s}") for s in (0.2, 0.5, 1, 2)
+    ]
+    done = evaluate(models, TRUTH, metrics=["auroc"], resampling="panel")
+    hard, soft = done.values[0, 0]
+    found = done.rank_correlation("auroc")
+    assert found.spearman == pytest.approx(spearmanr(hard, soft).statistic)
+    assert found.kendall_tau_b == pytest.approx(kendalltau(hard, soft).statistic)
+    pairs = [
+        (spearmanr(hard, h).statistic, spearmanr(soft, s).statistic)
+        for h, s in zip(done.replicates[0, 0, 0].T, done.replicates[0, 0, 1].T, strict=True)
+        if len(set(h.round(12))) > 1 and not np.isnan(h).any()
+    ]
+    stable = np.mean(pairs, axis=0)
+    assert (found.mean_spearman_hard, found.mean_spearman_soft) == pytest.approx(tuple(stable))
+    wins = [0.5 + np.sign(round(s - h, 9)) / 2 for h, s in pairs]
+    assert found.soft_win_rate == pytest.approx(np.mean(wins))
+
+
+def test_results_are_read_only_and_inputs_unchanged():
+    scores, votes = SCORES.copy(), TRUTH.label.copy()
+    done = evaluate(model(), TRUTH, resampling="items x panel")
+    assert_array_equal(SCORES, scores)
+    assert_array_equal(TRUTH.label, votes)
+    with pytest.raises(ValueError, match="read-only"):
+        done.replicates[...] = 0

@@ -1,0 +1,154 @@
+"""The rules of the house, checked."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import equipoise
+from equipoise import datasets, metrics, reproduce
+
+SOURCE = Path(equipoise.__file__).parent
+ROOT = Path(__file__).parent.parent
+FILES = sorted(SOURCE.rglob("*.py"))
+HEAVY = {
+    "numba",
+    "pandas",
+    "polars",
+    "scipy.stats",
+    "matplotlib",
+    "torch",
+    "sklearn",
+    "pyarrow",
+}
+LAZY = ("utils", "helpers", "base", "manager", "common")
+every_file = pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: str(path.relative_to(SOURCE))
+)
+
+
+def functions(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def loaded_by(code):
+    script = f"import sys; {code}; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code", ["import equipoise", "import equipoise.cli", "import equipoise.metrics"]
+)
+def test_importing_is_light(code):
+    assert not HEAVY & loaded_by(code)
+
+
+@every_file
+def test_files_functions_and_signatures_stay_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    for node in functions(path):
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+        verb = path.parent.name == "cli" and not node.name.startswith("_")
+        assert length <= 40 or verb, f"{node.name} has {length} lines"
+        arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+        named = [a for a in arguments if a.arg not in ("self", "cls")]
+        assert len(named) <= 5 or verb, f"{node.name} has {len(named)} parameters"
+
+
+@every_file
+def test_names_say_something(path):
+    words = set(re.split(r"[._/]", str(path.relative_to(SOURCE))))
+    classes = [
+        node.name.lower()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    for lazy in LAZY:
+        assert lazy not in words
+        assert not any(name.endswith(lazy) for name in classes)
+
+
+@every_file
+def test_every_module_and_public_function_explains_itself(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
+    scopes = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    for node in (one for scope in scopes for one in scope.body):
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), node.name
+
+
+@every_file
+def test_no_unfinished_or_silenced_code(path):
+    text = path.read_text(encoding="utf-8")
+    marks = ("NotImplementedError", "TODO", "FIXME", "XXX", "type: ignore", "noqa", "HAS_")
+    assert not [mark for mark in marks if mark in text]
+
+
+@every_file
+def test_only_kernels_import_numba_and_no_global_random_state(path):
+    text = path.read_text(encoding="utf-8")
+    if "kernels" not in path.parts:
+        assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE)
+    assert not re.search(r"np\.random\.(seed|rand|randn|randint|choice|shuffle)\(", text)
+
+
+@every_file
+def test_kernels_are_cached(path):
+    if "kernels" not in path.parts:
+        return
+    decorators = re.findall(r"^@njit.*$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert all("cache=True" in one for one in decorators)
+
+
+def test_every_kernel_file_has_a_slow_twin_and_a_benchmark():
+    names = {path.stem for path in (SOURCE / "kernels").glob("*.py")} - {"__init__"}
+    oracles = "".join(p.read_text() for p in (ROOT / "tests").rglob("*.py"))
+    bench = "".join(p.read_text() for p in (ROOT / "benchmarks").glob("*.py"))
+    for name in names:
+        assert f"equipoise.kernels.{name}" in oracles, f"no twin for {name}"
+        assert f"equipoise.kernels.{name}" in bench, f"no benchmark for {name}"
+
+
+def test_every_metric_file_is_in_the_catalogue():
+    files = {p.stem for p in (SOURCE / "metrics").glob("*.py") if not p.stem.startswith("_")}
+    assert files == {*metrics.CATALOGUE, *metrics.CURVES}
+
+
+@pytest.mark.parametrize("name", [*metrics.CATALOGUE, *metrics.CURVES])
+def test_every_metric_states_its_formula_and_an_example(name):
+    text = sys.modules[f"equipoise.metrics.{name}"].__doc__
+    assert ".. math::" in text
+    assert ">>>" in text
+
+
+def test_every_data_set_and_reproduction_is_in_its_catalogue():
+    for package in (datasets, reproduce):
+        folder = Path(package.__file__).parent
+        files = {p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")}
+        assert files == {name.replace("-", "_") for name in package.CATALOGUE}
+    assert set(datasets.LOADERS) == set(datasets.CATALOGUE)
+
+
+def test_the_project_speaks_of_itself_alone():
+    words = re.compile(r"/work/|/home/|\.library|DEVELOPERS\.md")
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    names = listed.stdout.splitlines() or [str(p.relative_to(ROOT)) for p in FILES]
+    for name in names:
+        path = ROOT / name
+        if (
+            path.suffix in {".py", ".md", ".toml", ".css", ".js", ".json", ""}
+            and path.is_file()
+        ):
+            found = words.search(path.read_text(encoding="utf-8", errors="ignore"))
+            assert found is None or name == "tests/test_architecture.py", name

@@ -1,0 +1,272 @@
+"""The command line as a user meets it: what it prints where, exit codes, and bad input."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equipoise.cli._manual import manual
+
+ROOT = Path(__file__).parent.parent
+ROWS = ["task", "model", "metric", "labels", "value", "low", "high", "rank", "p_best"]
+
+
+def equipoise(*words, cwd=None, **environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "equipoise", *map(str, words)],
+        cwd=cwd, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "COLUMNS": "120", **environment}, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A folder with a small, noisy, well-formed study."""
+    random = np.random.default_rng(1)
+    evidence = random.standard_normal(40)
+    votes = ["item,annotator,label"]
+    for reader in range(4):
+        said = evidence + random.standard_normal(40) > 0
+        votes += [f"{i},r{reader},{int(vote)}" for i, vote in enumerate(said)]
+    scores = ["item,model,score"]
+    for model, noise in (("good", 0.3), ("weak", 2.0)):
+        values = evidence + noise * random.standard_normal(40)
+        scores += [f"{i},{model},{value!r}" for i, value in enumerate(map(float, values))]
+    (tmp_path / "votes.csv").write_text("\n".join(votes) + "\n")
+    (tmp_path / "scores.csv").write_text("\n".join(scores) + "\n")
+    return tmp_path
+
+
+def evaluate(folder, *words):
+    return equipoise("evaluate", "-a", "votes.csv", "-p", "scores.csv", *words, cwd=folder)
+
+
+def test_json_is_all_there_is_on_standard_output(study):
+    done = evaluate(study, "--json", "--replicates", 200)
+    rows = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert [list(row) for row in rows] == [ROWS] * 8
+    assert {(row["metric"], row["labels"]) for row in rows} == {
+        (metric, labels)
+        for metric in ("auroc", "average_precision")
+        for labels in ("hard", "soft")
+    }
+    best = [row for row in rows if row["model"] == "good"]
+    assert all(row["rank"] == 1 and row["low"] <= row["high"] for row in best)
+    assert "panel, because annotator ids are shared across items" in done.stderr
+    assert not (study / "run").exists()
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_threads(study):
+    for name, workers in (("a", 1), ("b", 2)):
+        done = evaluate(
+            study, "--out", name, "--workers", workers, "--resample", "items-x-panel"
+        )
+        assert done.returncode == 0, done.stderr
+    for file in ("run.json", "replicates.npy", "report.html"):
+        assert (study / "a" / file).read_bytes() == (study / "b" / file).read_bytes()
+    other = evaluate(study, "--out", "c", "--seed", 1)
+    assert other.returncode == 0
+    assert (study / "a/run.json").read_bytes() != (study / "c/run.json").read_bytes()
+
+
+def test_a_run_is_never_overwritten_unasked(study):
+    assert evaluate(study, "--out", "run").returncode == 0
+    before = (study / "run/run.json").read_bytes()
+    again = evaluate(study, "--out", "run", "--seed", 3)
+    assert again.returncode == 1
+    assert "already holds a run" in again.stderr
+    assert (study / "run/run.json").read_bytes() == before
+    assert evaluate(study, "--out", "run", "--seed", 3, "--overwrite").returncode == 0
+
+
+def test_report_writes_the_page_and_refuses_a_damaged_run(study):
+    assert evaluate(study, "--out", "run").returncode == 0
+    page = (study / "run/report.html").read_bytes()
+    assert equipoise("report", "run", "--out", "pages/one.html", cwd=study).returncode == 0
+    assert (study / "pages/one.html").read_bytes() == page
+    assert len(page) < 1_000_000
+    data = bytearray((study / "run/replicates.npy").read_bytes())
+    data[-1] ^= 1
+    (study / "run/replicates.npy").write_bytes(data)
+    broken = equipoise("report", "run", cwd=study)
+    assert broken.returncode == 1
+    assert "changed or damaged" in broken.stderr
+    nowhere = equipoise("report", "elsewhere", cwd=study)
+    assert nowhere.returncode == 1
+    assert "no run.json" in nowhere.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metrics", "aurok"], "did you mean 'auroc'?"),
+        (["--metrics", "auroc:form=strickt"], "did you mean 'strict'?"),
+        (["--resample", "panle"], "did you mean 'panel'?"),
+        (["--replicates", "0"], "--replicates"),
+        (["--interval", "bayes"], "percentile"),
+        (["--on-missing", "ignore"], "error, drop"),
+        (["--columns", "item:Study"], "OURS=THEIRS"),
+        (["--nonsense"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_exit_code_two(study, words, message):
+    done = evaluate(study, *words)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert done.stdout == ""
+
+
+HEADER = "item,annotator,label\n"
+GOOD = "".join(f"{i},r{r},{(i + r) % 2}\n" for i in range(6) for r in range(3))
+SCORES = "item,model,score\n" + "".join(f"{i},m,{i / 6}\n" for i in range(6))
+
+
+@pytest.mark.parametrize(
+    ("votes", "scores", "words", "parts"),
+    [
+        ("", SCORES, [], ["votes.csv"]),
+        (HEADER, SCORES, [], ["votes.csv", "no"]),
+        (HEADER.replace("label", "lable") + GOOD, SCORES, ["--layout", "tidy"], ["label"]),
+        (HEADER + GOOD + "5,r9,maybe\n", SCORES, ["--kind", "binary"], ["maybe", "votes.csv"]),
+        (HEADER + GOOD + "0,r0,1\n", SCORES, ["--repeats", "error"], ["row 20"]),
+        (HEADER + GOOD, SCORES.replace("0.5", "nan"), [], ["'m'", "'3'"]),
+        (HEADER + GOOD, SCORES.replace("0.5", "inf"), [], ["'m'", "'3'"]),
+        (HEADER + GOOD, SCORES.replace("0.5", "high"), [], ["'m'", "'3'"]),
+        (HEADER + GOOD + "7,r0,1\n", SCORES, [], ["1 annotated items without predictions", "'7'"]),
+        (HEADER + GOOD, SCORES + "9,m,0.1\n", [], ["1 predictions for unknown items", "'9'"]),
+        (HEADER + GOOD, SCORES + "0,m,0.1\n", [], ["'m'", "'0'"]),
+        (HEADER + GOOD, SCORES.replace("score", "skore"), [], ["scores.csv"]),
+        (
+            HEADER + GOOD.replace(",0\n", ",2\n"), SCORES, ["--kind", "ordinal", "--classes", "0,1"],
+            ["'2'", "row 2"],
+        ),
+        (HEADER + GOOD, "item,model,0,1\n0,m,0.9,0.3\n", ["--prediction-layout", "classes"], ["1.2"]),
+        (HEADER + GOOD.replace(",0\n", ",a\n").replace(",1\n", ",b\n"), SCORES, [], ["positive"]),
+        (HEADER + GOOD, SCORES, ["--resample", "posterior"], ["plausibilities"]),
+        (HEADER + GOOD, SCORES, ["--metrics", "precision_at_100"], ["100", "6"]),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_place_and_remedy(tmp_path, votes, scores, words, parts):
+    (tmp_path / "votes.csv").write_text(votes)
+    (tmp_path / "scores.csv").write_text(scores)
+    done = evaluate(tmp_path, "--replicates", 50, "--out", "run", *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    message = [line for line in done.stderr.splitlines() if line.startswith("equipoise:")]
+    assert len(message) == 1
+    for part in parts:
+        assert part in message[0]
+    assert ", expected " in message[0]
+    assert "; " in message[0]
+    assert done.stdout == ""
+    assert not (tmp_path / "run/run.json").exists()
+
+
+def rows_of(folder, votes, scores, *words):
+    (folder / "votes.csv").write_text(votes)
+    (folder / "scores.csv").write_text(scores)
+    done = evaluate(folder, "--json", "--replicates", 50, *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_repeats_are_kept_and_counted(tmp_path):
+    rows, notes = rows_of(tmp_path, HEADER + GOOD + "0,r0,1\n", SCORES)
+    assert rows
+    assert "1 vote" in notes
+
+
+def test_missing_items_are_dropped_when_asked(tmp_path):
+    votes = HEADER + GOOD + "7,r0,1\n"
+    rows, notes = rows_of(tmp_path, votes, SCORES, "--on-missing", "drop")
+    assert rows
+    assert "Dropped 1 annotated items" in notes
+    assert "'7'" in notes
+
+
+def test_one_class_only_is_undefined_and_null(tmp_path):
+    rows, notes = rows_of(
+        tmp_path, HEADER + GOOD.replace(",0\n", ",1\n"), SCORES, "--metrics", "auroc"
+    )
+    assert all(row["value"] is None and row["low"] is None for row in rows)
+    assert "undefined" in notes
+
+
+def test_all_tied_scores_are_a_coin_and_one_annotator_resamples_items(tmp_path):
+    votes = HEADER + "".join(f"{i},r0,{i % 2}\n" for i in range(6))
+    scores = "item,model,score\n" + "".join(f"{i},m,0.5\n" for i in range(6))
+    rows, notes = rows_of(tmp_path, votes, scores, "--metrics", "auroc")
+    assert [row["value"] for row in rows] == [0.5, 0.5]
+    assert [row["p_best"] for row in rows] == [1.0, 1.0]
+    assert "only one annotator" in notes
+
+
+@pytest.mark.parametrize("spoil", ["bom", "crlf", "latin-1"])
+def test_spellings_of_text_files(tmp_path, spoil):
+    votes = HEADER + GOOD.replace("r0", "Müller")
+    text = {"bom": "\ufeff" + votes, "crlf": votes.replace("\n", "\r\n"), "latin-1": votes}[
+        spoil
+    ]
+    (tmp_path / "votes.csv").write_bytes(
+        text.encode("latin-1" if spoil == "latin-1" else "utf-8")
+    )
+    (tmp_path / "scores.csv").write_text(SCORES)
+    done = evaluate(tmp_path, "--replicates", 50, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    header = json.loads((tmp_path / "run/run.json").read_text())
+    assert {row["annotator"] for row in header["annotators"]} == {"Müller", "r1", "r2"}
+
+
+def test_reproduce_prints_fifty_rows_and_how_many_cells_agree():
+    if "EQUIPOISE_DATA" not in os.environ:
+        pytest.skip("set EQUIPOISE_DATA to a folder that holds chexpert/")
+    done = equipoise("reproduce", "chexpert-leaderboard", "--json")
+    rows = json.loads(done.stdout)
+    assert len(rows) == 50
+    assert list(rows[0]) == [
+        "task", "model", "auroc", "soft_auroc", "average_precision", "soft_average_precision",
+    ]  # fmt: skip
+    (jfaboy,) = [r for r in rows if (r["task"], r["model"]) == ("Atelectasis", "jfaboy")]
+    assert jfaboy["soft_auroc"] == pytest.approx(0.839, abs=0.0015)  # Table 4
+    shown = equipoise("reproduce", "chexpert-leaderboard")
+    assert "120 of 120 published cells agree within 0.0015" in shown.stdout
+    wrong = equipoise("reproduce", "chexpert")
+    assert wrong.returncode == 2
+
+
+def test_datasets_are_listed():
+    rows = json.loads(equipoise("datasets", "--json").stdout)
+    assert {row["name"] for row in rows} == {"chexpert", "cifar10h"}
+    assert "chexpert" in equipoise("datasets").stdout
+
+
+def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
+    done = equipoise("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"equipoise-demo"}
+    page = (tmp_path / "equipoise-demo/report.html").read_text(encoding="utf-8")
+    assert "simulated" in page
+    assert "simulated" in done.stderr
+    command = next(line for line in done.stderr.splitlines() if "equipoise evaluate" in line)
+    by_hand = equipoise(*command.split()[1:], "--json", cwd=tmp_path)
+    assert by_hand.returncode == 0, by_hand.stderr
+    mine = json.loads((tmp_path / "my-run/run.json").read_text())
+    theirs = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
+    assert mine["rows"] == theirs["rows"]
+
+
+def test_help_teaches_every_option():
+    text = equipoise("evaluate", "--help").stdout
+    for option in ("--annotations", "--resample", "--on-missing", "--json", "--positive"):
+        assert option in text
+    assert equipoise("--version").stdout.strip() == "0.1.0"
+
+
+def test_the_manual_is_up_to_date():
+    assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == manual()

@@ -1,0 +1,252 @@
+"""evaluate(): every replicate equals a bootstrap written by hand, everything is paired."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from equipoise.annotations import Annotations
+from equipoise.evaluation import MACRO, Settings, evaluate
+from equipoise.metrics import named
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from tests.oracles import bootstrap
+from tests.strategies import names
+
+ITEMS = 14
+RANDOM = np.random.default_rng(12)
+FULL = (RANDOM.random((ITEMS, 4)) < RANDOM.random((ITEMS, 1))).astype(float)
+GAPS = np.where(RANDOM.random(FULL.shape) < 0.4, np.nan, FULL)
+GAPS[np.isnan(GAPS).all(axis=1), 1] = 1
+SCORES = [
+    (FULL.mean(axis=1) + RANDOM.normal(0, 0.4, ITEMS)).round(1),
+    RANDOM.integers(0, 4, ITEMS) / 4,
+]
+METRICS = list(bootstrap.METRICS)
+ONE = Settings(workers=1)
+
+
+def models(scores=SCORES, items=ITEMS, **more):
+    return [Predictions(f"model-{m}", names(items), s, **more) for m, s in enumerate(scores)]
+
+
+@pytest.mark.parametrize("votes", [FULL, GAPS], ids=["complete", "with gaps"])
+@pytest.mark.parametrize("group", [None, np.arange(ITEMS) // 3], ids=["items", "groups"])
+@pytest.mark.parametrize("kind", ["items", "panel", "items x panel", "items x votes"])
+def test_replicates_equal_a_loop_with_scikit_learn(kind, group, votes):
+    groups = {} if group is None else {"group": group, "groups": names(group.max() + 1, "g")}
+    truth = bootstrap.annotations(votes, **groups)
+    plan = resample(truth, kind, replicates=70, seed=8)
+    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=ONE)
+    expected = bootstrap.replicates(votes, SCORES, plan)
+    assert_allclose(done.replicates[0], expected, rtol=0, atol=1e-10)
+    assert not np.isnan(expected).all(axis=-1).any()
+
+
+def test_redrawn_votes_equal_a_loop_and_are_widened():
+    truth = bootstrap.annotations(FULL)
+    plan = resample(truth, "votes", replicates=70, seed=8)
+    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=ONE)
+    raw = bootstrap.replicates(FULL, SCORES, plan)
+    assert_allclose(done.replicates[0], bootstrap.widened(raw, (4 / 3) ** 0.5), atol=1e-10)
+
+
+def test_values_are_those_of_the_data_as_they_are():
+    done = evaluate(models(), bootstrap.annotations(GAPS), metrics=METRICS)
+    p = np.nanmean(GAPS, axis=1)
+    for k, metric in enumerate(bootstrap.METRICS.values()):
+        for m, s in enumerate(SCORES):
+            assert_allclose(done.values[0, k, 0, m], metric((p > 0.5) * 1.0, s), atol=1e-12)
+            assert_allclose(done.values[0, k, 1, m], metric(p, s), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["items", "panel", "votes", "items x panel", "influence"])
+def test_workers_and_repetition_never_change_a_byte(kind):
+    truth = bootstrap.annotations(FULL)
+    metrics = ["auroc", "average_precision"] if kind == "influence" else METRICS
+    plan = resample(truth, kind, replicates=200, seed=1)
+    results = [
+        evaluate(
+            models(), truth, metrics=metrics, resampling=plan, settings=Settings(workers=w)
+        )
+        for w in (1, 2, 1)
+    ]
+    for other in results[1:]:
+        assert other.replicates.tobytes() == results[0].replicates.tobytes()
+        assert other.values.tobytes() == results[0].values.tobytes()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_replicate_does_not_depend_on_how_many_follow(metric):
+    random = np.random.default_rng(0)
+    votes = (random.random((300, 3)) < 0.5).astype(float)
+    scores = [random.random(300).round(2)]
+    truth = bootstrap.annotations(votes)
+    few, many = (
+        evaluate(
+            models(scores, 300), truth, metrics=[metric],
+            resampling=resample(truth, "items x panel", replicates=number),
+        ).replicates[..., :65]
+        for number in (65, 128)
+    )  # fmt: skip
+    assert few.tobytes() == many.tobytes()
+
+
+def test_a_model_alone_or_in_company_has_the_same_replicates():
+    truth = bootstrap.annotations(GAPS)
+    both = evaluate(models(), truth, resampling="items x panel")
+    alone = evaluate(models()[1], truth, resampling="items x panel")
+    assert_array_equal(alone.replicates[..., 0, :], both.replicates[..., 1, :])
+    reverse = evaluate(models()[::-1], truth, resampling="items x panel")
+    assert_array_equal(reverse.replicates[..., ::-1, :], both.replicates)
+
+
+def test_the_order_of_rows_and_predictions_does_not_matter():
+    truth = bootstrap.annotations(GAPS)
+    order = np.random.default_rng(2).permutation(len(truth))
+    moved = replace(
+        truth,
+        item=truth.item[order],
+        label=truth.label[order],
+        annotator=truth.annotator[order],
+    )
+    turned = [Predictions(m.model, m.items[::-1], m.values[::-1]) for m in models()]
+    for kind in ("panel", "items x votes"):
+        plan = resample(truth, kind, replicates=64)
+        a = evaluate(models(), truth, metrics=METRICS, resampling=plan)
+        b = evaluate(turned, moved, metrics=METRICS, resampling=plan)
+        assert_allclose(b.values, a.values, atol=1e-12)
+        assert_allclose(b.replicates, a.replicates, atol=1e-12)
+
+
+CLASSES = ("x", "y", "z")
+MANY = ["auroc", "auroc:multiclass=ovo", "auroc:average=weighted", "average_precision"]
+
+
+def nominal(label):
+    """Annotations of a matrix (items, annotators) of class codes."""
+    items, readers = label.shape
+    return Annotations(
+        kind="nominal", items=names(items), classes=CLASSES, annotators=names(readers, "r"),
+        item=np.repeat(np.arange(items), readers), label=label.ravel(),
+        annotator=np.tile(np.arange(readers), items),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["items", "panel", "items x panel"])
+def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
+    random = np.random.default_rng(9)
+    label = random.integers(0, 3, (20, 4))
+    probability = random.dirichlet(np.ones(3), 20)
+    truth = nominal(label)
+    plan = resample(truth, kind, replicates=70)
+    turned = Predictions("m", names(20), probability[:, ::-1], classes=CLASSES[::-1])
+    done = evaluate(turned, truth, metrics=MANY, resampling=plan)
+    votes = np.eye(3)[label]
+    for r in range(70):
+        times = np.ones(4) if plan.truth is None else plan.annotator_counts(r, r + 1)[:, 0]
+        soft = np.einsum("iak,a->ik", votes, times / times.sum())
+        counts = plan.item_counts(r, r + 1)[:, 0]
+        for labels, p in enumerate(((soft > 0.5).astype(float), soft)):
+            expected = [
+                named(name)(
+                    np.repeat(p, counts, axis=0), np.repeat(probability, counts, axis=0)
+                )
+                for name in MANY
+            ]
+            assert_allclose(done.replicates[0, :, labels, 0, r], expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["items", "posterior", "items x posterior"])
+@pytest.mark.parametrize("draws", [1, 7])
+@pytest.mark.parametrize("thin", [False, True])
+def test_plausibilities_as_truth(kind, draws, thin):
+    random = np.random.default_rng(5)
+    classes = ("a", "b", "c") if thin else ("no", "yes")
+    full = random.dirichlet(np.ones(len(classes)), (draws, 15))
+    truth = Plausibilities.dense(full, items=names(15), classes=classes, method="drawn")
+    if thin:
+        full[:, :, 1:] = full[:, :, 1:].mean(axis=2, keepdims=True)
+        truth = Plausibilities(
+            items=names(15), classes=classes, start=np.arange(16), label=np.zeros(15, int),
+            mass=full[:, :, 0], rest=1 - full[:, :, 0], method="thin",
+        )  # fmt: skip
+    scores = random.dirichlet(np.ones(len(classes)), 15)
+    plan = resample(truth, kind, replicates=20)
+    model = Predictions("m", names(15), scores, classes=classes)
+    done = evaluate(model, truth, resampling=plan)
+    column = slice(None) if thin else 1
+    assert_allclose(
+        done.values[0, 0, 1, 0], named("auroc")(full.mean(axis=0)[:, column], scores[:, column])
+    )
+    for r in range(20):
+        soft = full[r % draws] if plan.truth else full.mean(axis=0)
+        counts = plan.item_counts(r, r + 1)[:, 0]
+        for labels, p in enumerate(((soft > 0.5).astype(float), soft)):
+            parts = (np.repeat(x[:, column], counts, axis=0) for x in (p, scores))
+            expected = named("average_precision")(*parts)
+            assert_allclose(done.replicates[0, 1, labels, 0, r], expected, atol=1e-10)
+
+
+def two_tasks(**more):
+    """Every item is asked about in two tasks; the second may have one answer only."""
+    item = np.tile(np.repeat(np.arange(ITEMS), 4), 2)
+    return Annotations(
+        kind="binary", items=names(ITEMS), classes=("no", "yes"), tasks=("a", "b"),
+        annotators=names(4, "r"), annotator=np.tile(np.arange(4), 2 * ITEMS), item=item,
+        task=np.repeat([0, 1], 4 * ITEMS), **more,
+    )  # fmt: skip
+
+
+def tasked():
+    return [m for task in ("a", "b") for m in models(task=task)]
+
+
+def test_the_macro_average_is_the_mean_of_tasks_replicate_by_replicate():
+    label = np.concatenate([FULL.ravel(), 1 - FULL.ravel()]).astype(int)
+    done = evaluate(tasked(), two_tasks(label=label), resampling="items x panel")
+    assert done.tasks == ("a", "b", MACRO)
+    assert_allclose(done.values[2], done.values[:2].mean(axis=0))
+    assert_allclose(done.replicates[2], done.replicates[:2].mean(axis=0))
+    assert_allclose(done.values[0, 0, 1] + done.values[1, 0, 1], 1)
+    assert done.estimate("model-0", "auroc").value == done.values[2, 0, 1, 0]
+    assert done.estimate("model-0", "auroc", task="a").value == done.values[0, 0, 1, 0]
+
+
+def test_an_undefined_task_is_left_out_of_the_macro_average_and_told():
+    label = np.concatenate([FULL.ravel(), np.zeros(FULL.size)]).astype(int)
+    done = evaluate(tasked(), two_tasks(label=label), resampling="panel")
+    assert np.isnan(done.values[1]).all() and np.isnan(done.replicates[1]).all()
+    assert_array_equal(done.values[2], done.values[0])
+    assert_array_equal(done.replicates[2], done.replicates[0])
+    assert any("'b'" in notice and "undefined" in notice for notice in done.notices)
+    rows = [row for row in done.table() if row.task == "b"]
+    assert rows and all(np.isnan([row.value, row.low, row.high]).all() for row in rows)
+
+
+def test_tasks_share_their_items_and_panel():
+    label = np.tile(FULL.ravel().astype(int), 2)
+    done = evaluate(tasked(), two_tasks(label=label), resampling="items x panel")
+    assert_array_equal(done.replicates[0], done.replicates[1])
+
+
+def test_differences_ranks_and_table_follow_from_the_replicates():
+    third = [*SCORES, SCORES[0]]
+    done = evaluate(models(third), bootstrap.annotations(FULL), resampling="items")
+    a, b, c = done.replicates[0, 0, 1]
+    gaps = {(d.a, d.b): d for d in done.differences("auroc")}
+    gap = gaps["model-0", "model-1"]
+    assert gap.value == pytest.approx(done.values[0, 0, 1, 0] - done.values[0, 0, 1, 1])
+    assert_allclose((gap.low, gap.high), np.quantile(a - b, [0.025, 0.975]), atol=1e-12)
+    wins = np.mean((a > b + 1e-12) + (abs(a - b) <= 1e-12) / 2)
+    assert gap.p_better == pytest.approx(wins)
+    same = gaps["model-0", "model-2"]
+    assert (same.value, same.low, same.high, same.p_better) == (0, 0, 0, 0.5)
+    rows = [r for r in done.table() if (r.metric, r.labels) == ("auroc", "soft")]
+    assert sum(row.p_best for row in rows) == pytest.approx(1)
+    assert rows[0].p_best == rows[2].p_best and rows[0].rank == rows[2].rank
+    assert sum(row.rank for row in rows) == 6
+    assert_allclose((rows[0].low, rows[0].high), np.quantile(a, [0.025, 0.975]), atol=1e-12)
+    assert_array_equal(c, a)

@@ -1,0 +1,240 @@
+"""The page in a browser: silent, reachable, legible, and useful without a script."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from equipoise.report import render
+from tests.report_sample import Shape, sample
+
+CHROMIUM = Path("/usr/bin/chromium")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="the page is tried in a browser only where playwright is"
+)
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason=f"the page is tried in a browser only where {CHROMIUM} is"
+)
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SINGLE = Shape(tasks=("",), undefined=None)
+RUNS = {
+    "sample": Shape(),
+    "one": dataclasses.replace(SINGLE, models=("m" * 300,)),
+    "forty": dataclasses.replace(
+        SINGLE, models=tuple(f"model-{n:02d}" for n in range(40)), replicates=50
+    ),
+    "crowd": dataclasses.replace(SINGLE, annotators=300),
+}
+CONTRAST = """() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => {
+    const [r, g, b] = parts(colour).map((v) => {
+      v /= 255;
+      return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (node) => {
+    for (let up = node; up; up = up.parentElement) {
+      const colour = getComputedStyle(up).backgroundColor;
+      if (parts(colour)[3] !== 0) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const faults = [];
+  let seen = 0;
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement;
+    if (!walk.currentNode.textContent.trim() || !node.checkVisibility()) continue;
+    if (node.closest("script, title, .num, .skip")) continue;
+    const style = getComputedStyle(node);
+    const ink = node.ownerSVGElement ? style.fill : style.color;
+    const [low, high] = [light(ink), light(ground(node))].sort((a, b) => a - b);
+    seen += 1;
+    const ratio = (high + 0.05) / (low + 0.05);
+    if (ratio < 4.5) faults.push(`${node.className.baseVal ?? node.className} ${ratio}`);
+  }
+  return [seen, faults];
+}"""
+REACHABLE = """() => {
+  const all = [...document.querySelectorAll("a[href], button, summary, input, [tabindex='0']")];
+  return all
+    .filter((node) => node.checkVisibility() && (node.type !== "radio" || node.checked))
+    .map((node, at) => (node.dataset.stop = at));
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("pages")
+    for name, shape in RUNS.items():
+        (made / f"{name}.html").write_text(render(sample(shape)), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser, folder):
+    contexts = []
+
+    def open_page(name="sample", **how):
+        how.setdefault("viewport", {"width": 1280, "height": 900})
+        contexts.append(browser.new_context(**how))
+        page = contexts[-1].new_page()
+        page.heard = []
+        page.on("console", lambda message: page.heard.append(message.text))
+        page.on("pageerror", lambda error: page.heard.append(str(error)))
+        page.on("request", lambda request: page.heard.append(request.url))
+        page.goto((folder / f"{name}.html").as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def choose(page, ident):
+    page.click(f"label[for={ident}]")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
+    page = visit(name)
+    page.mouse.wheel(0, 4000)
+    page.wait_for_timeout(50)
+    assert page.heard == [(folder / f"{name}.html").as_uri()]
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("name", RUNS)
+def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
+    phone = {"width": 390, "height": 844}
+    page = visit(name, viewport=phone, java_script_enabled=script)
+    if name == "sample":
+        choose(page, "tall")
+        choose(page, "kall")
+    for fold in page.query_selector_all("details"):
+        fold.evaluate("fold => (fold.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit):
+    page = visit()
+    wanted = set(page.evaluate(REACHABLE))
+    reached = set()
+    for _ in range(len(wanted) + 10):
+        page.keyboard.press("Tab")
+        stop, outline = page.evaluate(
+            "() => { const at = document.activeElement;"
+            "const shown = at.type === 'radio' ? at.nextElementSibling : at;"
+            "return [at.dataset.stop, getComputedStyle(shown).outlineStyle]; }"
+        )
+        if stop is not None:
+            assert outline != "none", stop
+            reached.add(int(stop))
+    assert len(wanted) > 40
+    assert wanted <= reached
+
+
+def test_the_skip_link_comes_first(visit):
+    page = visit()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#verdict"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_reaches_aa(visit, scheme):
+    page = visit(color_scheme=scheme)
+    for fold in page.query_selector_all("details"):
+        fold.evaluate("fold => (fold.open = true)")
+    seen, faults = page.evaluate(CONTRAST)
+    assert seen > 500
+    assert faults == []
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_one_task_and_metric_are_shown_at_a_time(visit, script):
+    page = visit(java_script_enabled=script)
+    shown = (
+        "all => all.filter(a => a.checkVisibility())"
+        ".map(a => a.dataset.t + (a.dataset.k ?? ''))"
+    )
+    assert set(page.eval_on_selector_all("article", shown)) == {"50", "5"}
+    choose(page, "t3")
+    choose(page, "k1")
+    assert set(page.eval_on_selector_all("article", shown)) == {"31", "3"}
+    choose(page, "tall")
+    assert len(page.eval_on_selector_all("article", shown)) == 6 * 9
+
+
+def test_the_choice_is_kept_in_the_address(visit):
+    page = visit()
+    choose(page, "t2")
+    address = page.url
+    assert address.endswith("#show=t2,k0")
+    page.goto("about:blank")
+    page.goto(address)
+    assert page.is_checked("#t2")
+
+
+def test_the_leaderboard_sorts_and_keeps_undefined_last(visit):
+    page = visit()
+    column = "rows => rows.map(row => parseFloat(row.cells[1].textContent))"
+    board = "[data-t='5'][data-k='0'] .board"
+    head = page.locator(f"{board} .sort").nth(1)
+    for way, turn in (("descending", -1), ("ascending", 1)):
+        head.click()
+        values = page.eval_on_selector_all(f"{board} tbody tr", column)
+        assert values == sorted(values, key=lambda value: turn * value)
+        assert page.locator(f"{board} th[aria-sort={way}]").count() == 1
+
+
+def test_a_model_is_highlighted_everywhere(visit):
+    page = visit()
+    page.locator("[data-t='5'][data-k='0'] .board .pin").first.focus()
+    page.keyboard.press("Enter")
+    model = page.evaluate("document.documentElement.dataset.on")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    faded = f"#forest [data-t='5'][data-k='0'] svg g[class^=m]:not(.{model})"
+    opacity = "all => all.map(mark => getComputedStyle(mark).opacity)"
+    assert set(page.eval_on_selector_all(faded, opacity)) == {"0.15"}
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.documentElement.dataset.on") is None
+
+
+def test_the_triangle_reads_out_pairs(visit):
+    page = visit()
+    here = "#differences [data-t='5'][data-k='0']"
+    page.locator(f"{here} svg").first.focus()
+    first = page.inner_text(f"{here} .read")
+    page.keyboard.press("ArrowDown")
+    second = page.inner_text(f"{here} .read")
+    assert first != second
+    assert "hard labels: lead" in second
+    assert "of resamples" in second
+    page.locator(f"{here} svg").nth(1).focus()
+    assert "soft labels: lead" in page.inner_text(f"{here} .read")
+
+
+def test_the_theme_can_be_chosen_and_paper_stays_light(visit):
+    page = visit(color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(21, 25, 28)"
+    page.click(".theme")
+    assert page.evaluate(ground) == "rgb(251, 251, 249)"
+    page.click(".theme")
+    page.emulate_media(media="print")
+    assert page.evaluate(ground) == "rgb(251, 251, 249)"
