@@ -70,7 +70,7 @@ def drawing_kernels(random, share, counts):
     ballot = Ballots(
         np.arange(ITEMS), start, annotator, weight, entries, votes.ravel().astype(int), weight
     )
-    tables = VoteDraw.prepare(ballot, votes.ravel()).tables
+    tables = VoteDraw.binomial(ballot, votes.ravel()).tables
     line("draw_counts", best(lambda: draw_counts(key, 0, counts)), best(numpy_counts))
     flat = votes.ravel()
     slow = best(numpy_votes)

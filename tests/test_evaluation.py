@@ -250,3 +250,19 @@ def test_differences_ranks_and_table_follow_from_the_replicates():
     assert sum(row.rank for row in rows) == 6
     assert_allclose((rows[0].low, rows[0].high), np.quantile(a, [0.025, 0.975]), atol=1e-12)
     assert_array_equal(c, a)
+
+
+def test_the_best_model_is_compared_with_every_other():
+    third = [*SCORES, FULL.mean(axis=1)]
+    done = evaluate(models(third), bootstrap.annotations(FULL), resampling="items")
+    gaps = done.to_best("auroc")
+    assert [gap.a for gap in gaps] == ["model-2", "model-2"]
+    assert {gap.b for gap in gaps} == {"model-0", "model-1"}
+    assert 0 <= gaps[0].value <= gaps[1].value
+    mirrored = {(d.a, d.b): d for d in done.differences("auroc")}
+    for gap in gaps:
+        other = mirrored[gap.b, gap.a]
+        assert (gap.value, gap.low, gap.high) == pytest.approx(
+            (-other.value, -other.high, -other.low)
+        )
+        assert gap.p_better == pytest.approx(1 - other.p_better)

@@ -35,6 +35,8 @@ def checked_column(name: str, column: Any, table: "Annotations") -> Any:
             "whole numbers",
             "give integer codes, counts or ranks",
         )
+    if name == "is_gold" and np.isin(array, (0, 1)).all():
+        array = array.astype(bool)
     if name == "is_gold" and array.dtype != np.bool_:
         raise InputError(
             "annotations, column is_gold", f"values of type {array.dtype}", "true or false",

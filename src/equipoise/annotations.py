@@ -271,5 +271,6 @@ class Annotations:
         }
         value = mass[self.reading[row]]
         return replace(
-            self, kind="interval", value=value, label=None, rank=None, reading=None, **kept
-        )
+            self, kind="interval", classes=(f"not {positive}", positive), value=value,
+            label=None, rank=None, reading=None, **kept,
+        )  # fmt: skip

@@ -135,9 +135,9 @@ class Resampling:
         """How often each annotator stands in them, shape (annotators, replicates)."""
         return self._draw("panel", self.annotators, first, stop)
 
-    def draw_numbers(self, first: int, stop: int) -> Ints:
+    def draw_numbers(self, first: int, stop: int, draws: int | None = None) -> Ints:
         """Which possible truth each replicate takes: all of them in turn."""
-        return np.arange(first, stop) % max(self.draws, 1)
+        return np.arange(first, stop) % max(self.draws if draws is None else draws, 1)
 
     def _draw(self, purpose: str, units: int, first: int, stop: int) -> NDArray[np.uint8]:
         from equipoise.kernels.resampling import draw_counts

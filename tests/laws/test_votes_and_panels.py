@@ -160,14 +160,23 @@ def test_redrawn_classes_always_sum_to_one(kind, tied):
     assert_allclose(sum(one.positive for one in block.classes), 1, atol=1e-12)
 
 
-def test_tied_first_choices_share_one_vote():
-    truth = Annotations(
+def tied_ranking():
+    """Two readings of one item: x and y tied above z, then z above x."""
+    return Annotations(
         kind="ranking", items=("a",), classes=("x", "y", "z"), item=np.zeros(5, int),
         label=np.array([0, 1, 2, 2, 0]), rank=np.array([0, 0, 1, 0, 1]),
         reading=np.array([0, 0, 0, 1, 1]),
     )  # fmt: skip
-    assert_allclose(questions(truth)[0].shares[:, 0], [0.25, 0.25, 0.5])
-    assert_allclose(soft(truth.against("x")), [0.25])
+
+
+def test_tied_first_choices_share_one_vote():
+    assert_allclose(questions(tied_ranking())[0].shares[:, 0], [0.25, 0.25, 0.5])
+
+
+@pytest.mark.parametrize(("positive", "share"), [("x", 0.25), ("y", 0.25), ("z", 0.5)])
+def test_a_ranking_asked_about_one_class_is_about_that_class(positive, share):
+    question = questions(tied_ranking().against(positive))[0]
+    assert_allclose(question.shares, [[share]])
 
 
 def test_a_panel_draw_is_the_same_for_all_items():

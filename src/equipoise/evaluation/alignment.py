@@ -90,7 +90,8 @@ def _unmatched_tasks(
     if on_missing == "error" or len(without) == len(names):
         raise InputError(
             "tasks", " and ".join(parts), "the same tasks in both",
-            "correct the task column, or drop what does not match with on_missing='drop' (--on-missing drop)",
+            "correct the task column, or drop what does not match: on_missing='drop' "
+            "(--on-missing drop)",
         )  # fmt: skip
     return [f"Dropped {' and '.join(parts)}."]
 
@@ -141,10 +142,10 @@ def _gaps(question: Question, one: Predictions) -> str:
 
 def _remedy(question: Question, one: Predictions) -> str:
     """Say what probably happened when the ids would match if spelt alike."""
-    if not set(question.items) & {_plain(item) for item in one.items} and not set(one.items) & {
-        _plain(item) for item in question.items
-    }:
-        return "correct the ids, or drop what does not match with on_missing='drop' (--on-missing drop)"
+    left = {_plain(item) for item in set(question.items) - set(one.items)}
+    right = {_plain(item) for item in set(one.items) - set(question.items)}
+    if not left & right:
+        return "correct the ids, or drop the rest: on_missing='drop' (--on-missing drop)"
     return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
 
 

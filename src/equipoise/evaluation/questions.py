@@ -76,7 +76,7 @@ class Question:
     def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
             assert self.draws is not None
-            numbers = plan.draw_numbers(first, stop)
+            numbers = plan.draw_numbers(first, stop, self.draws.shape[2])
             return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
         assert self.votes is not None
         if plan.truth == "panel":
@@ -106,7 +106,9 @@ class Question:
     @cached_property
     def _vote_draws(self) -> list[VoteDraw]:
         assert self.votes is not None
-        return [VoteDraw.prepare(self.votes, mass) for mass in self.masses]
+        if len(self.masses) == 1:
+            return [VoteDraw.binomial(self.votes, self.masses[0])]
+        return [VoteDraw.one_by_one(self.votes, mass) for mass in self.masses]
 
     def widening(self, plan: Resampling) -> float:
         """By how much the spread of replicates must be widened under the plan."""
@@ -141,7 +143,9 @@ def questions(truth: Annotations | Plausibilities) -> list[Question]:
 def _from_votes(annotations: Annotations, task: str) -> Question:
     votes = ballots(annotations, task)
     names = annotations.classes
-    several = annotations.kind == "nominal" or len(names) > 2
+    several = annotations.kind == "nominal" or (
+        annotations.kind != "interval" and len(names) > 2
+    )
     codes = range(len(names)) if several else [1]
     return Question(
         task=task,

@@ -88,14 +88,19 @@ class VoteDraw:
     start_share: Floats
 
     @classmethod
-    def prepare(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
-        """Choose how to draw."""
+    def one_by_one(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
+        """Draw every vote; classes drawn with the same key get the same votes."""
+        yes = np.add.reduceat(mass, votes.start[:-1])
+        return cls(votes, mass, None, yes / votes.sizes)
+
+    @classmethod
+    def binomial(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
+        """Draw the number of yes votes where that is all that matters, else every vote."""
         plain = np.isin(mass, (0.0, 1.0)).all() and (votes.weight == votes.weight[0]).all()
         size = votes.sizes
-        yes = np.add.reduceat(mass, votes.start[:-1])
         if not plain or size.max() > MOST:
-            return cls(votes, mass, None, yes / size)
-        yes = yes.astype(np.int64)
+            return cls.one_by_one(votes, mass)
+        yes = np.add.reduceat(mass, votes.start[:-1]).astype(np.int64)
         split = (yes > 0) & (yes < size)
         cells, code = np.unique(size[split] * (MOST + 1) + yes[split], return_inverse=True)
         cell = np.full(len(size), -1, dtype=np.int64)

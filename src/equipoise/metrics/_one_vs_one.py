@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerReplicate
+from equipoise.arrays import Floats, InputError, PerReplicate
 from equipoise.metrics._metric import Block, Prepared
 
 
@@ -16,6 +16,11 @@ def one_vs_one_reduce(prepared: Prepared, block: Block) -> Floats:
     """Sums for every ordered pair of classes, shape (pairs, 2, 4, replicates)."""
     from equipoise.kernels.top import class_pairs
 
+    if len(block.classes) < 2:
+        raise InputError(
+            "auroc, multiclass ovo", "a yes/no question", "at least two classes",
+            "leave multiclass out: there is only one pair",
+        )  # fmt: skip
     width = block.counts.shape[1]
     masses = [spread(truth.positive, width) for truth in block.classes]
     return np.array(

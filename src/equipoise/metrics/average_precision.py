@@ -101,7 +101,6 @@ def metric(*, form: str = "conditional", ties: str = "block", average: str = "ma
 
     families = {"block": "ranking", "random": "random ties", "expected": "expected precision"}
     reductions = {"block": reduce, "random": _random, "expected": expected_precision_reduce}
-    default = form == "conditional" and ties == "block"
     return Metric(
         name=parameters("average_precision", defaults, given),
         title="average precision",
@@ -111,7 +110,7 @@ def metric(*, form: str = "conditional", ties: str = "block", average: str = "ma
         prepare=prepare,
         reduce=reductions[kind],
         finish=finish,
-        influence=average_precision_influence if default else None,
+        influence=average_precision_influence if given == defaults else None,
     )
 
 

@@ -18,8 +18,8 @@ from equipoise.report.svg import (
     down,
     drawing,
     group,
-    label,
     path,
+    row_names,
     text,
 )
 from equipoise.report.tables import row, table
@@ -74,8 +74,7 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
 
 def _names(names: Sequence[str]) -> Html:
     """Name the rows."""
-    rows = (label(name, 14, y=TOP + ROW * (i + 0.5) + 4) for i, name in enumerate(names))
-    return group(rows, x=LABEL, class_="e")
+    return group([row_names(names, 14, TOP, ROW)], x=LABEL, class_="e")
 
 
 def _column(entries: Sequence[Entry], part: str) -> Html:

@@ -16,6 +16,7 @@ from equipoise.report.verdict import Verdict
 
 DOTS = 50
 TOP, FLOOR = 48.0, 152.0
+LETTERS = 34  # of both names together
 LEFT, RIGHT = 14.0, NARROW - 14.0
 
 
@@ -108,13 +109,14 @@ def _sides(found: Verdict) -> list[Html]:
     share = found.lead.p_better
     other = None if share is None else 1 - share
     models = found.panel.view.models
+    room = max(LETTERS // 2, LETTERS - min(len(found.best[0]), len(found.runner_up or "")))
     sides = [text(LEFT - 4, 12, f"{found.labels} labels", "hd")]
     for name, part, x, way in (
         (found.runner_up or "", other, LEFT, 1),
         (found.best[0], share, RIGHT, -1),
     ):
         index = models.index(name)
-        words = f"{shorten(name, 17)} ahead {percent(part)}"
+        words = f"{shorten(name, room)} ahead {percent(part)}"
         written = text(x + way * 10, 34, words, "e" if way < 0 else "")
         marked = markers([(x, 30.0)], index)
         sides.append(element("g", marked, written, class_=model_class(index)))

@@ -22,11 +22,13 @@ from equipoise.report.svg import (
     label,
     markers,
     path,
+    row_names,
     text,
 )
 from equipoise.report.tables import row, table
 from equipoise.report.view import Panel
 
+WHOLE = 80  # letters of an item's name in the table
 LABEL, START, END = 132.0, 142.0, 428.0
 TOP, ROW = 30.0, 22.0
 
@@ -48,8 +50,8 @@ def _height(place: int) -> float:
 
 def _names(items: list[Entry]) -> Html:
     """Name the rows."""
-    rows = (label(str(item["item"]), 17, y=_height(i) + 4) for i, item in enumerate(items))
-    return group(rows, x=LABEL, class_="e")
+    names = [str(item["item"]) for item in items]
+    return group([row_names(names, 17, TOP, ROW)], x=LABEL, class_="e")
 
 
 def _bars(entry: Entry, items: list[Entry]) -> Html:
@@ -117,6 +119,7 @@ def numbers(panel: Panel, entry: Entry) -> Html:
                 percent(item["position_a"]),
                 percent(item["position_b"]),
             ],
+            room=WHOLE,
         )
         for item in entry["items"]
     ]
@@ -156,7 +159,7 @@ def overview(panel: Panel) -> Html:
             continue
         top = max(items, key=lambda item: abs(item["influence"]))
         pair = f"{shorten(entry['a'], 20)} − {shorten(entry['b'], 20)}"
-        cells = [shorten(str(top["item"]), 28), pair, signed(top["influence"], panel.digits)]
+        cells = [shorten(str(top["item"]), WHOLE), pair, signed(top["influence"], panel.digits)]
         rows.append(row(entry["task"], cells))
     if not rows:
         return element("p", "No items were traced for this comparison.", class_="finding")

@@ -21,8 +21,7 @@ def resampling(view: View) -> Html:
     group = f" Items of the same {how['group']} stay together." if how.get("group") else ""
     return join(
         [
-            element("p", element("strong", f"Resampled: {how['resample']}."), " ",
-                    f"{how['resample_reason']}{group}"),
+            element("p", element("strong", "Resampling: "), f"{_reason(view)}{group}"),
             paragraph(
                 f"{count(how['replicates'], 'resample')}, the same for all models, metrics and "
                 f"labels, so that differences and ranks are paired; {ends}. P(best) is the "
@@ -35,6 +34,12 @@ def resampling(view: View) -> Html:
             ),
         ]
     )  # fmt: skip
+
+
+def _reason(view: View) -> str:
+    """Say what was resampled and why; the reason may begin with the name of the method."""
+    name, why = (str(view.header["settings"][key]) for key in ("resample", "resample_reason"))
+    return why if why.startswith(name) else f"{name}. {why}"
 
 
 def definitions(view: View) -> Html:

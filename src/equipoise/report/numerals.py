@@ -152,6 +152,35 @@ def shorten(name: str, room: int) -> str:
     return f"{head}…{tail}"
 
 
+def distinct(names: Sequence[str], room: int) -> list[str]:
+    """Shorten names together, leaving out what they all begin or end with.
+
+    Examples
+    --------
+    >>> distinct(["test/patient641/study1", "test/patient652/study1"], 14)
+    ['…patient641…', '…patient652…']
+    >>> distinct(["a/1", "a/2"], 14)
+    ['a/1', 'a/2']
+    """
+    if len(set(names)) < 2 or all(_width(name) <= room for name in names):
+        return [shorten(name, room) for name in names]
+    start = _shared(names)
+    end = _shared([name[start:][::-1] for name in names])
+    shown = []
+    for name in names:
+        core = shorten(name[start : len(name) - end], room - bool(start) - bool(end))
+        shown.append(f"{'…' if start else ''}{core}{'…' if end else ''}")
+    return shown
+
+
+def _shared(names: Sequence[str]) -> int:
+    """Length of the beginning that all names share, up to a separator."""
+    low, high = min(names), max(names)
+    pairs = enumerate(zip(low, high, strict=False))
+    common = low[: next((place for place, (a, b) in pairs if a != b), len(low))]
+    return max(common.rfind(mark) + 1 for mark in "/\\_-. :")
+
+
 def _width(text: str) -> int:
     """Count columns: two for wide characters, none for combining ones."""
     return sum(

@@ -207,7 +207,7 @@ def _influence(panel: Panel) -> Html:
     if entry is None:
         return influence.overview(panel)
     drawn = influence.draw(panel, entry)
-    caption = "Left: influence on the difference. Right: where models and votes put the item"
+    caption = "Influence on the difference, and where the models and the votes put the item"
     return join(
         [
             finding(influence.finding(panel, entry)),

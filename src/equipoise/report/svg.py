@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from equipoise.report.markup import Html, coordinate, element, join
-from equipoise.report.numerals import shorten
+from equipoise.report.numerals import distinct, shorten
 from equipoise.report.palette import MARKERS, model_class
 
 NARROW = 440  # drawings of this width stand side by side, and fit a telephone
@@ -67,9 +67,22 @@ def text(x: float, y: float, words: str, class_: str = "") -> Html:
 
 def label(name: str, room: int, **attributes: float | str) -> Html:
     """Put a name on the drawing, shortened to so many letters with the whole in its title."""
-    shown = shorten(name, room)
+    return titled(name, shorten(name, room), **attributes)
+
+
+def titled(name: str, shown: str, **attributes: float | str) -> Html:
+    """Put a short form of a name on the drawing, with the whole in its title."""
     title = element("title", name) if shown != name else Html("")
     return element("text", title, shown, **attributes)
+
+
+def row_names(names: Sequence[str], room: int, top: float, step: float) -> Html:
+    """Name the rows of a drawing by what tells the names apart."""
+    shown = distinct(names, room)
+    return join(
+        titled(name, short, y=top + step * (place + 0.5) + 4)
+        for place, (name, short) in enumerate(zip(names, shown, strict=True))
+    )
 
 
 def group(parts: Iterable[Html], *, x: float = 0.0, y: float = 0.0, class_: str = "") -> Html:

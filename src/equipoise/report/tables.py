@@ -10,12 +10,14 @@ from equipoise.report.view import View
 ROOM = 28  # letters of a name in a table
 
 
-def name_cell(name: str, *, rowspan: int = 1, scope: str | None = None) -> Html:
+def name_cell(
+    name: str, *, rowspan: int = 1, scope: str | None = None, room: int = ROOM
+) -> Html:
     """Head a row, or several, with a name, shortened, the whole in the title.
 
     A scope is needed only where the column also holds cells that are no heads.
     """
-    shown = shorten(name, ROOM)
+    shown = shorten(name, room)
     return element(
         "th",
         shown,
@@ -36,9 +38,11 @@ def model_row(view: View, model: str, cells: Iterable[str]) -> Html:
     )
 
 
-def row(name: str, cells: Iterable[str]) -> Html:
+def row(name: str, cells: Iterable[str], *, room: int = ROOM) -> Html:
     """Make a row headed by a name."""
-    return element("tr", name_cell(name), join(element("td", cell) for cell in cells))
+    return element(
+        "tr", name_cell(name, room=room), join(element("td", cell) for cell in cells)
+    )
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Html], class_: str = "") -> Html:
