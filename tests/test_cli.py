@@ -125,6 +125,8 @@ def test_wrong_usage_is_exit_code_two(study, words, message):
 
 HEADER = "item,annotator,label\n"
 GOOD = "".join(f"{i},r{r},{(i + r) % 2}\n" for i in range(6) for r in range(3))
+NAMED = GOOD.replace(",0\n", ",a\n").replace(",1\n", ",b\n")
+ODD = "item,model,0,1\n0,m,0.9,0.3\n"
 SCORES = "item,model,score\n" + "".join(f"{i},m,{i / 6}\n" for i in range(6))
 
 
@@ -139,16 +141,16 @@ SCORES = "item,model,score\n" + "".join(f"{i},m,{i / 6}\n" for i in range(6))
         (HEADER + GOOD, SCORES.replace("0.5", "nan"), [], ["'m'", "'3'"]),
         (HEADER + GOOD, SCORES.replace("0.5", "inf"), [], ["'m'", "'3'"]),
         (HEADER + GOOD, SCORES.replace("0.5", "high"), [], ["'m'", "'3'"]),
-        (HEADER + GOOD + "7,r0,1\n", SCORES, [], ["1 annotated items without predictions", "'7'"]),
+        (HEADER + GOOD + "7,r0,1\n", SCORES, [], ["1 annotated items without", "'7'"]),
         (HEADER + GOOD, SCORES + "9,m,0.1\n", [], ["1 predictions for unknown items", "'9'"]),
         (HEADER + GOOD, SCORES + "0,m,0.1\n", [], ["'m'", "'0'"]),
         (HEADER + GOOD, SCORES.replace("score", "skore"), [], ["scores.csv"]),
         (
-            HEADER + GOOD.replace(",0\n", ",2\n"), SCORES, ["--kind", "ordinal", "--classes", "0,1"],
-            ["'2'", "row 2"],
+            HEADER + GOOD.replace(",0\n", ",2\n"), SCORES,
+            ["--kind", "ordinal", "--classes", "0,1"], ["'2'", "row 2"],
         ),
-        (HEADER + GOOD, "item,model,0,1\n0,m,0.9,0.3\n", ["--prediction-layout", "classes"], ["1.2"]),
-        (HEADER + GOOD.replace(",0\n", ",a\n").replace(",1\n", ",b\n"), SCORES, [], ["positive"]),
+        (HEADER + GOOD, ODD, ["--prediction-layout", "classes"], ["1.2"]),
+        (HEADER + NAMED, SCORES, [], ["positive"]),
         (HEADER + GOOD, SCORES, ["--resample", "posterior"], ["plausibilities"]),
         (HEADER + GOOD, SCORES, ["--metrics", "precision_at_100"], ["100", "6"]),
     ],

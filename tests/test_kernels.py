@@ -171,7 +171,7 @@ YES_NO = st.integers(1, MOST).flatmap(lambda m: st.tuples(st.just(m), st.integer
 @given(counts=st.lists(YES_NO, min_size=1, max_size=5), key=KEYS, first=st.integers(0, 10**6))
 def test_binomial_shares_come_from_the_stream(counts, key, first):
     votes = Votes(counts)
-    draw = VoteDraw.prepare(votes, votes.mass)
+    draw = VoteDraw.binomial(votes, votes.mass)
     expected = kernels.binomial_shares(counts, key, first, WIDTH)
     assert_array_equal(draw.shares(key, first, first + WIDTH), expected)
 

@@ -113,7 +113,8 @@ def _download(source: Source) -> Path:
             )
         except (OSError, ValueError) as error:
             raise InputError(
-                f"data set {source.name}", f"{file.url} could not be fetched ({type(error).__name__})",
+                f"data set {source.name}",
+                f"{file.url} could not be fetched ({type(error).__name__})",
                 f"a download, or the files in ${VARIABLE}/{source.name}",
                 f"connect to the network, or set {VARIABLE} to a folder that holds them",
             ) from error  # fmt: skip

@@ -28,7 +28,7 @@ def gradient_replicates(
         if metric.influence is None:
             raise InputError(
                 "resampling influence", f"metric {metric.name}", "a metric with an influence "
-                "function (auroc, average_precision in their default forms)",
+                "function (auroc and average_precision, whatever their average, in their default forms)",
                 "leave the metric out or resample items",
             )  # fmt: skip
     out = np.empty((len(aligned), len(metrics), 2, len(orders[0]), plan.replicates))
@@ -53,9 +53,23 @@ def _gradients(
     for one, models, truth in zip(aligned, orders, truths, strict=True):
         for prepared in models:
             parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-            values.append(float(np.mean([value for value, _ in parts])))
-            gradients.append((one.question.place, np.mean([g for _, g in parts], axis=0)))
+            value, gradient = class_average(parts, truth, metric.average)
+            values.append(value)
+            gradients.append((one.question.place, gradient))
     return np.array(values), gradients
+
+
+def class_average(
+    parts: list[tuple[float, Floats]], truth: Floats, average: str
+) -> tuple[float, Floats]:
+    """Value and influence of an average over classes, (classes, items) -> (items,)."""
+    each = np.array([value for value, _ in parts])
+    slopes = np.stack([g for _, g in parts])
+    if average == "macro":
+        return float(each.mean()), np.asarray(slopes.mean(axis=0))
+    mass = truth.sum(axis=1)
+    value = float(mass @ each / mass.sum())
+    return value, np.asarray((mass @ slopes + (each - value) @ truth) / mass.sum())
 
 
 def _covariance(gradients: list[tuple[Ints, Floats]], plan: Resampling) -> Floats:

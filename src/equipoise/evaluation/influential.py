@@ -11,6 +11,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerItem
 from equipoise.evaluation.alignment import Aligned
+from equipoise.evaluation.gradients import class_average
 from equipoise.metrics import Metric, Order
 
 MOST = 20
@@ -62,13 +63,17 @@ def influential_items(
         return None
     second = int(others[np.argmax(good[others])])
     question, models = aligned.question, list(aligned.scores)
-    gaps = []
-    for model in (best, second):
-        parts = [
-            metric.influence(o, p)[1]
-            for o, p in zip(prepared[model], question.shares, strict=True)
-        ]
-        gaps.append(np.mean(parts, axis=0))
+    gaps = [
+        class_average(
+            [
+                metric.influence(*pair)
+                for pair in zip(prepared[m], question.shares, strict=True)
+            ],
+            question.shares,
+            metric.average,
+        )[1]
+        for m in (best, second)
+    ]
     change = -(gaps[0] - gaps[1])
     top = np.argsort(-np.abs(change), kind="stable")[:MOST]
     sizes = np.zeros(len(question.items)) if question.votes is None else question.votes.sizes

@@ -77,6 +77,8 @@ class Metric:
     influence
         ``influence(order, positive)`` returns the value and its derivative by item, for
         instant standard errors; None where there is none.
+    average
+        How classes are averaged: macro, or weighted by their mass.
     least
         Fewest items it is defined for.
     trials
@@ -97,6 +99,7 @@ class Metric:
     needs: Literal["scores", "probabilities"] = "scores"
     ordered: bool = False
     influence: Callable[[Order, PerItem], tuple[float, PerItem]] | None = None
+    average: str = "macro"
     least: int = 1
     trials: int | None = None
 

@@ -139,7 +139,8 @@ def metric(*, form: str = "pairs", multiclass: str = "ovr", average: str = "macr
         prepare=prepare,
         reduce=reductions[kind],
         finish=finish,
-        influence=auroc_influence if given == defaults else None,
+        influence=auroc_influence if form == "pairs" and kind == "ranking" else None,
+        average=average,
     )
 
 

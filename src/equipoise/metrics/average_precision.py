@@ -110,7 +110,10 @@ def metric(*, form: str = "conditional", ties: str = "block", average: str = "ma
         prepare=prepare,
         reduce=reductions[kind],
         finish=finish,
-        influence=average_precision_influence if given == defaults else None,
+        influence=average_precision_influence
+        if form == "conditional" and ties == "block"
+        else None,
+        average=average,
     )
 
 
