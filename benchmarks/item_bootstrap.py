@@ -84,7 +84,7 @@ def main():
     floor = (cells * 2 + ITEMS * REPLICATES * 2) / bandwidth()
     print(
         f"   floor: each model reads every count twice (hard, soft): {floor:.3f} s at memory "
-        f"bandwidth; we take {seconds[1] / floor:.0f} times that, bound by arithmetic, not memory"
+        f"bandwidth; we take {seconds[1] / floor:.0f} times that: arithmetic is the limit"
     )
 
 

@@ -20,9 +20,8 @@ def main():
     ours = seconds("-c", "import equipoise")
     peer = seconds("-c", "import sklearn.metrics")
     print(f"   python {bare:.3f} s, import numpy {numpy:.3f} s")
-    print(
-        f"   import equipoise {ours:.3f} s (goal: under 0.2), import sklearn.metrics {peer:.3f} s"
-    )
+    print(f"   import equipoise {ours:.3f} s (goal: under 0.2)")
+    print(f"   peer: import sklearn.metrics {peer:.3f} s")
     print(f"   equipoise --help {seconds('-m', 'equipoise', '--help'):.3f} s (goal: under 0.5)")
 
 

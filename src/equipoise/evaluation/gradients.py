@@ -28,7 +28,7 @@ def gradient_replicates(
         if metric.influence is None:
             raise InputError(
                 "resampling influence", f"metric {metric.name}", "a metric with an influence "
-                "function (auroc and average_precision, whatever their average, in their default forms)",
+                "function (auroc and average_precision in their default forms)",
                 "leave the metric out or resample items",
             )  # fmt: skip
     out = np.empty((len(aligned), len(metrics), 2, len(orders[0]), plan.replicates))
