@@ -1,0 +1,123 @@
+"""Data sets: found where the user says, fetched when they are nowhere, never unverified."""
+
+import hashlib
+import os
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from equipoise import InputError
+from equipoise.datasets import CATALOGUE, LOADERS, chexpert, cifar10h
+from equipoise.datasets._store import VARIABLE, File, Source, fetched, located
+
+needs_data = pytest.mark.skipif(
+    VARIABLE not in os.environ, reason=f"set {VARIABLE} to a folder with the public data sets"
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_words):
+        pass
+
+
+@pytest.fixture
+def published(tmp_path):
+    """A data set of one file on a server of our own, on loopback."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/votes.csv").write_bytes(b"item,label\n")
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "site"))
+    )
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    digest = hashlib.sha256(b"item,label\n").hexdigest()
+
+    def source(sha=digest, name="votes.csv"):
+        url = f"http://127.0.0.1:{server.server_port}/{name}"
+        return Source(
+            "tiny", "a tiny set", {"deep/votes.csv": File(url, sha)}, "none", "nobody"
+        )
+
+    yield source
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_set_is_downloaded_once_and_then_found(published, monkeypatch, tmp_path):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    source = published()
+    assert located(source) is None
+    folder = fetched(source)
+    assert (folder / "deep/votes.csv").read_bytes() == b"item,label\n"
+    assert tmp_path in folder.parents
+    assert located(published(name="gone.csv")) == folder
+    assert fetched(published(name="gone.csv")) == folder
+
+
+def test_a_wrong_hash_or_no_server_is_refused_in_four_parts(published, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for source in (published(sha="0" * 64), published(name="gone.csv")):
+        with pytest.raises(InputError, match=r"could not be fetched.*, expected .*; .*network"):
+            fetched(source)
+    assert located(published()) is None
+
+
+def test_a_damaged_file_is_refused(published, monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine"))
+    (tmp_path / "mine/tiny/deep").mkdir(parents=True)
+    (tmp_path / "mine/tiny/deep/votes.csv").write_bytes(b"item,lable\n")
+    with pytest.raises(InputError, match="SHA-256"):
+        fetched(published())
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_source_is_pinned_and_cited(name):
+    source = CATALOGUE[name]
+    assert source.name == name
+    assert source.licence
+    assert source.citation
+    for file in source.files.values():
+        assert file.url.startswith("https://")
+        assert len(file.sha256) == 64
+
+
+@needs_data
+def test_chexpert():
+    study = chexpert()
+    votes = study.annotations
+    assert (len(votes.items), len(votes.annotators), len(votes.tasks)) == (500, 8, 5)
+    assert len(votes) == 20_000
+    assert len({one.model for one in study.predictions}) == 10
+    assert len(study.predictions) == 50
+    # bc1 calls this study Consolidation; the order of columns differs between files
+    row = (
+        (votes.item == votes.items.index("CheXpert-v1.0/test/patient64741/study1"))
+        & (votes.annotator == votes.annotators.index("bc1"))
+        & (votes.task == votes.tasks.index("Consolidation"))
+    )
+    assert votes.label[row].tolist() == [1]
+
+
+@needs_data
+def test_cifar10h():
+    votes = cifar10h().annotations
+    assert votes.annotators is None
+    assert len(votes.items) == 10_000
+    assert int(votes.count.sum()) == 511_000
+    counts = np.bincount(votes.item, votes.count)
+    assert 47 <= counts.min() <= counts.max() <= 63
+
+
+@needs_data
+@pytest.mark.parametrize("name", LOADERS)
+def test_every_loader_loads(name):
+    assert LOADERS[name]().source is CATALOGUE[name]
