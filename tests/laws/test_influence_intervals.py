@@ -77,16 +77,18 @@ def test_influence_replicates_are_centred_on_the_value_of_their_metric(average):
     assert_allclose(centre[0, :, 1], done.values[0, :, 1], atol=1e-9)
 
 
-def test_several_classes_agree_with_a_large_bootstrap():
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_several_classes_agree_with_a_large_bootstrap(average):
     random = np.random.default_rng(3)
-    truth = random.dirichlet([1, 1, 1], 300)
+    truth = random.dirichlet([3, 1, 0.5], 300)
     scores = 0.3 * truth + 0.7 * random.dirichlet([1, 1, 1], 300)
     model = Predictions("m", names(300), scores, classes=("x", "y", "z"))
     plausible = Plausibilities.dense(
         truth, items=names(300), classes=("x", "y", "z"), method="x"
     )
+    metrics = [f"{name}:average={average}" for name in METRICS]
     errors = [
-        evaluate(model, plausible, metrics=METRICS, resampling=kind)
+        evaluate(model, plausible, metrics=metrics, resampling=kind)
         .replicates[0, :, 1, 0]
         .std(axis=-1)
         for kind in ("influence", "items")

@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.alignment import Aligned
-from equipoise.metrics import Metric, Order
+from equipoise.metrics import Metric, Order, clustered
 from equipoise.resampling import Resampling
 
 
@@ -79,9 +79,7 @@ def _covariance(gradients: list[tuple[Ints, Floats]], plan: Resampling) -> Float
     for place, g in gradients:
         unit = place if plan.group is None else plan.group[place]
         rows.append(np.bincount(unit, g, units))
-    full = np.stack(rows)
-    scale = 1.0 if plan.group is None or units < 2 else units / (units - 1)
-    return np.asarray(full @ full.T * scale)
+    return clustered(np.stack(rows), plan.group)
 
 
 def _normal(values: Floats, covariance: Floats, plan: Resampling) -> Floats:

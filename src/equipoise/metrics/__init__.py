@@ -14,6 +14,7 @@ from equipoise.metrics import average_precision as _average_precision
 from equipoise.metrics import precision_at_k as _precision_at_k
 from equipoise.metrics import recall_at_k as _recall_at_k
 from equipoise.metrics._arguments import Copies
+from equipoise.metrics._covariance import clustered, influence_covariance
 from equipoise.metrics._metric import Block, Metric, Order, Truth
 from equipoise.metrics._ranking import tied_share
 from equipoise.metrics.auroc import auroc, auroc_one_vs_one, auroc_per_class
@@ -45,6 +46,8 @@ __all__ = [
     "auroc_one_vs_one",
     "auroc_per_class",
     "average_precision",
+    "clustered",
+    "influence_covariance",
     "named",
     "precision_at_k",
     "precision_recall_curve",
