@@ -65,7 +65,7 @@ def drawing_kernels(share, counts):
             pick = stream(r).integers(0, PANEL, votes.shape)
             drawn[:, r] = np.take_along_axis(votes, pick, axis=1).mean(axis=1)
 
-    from equipoise.evaluation.ballots import Ballots
+    from equipoise.ballots import Ballots
     from equipoise.evaluation.redraw import VoteDraw
 
     entries = np.arange(ITEMS * PANEL)

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.metrics import named
 from equipoise.plausibilities import Plausibilities
@@ -28,6 +29,11 @@ METRICS = list(bootstrap.METRICS)
 ONE = Settings(workers=1)
 
 
+def as_drawn(done):
+    """Replicates of the only task before their spread was widened."""
+    return bootstrap.widened(done.replicates[0], 1 / done.widening[0])
+
+
 def models(scores=SCORES, items=ITEMS, **more):
     return [Predictions(f"model-{m}", names(items), s, **more) for m, s in enumerate(scores)]
 
@@ -41,7 +47,7 @@ def test_replicates_equal_a_loop_with_scikit_learn(kind, group, votes):
     plan = resample(truth, kind, replicates=70, seed=8)
     done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=ONE)
     expected = bootstrap.replicates(votes, SCORES, plan)
-    assert_allclose(done.replicates[0], expected, rtol=0, atol=1e-10)
+    assert_allclose(as_drawn(done), expected, rtol=0, atol=1e-10)
     assert not np.isnan(expected).all(axis=-1).any()
 
 
@@ -156,7 +162,7 @@ def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
                 )
                 for name in MANY
             ]
-            assert_allclose(done.replicates[0, :, labels, 0, r], expected, atol=1e-10)
+            assert_allclose(as_drawn(done)[:, labels, 0, r], expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["items", "posterior", "items x posterior"])
@@ -174,6 +180,10 @@ def test_plausibilities_as_truth(kind, draws, thin):
             mass=full[:, :, 0], rest=1 - full[:, :, 0], method="thin",
         )  # fmt: skip
     scores = random.dirichlet(np.ones(len(classes)), 15)
+    if draws == 1 and kind != "items":
+        with pytest.raises(InputError, match="a single draw"):
+            resample(truth, kind)
+        return
     plan = resample(truth, kind, replicates=20)
     model = Predictions("m", names(15), scores, classes=classes)
     done = evaluate(model, truth, resampling=plan)

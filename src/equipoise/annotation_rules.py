@@ -87,7 +87,7 @@ def check_numbers(table: "Annotations") -> None:
         )  # fmt: skip
     for name, low, high in (
         ("value", -np.inf, np.inf),
-        ("weight", np.nextafter(0, 1), np.inf),
+        ("weight", 1e-100, 1e100),
         ("count", 1, np.inf),
         ("confidence", 0, 1),
         ("duration_ms", 0, np.inf),
@@ -109,7 +109,7 @@ def check_numbers(table: "Annotations") -> None:
 
 _RANGES = {
     "value": "a finite number",
-    "weight": "a positive number",
+    "weight": "a positive number, neither tiny nor huge",
     "count": "a whole number of at least 1",
     "confidence": "a number between 0 and 1",
     "duration_ms": "a non-negative number",

@@ -84,7 +84,7 @@ class Estimate:
     def _ends(self, level: float) -> tuple[float, float]:
         tail = (1 - level) / 2
         if self.method == "normal":
-            half = _z(level) * float(self.replicates.std())
+            half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
             return self.value - half, self.value + half
         low = _quantile(np.nan_to_num(self.replicates, nan=-np.inf), tail)
         high = _quantile(np.nan_to_num(self.replicates, nan=np.inf), 1 - tail)
@@ -97,13 +97,17 @@ class Estimate:
 
     @property
     def shift(self) -> float:
-        """How far the replicates lie from the value on average: the bias of the resampling."""
-        return float(self.replicates.mean()) - self.value
+        """How far the defined replicates lie from the value on average."""
+        known = self._defined()
+        return float(known.mean()) - self.value if len(known) else math.nan
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the replicates."""
-        return float(self.replicates.std())
+        """Standard deviation of the defined replicates."""
+        return float(self._defined().std()) if len(self._defined()) else math.nan
+
+    def _defined(self) -> Floats:
+        return np.asarray(self.replicates[~np.isnan(self.replicates)])
 
     @property
     def undefined(self) -> float:

@@ -6,7 +6,7 @@ of which four are mentioned, a thousand draws of two thousand items cost tens of
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,31 @@ from equipoise.arrays import (
     require_simplex,
     require_unique,
 )
+from equipoise.laws import Law
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skills:
+    """What a model found out about annotators.
+
+    Attributes
+    ----------
+    annotators
+        Their names.
+    meaning
+        What `value` is, as words: accuracy, ability, and so on.
+    value, low, high
+        Shape (annotators,); `low` and `high` are None when the model has no honest interval.
+    confusion
+        Chance of each answer given each true class, (annotators, classes, classes), or None.
+    """
+
+    annotators: tuple[str, ...]
+    meaning: str
+    value: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    confusion: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -40,8 +65,19 @@ class Plausibilities:
         How these were made, as one line for the report.
     task
         Which question they answer; empty when there is only one.
+    parameters
+        What the model was told, for the record.
     diagnostics
-        What the fit says about itself.
+        What the fit says about itself: converged, iterations, trace, and so on.
+    law
+        The distribution the draws come from, when more of them can be made.
+    rest_shape, split_seed
+        Concentration of each unmentioned class, and the seed with which a draw splits the rest
+        over them; None splits it evenly.
+    skills, difficulty
+        What the model found out about annotators and about items, shape (items,).
+    notices
+        What the user should know, one sentence each.
 
     Examples
     --------
@@ -61,13 +97,20 @@ class Plausibilities:
     rest: Floats
     method: str
     task: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    law: Law | None = None
+    rest_shape: float | None = None
+    split_seed: int = 0
+    skills: Skills | None = None
+    difficulty: Floats | None = None
+    notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="plausibilities, items")
         require_unique(self.classes, where="plausibilities, classes")
         self._check_shapes()
-        item = np.repeat(np.arange(len(self.items)), np.diff(self.start))
+        item = self._item()
         for number in range(self.draws):
             total = np.bincount(item, self.mass[number], len(self.items)) + self.rest[number]
             bad = np.flatnonzero(~(np.abs(total - 1) <= 1e-3) | (self.rest[number] < -1e-9))
@@ -130,8 +173,61 @@ class Plausibilities:
 
     def _keys(self) -> Ints:
         """One number per item and mentioned class."""
-        item = np.repeat(np.arange(len(self.items)), np.diff(self.start))
-        return item * len(self.classes) + self.label
+        return self._item() * len(self.classes) + self.label
+
+    def drawn(self, draws: int, *, seed: int) -> "Plausibilities":
+        """Return the same plausibilities with this many draws, always the same for a seed."""
+        if self.law is None:
+            raise InputError(
+                f"plausibilities by {self.method}", "no law to draw from", "a model with draws",
+                "choose another aggregation model, or use the draws it has",
+            )  # fmt: skip
+        mass, rest = self.law.draw(self.start, draws, seed)
+        return replace(self, mass=mass, rest=rest, split_seed=seed)
+
+    def noted(self, *, task: str, notices: tuple[str, ...] = ()) -> "Plausibilities":
+        """Return the same with a task and sentences for the user."""
+        return replace(self, task=task, notices=notices)
+
+    def top(self) -> tuple[Floats, Floats]:
+        """Chance of being the most plausible class: of each entry, and of any other class.
+
+        Exact where the law allows it; else the share of draws, ties split evenly.
+        """
+        others = len(self.classes) - np.diff(self.start)
+        if self.law is not None:
+            return self.law.top(self.start, others)
+        return _top_share(self, others)
+
+    @property
+    def certainty(self) -> Floats:
+        """Chance of the likeliest most plausible class, shape (items,).
+
+        Examples
+        --------
+        >>> values = np.array([[[0.9, 0.1]], [[0.4, 0.6]], [[0.8, 0.2]]])
+        >>> Plausibilities.dense(values, items=("scan",), classes=("a", "b"),
+        ...     method="by hand").certainty
+        array([0.667])
+        """
+        entry, rest = self.top()
+        others = np.maximum(len(self.classes) - np.diff(self.start), 1)
+        mentioned = np.zeros(len(self.items))
+        np.maximum.at(mentioned, self._item(), entry)
+        return np.asarray(np.maximum(mentioned, rest / others))
+
+    @property
+    def entropy(self) -> Floats:
+        """Entropy of the mean distribution in nats, shape (items,)."""
+        others = np.maximum(len(self.classes) - np.diff(self.start), 1)
+        mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
+        inside = -mass * np.log(np.where(mass > 0, mass, 1.0))
+        outside = -rest * np.log(np.where(rest > 0, rest / others, 1.0))
+        return np.asarray(np.bincount(self._item(), inside, len(self.items)) + outside)
+
+    def _item(self) -> Ints:
+        """Item of each entry."""
+        return np.repeat(np.arange(len(self.items)), np.diff(self.start))
 
     @property
     def draws(self) -> int:
@@ -140,7 +236,17 @@ class Plausibilities:
 
     def draw(self, number: int) -> ItemsByClasses:
         """Return one possible truth, shape (items, classes). Metrics see nothing else."""
-        return self._full(self.mass[number], self.rest[number])
+        full = self._full(self.mass[number], self.rest[number])
+        if not self.rest_shape or not self.rest[number].any():
+            return full
+        random = np.random.default_rng([self.split_seed, number])
+        noise = random.standard_gamma(self.rest_shape, full.shape)
+        noise[self._item(), self.label] = 0.0
+        total = noise.sum(axis=1, keepdims=True)
+        free = np.ones(full.shape, dtype=bool)
+        free[self._item(), self.label] = False
+        split = self.rest[number][:, None] * noise / np.where(total > 0, total, 1.0)
+        return np.where(free & (total > 0), split, full)
 
     @property
     def mean(self) -> ItemsByClasses:
@@ -150,8 +256,11 @@ class Plausibilities:
     def class_draws(self, label: str) -> Floats:
         """Mass of one class in every draw, shape (items, draws), without making them full."""
         code = self.classes.index(label)
+        if self.rest_shape:
+            drawn = [self.draw(number)[:, code] for number in range(self.draws)]
+            return np.ascontiguousarray(np.stack(drawn, axis=1))
         entry = np.flatnonzero(self.label == code)
-        item = np.repeat(np.arange(len(self.items)), np.diff(self.start))[entry]
+        item = self._item()[entry]
         others = len(self.classes) - np.diff(self.start)
         share = self.rest.T / np.maximum(others, 1)[:, None]
         share[item] = self.mass.T[entry]
@@ -163,5 +272,20 @@ class Plausibilities:
         others = len(self.classes) - mentioned
         share = np.divide(rest, others, out=np.zeros(len(self.items)), where=others > 0)
         full = np.repeat(share[:, None], len(self.classes), axis=1)
-        full[np.repeat(np.arange(len(self.items)), mentioned), self.label] = mass
+        full[self._item(), self.label] = mass
         return full
+
+
+def _top_share(one: Plausibilities, others: Ints) -> tuple[Floats, Floats]:
+    """Share of draws in which each entry, or any other class, is largest; ties split evenly."""
+    item = one._item()
+    entry, rest = np.zeros(len(one.label)), np.zeros(len(one.items))
+    for mass, spare in zip(one.mass, one.rest, strict=True):
+        each = np.where(others > 0, spare / np.maximum(others, 1), -1.0)
+        largest = each.copy()
+        np.maximum.at(largest, item, mass)
+        first, other = mass == largest[item], (each == largest) * others
+        tied = np.bincount(item, first, len(rest)) + other
+        entry += first / tied[item]
+        rest += other / tied
+    return entry / one.draws, rest / one.draws

@@ -94,6 +94,11 @@ class Predictions:
         require_unique(self.items, where=f"{self.where}, items", do=one_row)
         require_unique(self.classes, where=f"{self.where}, classes")
 
+    def __repr__(self) -> str:
+        what = f"{len(self.classes)} classes" if self.classes else "scores"
+        task = f", task {self.task!r}" if self.task else ""
+        return f"Predictions({self.model!r}, {len(self.items)} items, {what}{task})"
+
     @property
     def where(self) -> str:
         """How messages call these predictions."""

@@ -86,6 +86,11 @@ class Resampling:
         object.__setattr__(self, "replicates", int(self.replicates))
         object.__setattr__(self, "seed", int(self.seed))
         if self.group is not None:
+            if len(np.unique(self.group)) < 2 and (self.over_items or self.kind == "influence"):
+                raise InputError(
+                    f"resampling {self.kind}", "a single group", "at least two groups of items",
+                    "leave the group column out, or choose another resampling",
+                )  # fmt: skip
             codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
             object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
         names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
@@ -103,6 +108,21 @@ class Resampling:
             if self.kind.endswith(part):
                 return part
         return None
+
+    @property
+    def scope(self) -> str:
+        """What the intervals speak for, as a sentence."""
+        if self.over_items or self.kind == "influence":
+            groups = (
+                "" if self.group is None else f", {int(self.group.max()) + 1} groups as wholes"
+            )
+            both = " The total of both errs on the wide side." if self.truth else ""
+            return f"Items are redrawn{groups}: the result speaks for items like these.{both}"
+        who = {"panel": "annotators", "votes": "votes", "posterior": "draws"}[str(self.truth)]
+        return (
+            f"Items are held fixed, only {who} are redrawn: the result speaks for these items, "
+            f"not for others like them; 'items x {self.truth}' counts both."
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -177,6 +197,11 @@ def resample(
         group, draws = truth.group, 0
     else:
         annotators, group, draws = 0, None, truth.draws
+        if chosen.endswith("posterior") and draws == 1:
+            raise InputError(
+                f"resampling {chosen}", "a single draw", "several possible truths",
+                "draw more from the model, or choose items",
+            )  # fmt: skip
         if chosen.split(" x ")[-1] in ("votes", "panel"):
             raise InputError(
                 f"resampling {chosen}", "plausibilities without votes",
@@ -218,13 +243,9 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
             return "posterior", "posterior, because the truth comes as draws of a model."
         return "items", "items, because the truth is a single distribution per item."
     if truth.annotators is None or truth.annotator is None:
-        if _votes_per_item(truth) > 1:
-            return (
-                "votes",
-                "votes, because votes are anonymous: each item's own are redrawn. "
-                "Which items were chosen is not counted; 'items x votes' counts both.",
-            )
-        return "items", "items, because every item has a single anonymous vote."
+        if _votes_per_item(truth) > 1.5:
+            return "votes", "votes, because votes are anonymous: each item's own are redrawn."
+        return "items", "items, because votes are anonymous and most items have a single one."
     pairs = np.unique(np.stack([truth.annotator, truth.item]), axis=1)
     load = np.bincount(pairs[0])
     shared = float(load[load > 1].sum() / load.sum())
@@ -232,8 +253,7 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
         return (
             "panel",
             "panel, because annotator ids are shared across items: the same people are "
-            "redrawn for all items at once. Which items were chosen is not counted; "
-            "'items x panel' counts both.",
+            "redrawn for all items at once.",
         )
     if len(truth.annotators) == 1:
         return "items", "items, because there is only one annotator."

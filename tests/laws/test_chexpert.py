@@ -70,7 +70,7 @@ def test_a_redrawn_panel_says_more_than_redrawn_votes():
     )
     ratio = panel / votes
     assert 1.0 < ratio.min() < 1.6
-    assert 5.0 < ratio.max() < 7.5
+    assert 4.5 < ratio.max() < 7.0
 
 
 def test_redrawn_votes_of_a_majority_exclude_its_own_value():

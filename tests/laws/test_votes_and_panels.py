@@ -70,13 +70,14 @@ def test_golden_mean_of_the_annotation_bootstrap_by_evaluate():
         assert estimate.replicates.mean() == pytest.approx(GOLDEN[f"mean_{key}"], abs=4 * error)
 
 
+@pytest.mark.parametrize("kind", ["votes", "panel"])
 @pytest.mark.parametrize("readers", [2, 3, 8])
-def test_widening_is_the_root_of_m_over_m_minus_one(readers):
+def test_widening_is_the_root_of_m_over_m_minus_one(readers, kind):
     random = np.random.default_rng(readers)
     votes = (random.random((30, readers)) < 0.5).astype(float)
     truth = bootstrap.annotations(votes)
     model = Predictions("m", truth.items, random.random(30))
-    plan = resample(truth, "votes", replicates=64)
+    plan = resample(truth, kind, replicates=64)
     wide = evaluate(model, truth, resampling=plan).replicates[0, 0, 1, 0]
     raw = bootstrap.replicates(votes, [model.values], plan)[0, 1, 0]
     assert wide.mean() == pytest.approx(raw.mean())
@@ -96,8 +97,8 @@ def test_widening_of_unequal_panels_lies_between_the_factors():
     assert (4 / 3) ** 0.5 < wide.std() / raw.std() < 2**0.5
 
 
-@pytest.mark.parametrize("kind", ["items x votes", "panel", "items"])
-def test_only_redrawn_votes_alone_are_widened(kind):
+@pytest.mark.parametrize("kind", ["items x votes", "items x panel", "items"])
+def test_only_votes_or_panels_drawn_alone_are_widened(kind):
     votes = (np.random.default_rng(1).random((20, 3)) < 0.5).astype(float)
     truth = bootstrap.annotations(votes)
     model = Predictions("m", truth.items, np.arange(20.0))
@@ -177,6 +178,7 @@ def test_tied_first_choices_share_one_vote():
 def test_a_ranking_asked_about_one_class_is_about_that_class(positive, share):
     question = questions(tied_ranking().against(positive))[0]
     assert_allclose(question.shares, [[share]])
+    assert question.classes == (positive,)
 
 
 def test_a_panel_draw_is_the_same_for_all_items():

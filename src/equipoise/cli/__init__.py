@@ -56,5 +56,8 @@ def main() -> None:
     except BrokenPipeError:
         raise SystemExit(0) from None
     except OSError as error:
-        print(f"equipoise: {error.filename or 'file'}: {error.strerror}", file=sys.stderr)
+        place = error.filename or "a file"
+        do = "check the path and its permissions"
+        refused = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
+        print(f"equipoise: {refused}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from equipoise.evaluation import Evaluation, Row
 
 
+OUTSIDE = "†"
+
+
 def leaderboard(console: "Console", result: "Evaluation") -> None:
     """Print one table per task and metric."""
     from rich.markup import escape
@@ -29,6 +32,11 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
                 hard, soft = rows[*key, "hard"], rows[*key, "soft"]
                 table.add_row(escape(key[2]), *_cells(hard), *_cells(soft))
             console.print(table)
+    if any(outside(row) for row in rows.values()):
+        console.print(
+            f"{OUTSIDE} The interval leaves out its own value: redrawing votes makes "
+            "majorities less clear and shifts hard labels. --interval basic undoes the shift."
+        )
 
 
 def _place(row: "Row") -> float:
@@ -39,6 +47,20 @@ def _cells(row: "Row") -> tuple[str, str, str]:
     if math.isnan(row.value):
         return "undefined", "", ""
     ends = [f"{end:.3f}" if math.isfinite(end) else "undefined" for end in (row.low, row.high)]
-    best = "" if math.isnan(row.p_best) else f"{row.p_best:.0%}"
     rank = "" if math.isnan(row.rank) else f"{row.rank:g}"
-    return f"{row.value:.3f} \\[{', '.join(ends)}]", rank, best
+    mark = OUTSIDE if outside(row) else ""
+    return f"{row.value:.3f}{mark} \\[{', '.join(ends)}]", rank, _share(row.p_best)
+
+
+def outside(row: "Row") -> bool:
+    """Whether the interval leaves out its own value."""
+    return row.value < row.low - 1e-12 or row.value > row.high + 1e-12
+
+
+def _share(value: float) -> str:
+    """A share in percent that is 0 or 100 only when it is exactly that."""
+    if math.isnan(value):
+        return ""
+    if 0 < value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"

@@ -23,18 +23,14 @@ def demo(
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.arrays import InputError
     from equipoise.cli._table import leaderboard
     from equipoise.cli.report import write_page
     from equipoise.demo import SIMULATED, write_study
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions
-    from equipoise.run import Provenance, hashed, record
+    from equipoise.run import Provenance, hashed, prepared, record
 
-    if (out / "run.json").exists() and not overwrite:
-        raise InputError(
-            f"{out}", "already holds a run", "a new folder", "name another, or add --overwrite"
-        )
+    prepared(out, overwrite=overwrite)
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
@@ -45,13 +41,14 @@ def demo(
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
         annotators=readings.annotators or (),
         simulated=SIMULATED,
+        question={"positive": "malignant"},
     )
     run = record(result, provenance)
+    run.save(out, overwrite=overwrite)
+    write_page(out, out / "report.html")
     leaderboard(output(), result)
     output().print(*verdicts(run.header, run.replicates), sep="\n")
-    run.save(out, overwrite=overwrite)
-    say(SIMULATED, f"Resampling: {result.plan.reason}")
-    write_page(out, out / "report.html")
+    say(SIMULATED, f"Resampling: {result.plan.reason}", result.plan.scope)
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation
     from equipoise.predictions import Predictions
+    from equipoise.run import Run
 
 FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
 
@@ -174,8 +175,11 @@ def evaluate(
     options = dict(locals())
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.run import prepared
 
     chosen = _usage(options)
+    if out is not None:
+        prepared(out, overwrite=overwrite)
     with progress("reading") as tell:
         table, models = _read(options)
         tell(1, 1)
@@ -188,11 +192,8 @@ def evaluate(
             resampling=_plan(table, options),
             settings=settings,
         )
-    say(f"Resampling: {result.plan.reason}", *(f"Note: {one}" for one in result.notices))
-    if as_json:
-        print_json([row._asdict() for row in result.table()])
-    if as_json and out is None:
-        return
+    say(f"Resampling: {result.plan.reason}", result.plan.scope)
+    say(*(f"Note: {one}" for one in result.notices))
     _finish(result, table, options)
 
 
@@ -263,27 +264,41 @@ def _plan(table: "Annotations", options: dict[str, Any]) -> Any:
 
 
 def _finish(result: "Evaluation", table: "Annotations", options: dict[str, Any]) -> None:
-    """Record the run, write it where asked, and print it unless JSON was asked for."""
-    from equipoise.cli._table import leaderboard
-    from equipoise.run import Provenance, hashed, record
-
-    inputs = hashed("annotations", [options["annotations"]])
-    inputs += hashed("predictions", options["predictions"])
-    run = record(
-        result,
-        Provenance(
-            title=options["title"] or f"{options['annotations'].stem}: which model is better?",
-            inputs=inputs,
-            annotators=table.annotators or (),
-            group=None if table.groups is None else f"{len(table.groups)} groups of items",
-        ),
-    )
-    if not options["as_json"]:
-        leaderboard(output(), result)
-        output().print(*verdicts(run.header, run.replicates), sep="\n")
+    """Write the run where asked, then print it; what is printed is already safe."""
+    if options["out"] is not None or not options["as_json"]:
+        run = _recorded(result, table, options)
     if options["out"] is not None:
         from equipoise.cli.report import write_page
 
         folder = run.save(options["out"], overwrite=options["overwrite"])
         say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
         write_page(folder, folder / "report.html")
+    if options["as_json"]:
+        print_json([row._asdict() for row in result.table()])
+    else:
+        from equipoise.cli._table import leaderboard
+
+        leaderboard(output(), result)
+        output().print(*verdicts(run.header, run.replicates), sep="\n")
+
+
+def _recorded(result: "Evaluation", table: "Annotations", options: dict[str, Any]) -> "Run":
+    """Make the run with everything that was asked."""
+    from equipoise.run import Provenance, hashed, record
+
+    inputs = hashed("annotations", [options["annotations"]])
+    inputs += hashed("predictions", options["predictions"])
+    asked = ("positive", "at_least", "kind", "exchangeable", "layout", "repeats", "on_missing")
+    question = {name: options[name] for name in asked}
+    question["read as"] = f"{table.kind}: {', '.join(table.classes)}"
+    for name in ("columns", "prediction_columns"):
+        question[name] = column_map(options[name], f"--{name.replace('_', '-')}")
+    return record(
+        result,
+        Provenance(
+            title=options["title"] or f"{options['annotations'].stem}: which model is better?",
+            inputs=inputs,
+            annotators=table.annotators or (),
+            question=question,
+        ),
+    )

@@ -86,7 +86,13 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
     array = _whole(table.columns[column])
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _floats(array.cast(pa.float64()))
+        try:
+            return _floats(array.cast(pa.float64()))
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{table.name}, column {column!r}", "whole numbers too large to tell apart",
+                "numbers of at most 15 digits", "scale them, or subtract a constant",
+            ) from error  # fmt: skip
     codes, words = words_of(table, column)
     values = [_number(word) for word in words]
     bad = [code for code, value in enumerate(values) if value is None]

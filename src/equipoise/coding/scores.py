@@ -15,9 +15,10 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, listed
 from equipoise.coding.answers import Answers, Rows
 from equipoise.coding.columns import numbers
-from equipoise.coding.options import PredictionOptions
+from equipoise.coding.options import TIDY, PredictionOptions
 from equipoise.coding.tables import Table, from_frame
 
+RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
 
 
@@ -89,7 +90,8 @@ def _guessed(rows: Rows, how: PredictionOptions) -> str:
         rows.table.required("score", how.columns, otherwise=" if not, say layout=...")
     if how.classes is not None and _prefix(rows.others, how.classes) is not None:
         return "classes"
-    if len(rows.others) > 1 and _sums_to_one(rows):
+    marked = _common_prefix(rows.others) != "" or rows.model is not None
+    if (len(rows.others) > 2 or (marked and len(rows.others) > 1)) and _sums_to_one(rows):
         return "classes"
     if rows.model is not None:
         raise InputError(
@@ -113,6 +115,11 @@ def _sums_to_one(rows: Rows) -> bool:
 def _prefix(columns: Sequence[str], classes: Sequence[str]) -> str | None:
     """Return the prefix with which all classes are columns."""
     return next((p for p in PREFIXES if {p + name for name in classes} <= set(columns)), None)
+
+
+def _common_prefix(columns: Sequence[str]) -> str:
+    """Return the prefix such as ``prob_`` that all columns have, or nothing."""
+    return next((p for p in PREFIXES[1:] if all(name.startswith(p) for name in columns)), "")
 
 
 def _refuse_names(rows: Rows, how: PredictionOptions, layout: str) -> None:
@@ -144,6 +151,18 @@ def _long(rows: Rows, how: PredictionOptions, model: str) -> Answers:
 
 def _wide(rows: Rows, how: PredictionOptions) -> list[Answers]:
     """Columns are models; a single one may be renamed by the caller."""
+    for column in rows.others:
+        if not column.strip() or column.lower().startswith("unnamed:"):
+            raise InputError(
+                f"{rows.table.name}, column {column!r}", "a column without a name",
+                "one named column per model",
+                "remove it (a dataframe's index: write the file with index=False), or name it",
+            )  # fmt: skip
+        if column in RESERVED:
+            raise InputError(
+                f"{rows.table.name}, column {column!r}", "a name of annotations",
+                "one column of scores per model", "remove it, or rename it if it is a model",
+            )  # fmt: skip
     names = [how.model or column for column in rows.others]
     pairs = zip(names, rows.others, strict=True)
     return [Answers(rows.numbers(each, name), name, how.task or "") for name, each in pairs]
@@ -152,9 +171,7 @@ def _wide(rows: Rows, how: PredictionOptions) -> list[Answers]:
 def _classes(rows: Rows, how: PredictionOptions, model: str) -> Answers:
     """Columns are classes, with or without a prefix such as ``prob_``."""
     if how.classes is None:
-        prefix = next(
-            (p for p in PREFIXES[1:] if all(name.startswith(p) for name in rows.others)), ""
-        )
+        prefix = _common_prefix(rows.others)
         classes = tuple(name.removeprefix(prefix) for name in rows.others)
     else:
         found = _prefix(rows.others, how.classes)

@@ -6,6 +6,7 @@ of first appearance. The result is the keyword arguments of `Annotations`.
 """
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,9 @@ def _located(table: Table, how: AnnotationOptions) -> Table:
         theirs["task"] = None
     taken = [name for name in theirs.values() if name is not None]
     unused = [name for name in table.columns if name not in taken]
+    near = get_close_matches("annotator", unused, n=1, cutoff=0.8)
+    if near and theirs["annotator"] is None:
+        table.required("annotator", how.columns, otherwise=" if not, rename the column")
     if unused:
         table = table.saying(f"columns {listed(unused, most=8)} are not used")
     named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}

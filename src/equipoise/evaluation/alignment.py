@@ -120,7 +120,8 @@ def _align_task(
         question = question.kept(np.array([item in common for item in question.items]))
     extra = {item for one in answers.values() for item in one.items} - set(question.items)
     if extra:
-        notices.append(f"Ignored predictions for {len(extra):,} items without annotations.")
+        names = listed(sorted(extra))
+        notices.append(f"Ignored predictions for {len(extra):,} items not annotated ({names}).")
     scores = {model: _scores(question, one) for model, one in answers.items()}
     return Aligned(question, scores), notices
 

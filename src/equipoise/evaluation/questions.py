@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
-from equipoise.evaluation.ballots import Ballots, ballots
-from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation
+from equipoise.ballots import Ballots, ballots
+from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block, Truth
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
@@ -57,6 +57,21 @@ class Question:
     def hard(self) -> Floats:
         """Hard labels, shape (classes, items)."""
         return (self.shares > HALF).astype(np.float64)
+
+    @property
+    def undecided(self) -> int:
+        """Items without a strict majority; for a yes/no question those tied at one half."""
+        if len(self.classes) == 1:
+            return int((np.abs(self.shares[0] - 0.5) <= 1e-12).sum())
+        return int((self.hard.sum(axis=0) == 0).sum())
+
+    @property
+    def single(self) -> int:
+        """Items with a single vote that is not gold."""
+        if self.votes is None:
+            return 0
+        alone = self.votes.sizes == 1
+        return int((self.votes.annotator[self.votes.start[:-1][alone]] >= 0).sum())
 
     def once(self) -> tuple[Block, Block]:
         """Hard and soft truth with every item counting once."""
@@ -112,8 +127,10 @@ class Question:
 
     def widening(self, plan: Resampling) -> float:
         """By how much the spread of replicates must be widened under the plan."""
-        if plan.kind != "votes" or self.votes is None:
+        if self.votes is None or plan.kind not in ("votes", "panel"):
             return 1.0
+        if plan.kind == "panel":
+            return panel_inflation(self.votes)
         return inflation(self.votes, self.shares)
 
     def kept(self, keep: Bools) -> "Question":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.ballots import Ballots
+from equipoise.ballots import Ballots
 
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
@@ -72,6 +72,18 @@ def inflation(votes: Ballots, shares: Floats) -> float:
         return 1.0
     better = variance * size[several] / (size[several] - 1)
     return sqrt(float(better.sum() / variance.sum()))
+
+
+def panel_inflation(votes: Ballots) -> float:
+    """The same for a panel: sqrt(m / (m - 1)) with m the effective number of annotators.
+
+    Annotators who vote more count more: m = (sum of votes)^2 / sum of squared votes.
+    """
+    load = np.bincount(votes.annotator[votes.annotator >= 0]).astype(np.float64)
+    if not load.any():
+        return 1.0
+    effective = float(load.sum() ** 2 / (load**2).sum())
+    return sqrt(effective / (effective - 1)) if effective > 1 + 1e-9 else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

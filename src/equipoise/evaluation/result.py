@@ -85,6 +85,9 @@ class Evaluation:
     values, replicates
         Shape (tasks, metrics, labels, models), and the same with replicates last; labels
         are hard, then soft.
+    widening
+        By how much the spread of each task's replicates was widened, shape (tasks,); ranks and
+        wins are counted on the replicates as drawn, so that their ties stay ties.
     plan, level, interval
         What was resampled, and how intervals are made.
     questions
@@ -103,6 +106,7 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     interval: Method = "percentile"
+    widening: tuple[float, ...] = ()
     questions: tuple[Question, ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[str, ...] = ()
@@ -110,6 +114,13 @@ class Evaluation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
         object.__setattr__(self, "replicates", frozen(self.replicates))
+
+    def __repr__(self) -> str:
+        return (
+            f"Evaluation({len(self.models)} models, {len(self.tasks)} tasks, "
+            f"{', '.join(one.name for one in self.metrics)}; {self.plan.kind}, "
+            f"{self.plan.replicates} replicates)"
+        )
 
     def estimate(
         self, model: str, metric: str, *, labels: str = "soft", task: str | None = None
@@ -126,7 +137,7 @@ class Evaluation:
         """Every model in every task, metric and kind of label."""
         rows = []
         for t, k, label in self._cells():
-            good = goodness(self.replicates[t, k, label], self.metrics[k].better)
+            good = self._good(t, k, label)
             ranks = average_ranks(goodness(self.values[t, k, label], self.metrics[k].better))
             best = rank_probabilities(good)[:, 0]
             for m, model in enumerate(self.models):
@@ -145,7 +156,7 @@ class Evaluation:
     ) -> list[Difference]:
         """Paired differences between any two models, in the order of the models."""
         t, k, label = self._cell(metric, labels, task)
-        win = beats(goodness(self.replicates[t, k, label], self.metrics[k].better))
+        win = beats(self._good(t, k, label))
         return [
             self._difference((t, k, label), a, b, float(win[a, b]))
             for a in range(len(self.models))
@@ -161,7 +172,7 @@ class Evaluation:
         if np.isnan(good).all():
             return []
         best = int(np.nanargmax(good))
-        win = beats(goodness(self.replicates[t, k, label], self.metrics[k].better))
+        win = beats(self._good(t, k, label))
         others = [m for m in np.argsort(-good, kind="stable") if m != best]
         return [
             self._difference((t, k, label), best, int(b), float(win[best, b])) for b in others
@@ -172,9 +183,7 @@ class Evaluation:
     ) -> Floats:
         """How often each model holds each rank, shape (models, ranks)."""
         t, k, label = self._cell(metric, labels, task)
-        return rank_probabilities(
-            goodness(self.replicates[t, k, label], self.metrics[k].better)
-        )
+        return rank_probabilities(self._good(t, k, label))
 
     def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
         """Agreement of hard and soft rankings, and the stability of each."""
@@ -182,16 +191,35 @@ class Evaluation:
         hard, soft = self.values[t, k]
         stable = [
             spearman(np.broadcast_to(self.values[t, k, x][:, None], reps.shape), reps)
-            for x, reps in enumerate(self.replicates[t, k])
+            for x, reps in enumerate(self._drawn(t, k, x) for x in range(len(LABELS)))
         ]
-        both = np.round(np.stack(stable), 12)
-        both = both[:, ~np.isnan(both).any(axis=0)]
+        rounded = np.round(np.stack(stable), 12)
+        both = rounded[:, ~np.isnan(rounded).any(axis=0)]
+        alone = [one[~np.isnan(one)] for one in rounded]
+        first, second = (_mean(one) for one in (both if both.shape[1] else alone))
         wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
         return Correlation(
             self.tasks[t], self.metrics[k].name,
             float(spearman(hard, soft)), float(kendall_tau_b(hard, soft)),
-            _mean(both[0]), _mean(both[1]), _mean(wins),
+            first, second, _mean(wins),
         )  # fmt: skip
+
+    def _good(self, t: int, k: int, label: int) -> Floats:
+        """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
+        good = goodness(self._drawn(t, k, label), self.metrics[k].better)
+        undefined = np.isnan(self.values[t, k, label]).any()
+        return np.full(good.shape, np.nan) if undefined else good
+
+    def _drawn(self, t: int, k: int, label: int) -> Floats:
+        """Replicates as drawn, before their spread was widened, shape (models, replicates)."""
+        if not self.widening or set(self.widening) == {1.0}:
+            return np.asarray(self.replicates[t, k, label])
+        tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
+        drawn = [narrowed(self.replicates[x, k, label], self.widening[x]) for x in tasks]
+        if len(drawn) == 1:
+            return drawn[0]
+        known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
+        return np.asarray(np.mean([drawn[x] for x in known or [0]], axis=0))
 
     def _cells(self) -> Iterator[tuple[int, int, int]]:
         return (
@@ -210,9 +238,8 @@ class Evaluation:
 
     def _estimate(self, t: int, k: int, label: int, m: int) -> Estimate:
         metric = self.metrics[k]
-        wilson = (
-            metric.trials is not None and LABELS[label] == "hard" and self.tasks[t] != MACRO
-        )
+        single = self.plan.group is None and self.tasks[t] != MACRO
+        wilson = metric.trials is not None and LABELS[label] == "hard" and single
         return Estimate(
             float(self.values[t, k, label, m]),
             self.replicates[t, k, label, m],
@@ -239,6 +266,21 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
             nearest(name, known),
         )  # fmt: skip
     return known.index(name)
+
+
+def widened(replicates: Floats, factor: float) -> Floats:
+    """Widen the spread around the mean of the defined replicates, on the last axis."""
+    if factor == 1:
+        return replicates
+    defined = ~np.isnan(replicates)
+    number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
+    centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
+    return np.asarray(centre + factor * (replicates - centre))
+
+
+def narrowed(replicates: Floats, factor: float) -> Floats:
+    """Undo `widened`; the mean is the same before and after."""
+    return widened(replicates, 1 / factor)
 
 
 def _mean(values: Floats) -> float:

@@ -12,10 +12,11 @@ import numpy as np
 
 from equipoise.arrays import Floats, listed
 from equipoise.evaluation.alignment import Aligned
+from equipoise.evaluation.cautions import missing_classes, votes_notices
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.gradients import gradient_replicates
 from equipoise.evaluation.influential import Influential, influential_items
-from equipoise.evaluation.result import LABELS
+from equipoise.evaluation.result import LABELS, widened
 from equipoise.metrics import Block, Metric, tied_share
 from equipoise.resampling import Resampling
 
@@ -29,14 +30,6 @@ def with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
     parts = np.where(defined[..., None], replicates, 0.0).sum(axis=0) / safe[..., None]
     parts = np.where(number[..., None] > 0, parts, np.nan)
     return np.concatenate([values, macro[None]]), np.concatenate([replicates, parts[None]])
-
-
-def _widened(replicates: Floats, factor: float) -> Floats:
-    """Widen the spread around the mean of the defined replicates."""
-    defined = ~np.isnan(replicates)
-    number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
-    centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
-    return np.asarray(centre + factor * (replicates - centre)) if factor != 1 else replicates
 
 
 class _Work(NamedTuple):
@@ -97,7 +90,7 @@ class Scorer:
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
-            out[t] = _widened(out[t], task.question.widening(self.plan))
+            out[t] = widened(out[t], task.question.widening(self.plan))
         return out
 
     def _chunk(self, work: _Work) -> Floats:
@@ -130,14 +123,14 @@ class Scorer:
 
     def notices(self, values: Floats) -> list[str]:
         """What the user should know about ties and undefined values."""
-        said = self._ties() if any("average_precision" in m.name for m in self.metrics) else []
+        said = votes_notices([one.question for one in self.aligned], self.plan)
+        said += self._ties() if any("average_precision" in m.name for m in self.metrics) else []
         for t, one in enumerate(self.aligned):
             task = f" of task {one.question.task!r}" if one.question.task else ""
-            undefined = np.isnan(values[t]).all(axis=2)
-            for k, label in np.argwhere(undefined):
+            for k, label in np.argwhere(np.isnan(values[t]).all(axis=2)):
                 said.append(
                     f"{self.metrics[k].title} with {LABELS[label]} labels{task} is undefined: "
-                    "every item is positive, or none is."
+                    f"{missing_classes(one.question, LABELS[label])}."
                 )
         return said
 

@@ -17,6 +17,7 @@ from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
 
+MOST_BYTES = 4 * 2**30  # of replicates in memory
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
 
@@ -93,7 +94,7 @@ def evaluate(
     asked, plan = _asked(truth, resampling)
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
-    _check_sizes(aligned, chosen)
+    _check_sizes(aligned, chosen, plan)
     scorer = Scorer(aligned, chosen, plan)
     values, replicates = scorer.run(how.workers, how.progress)
     tasks = [one.question.task for one in aligned]
@@ -108,6 +109,7 @@ def evaluate(
         plan=plan,
         level=how.level,
         interval="normal" if plan.kind == "influence" else how.interval,
+        widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         influential=scorer.influential(values),
         notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
@@ -124,8 +126,14 @@ def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
     return chosen
 
 
-def _check_sizes(aligned: list[Aligned], metrics: list[Metric]) -> None:
-    """Refuse metrics that need more items than a task has."""
+def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling) -> None:
+    """Refuse metrics that need more items than a task has, and more replicates than fit."""
+    cells = 2 * len(aligned) * len(metrics) * len(aligned[0].scores) * plan.replicates
+    if cells * 8 > MOST_BYTES:
+        raise InputError(
+            "resampling", f"{plan.replicates:,} replicates ({cells * 8 / 2**30:,.0f} GB)",
+            f"at most {MOST_BYTES / 2**30:g} GB of replicates", "ask for fewer: 2,000 is usual",
+        )  # fmt: skip
     for one in aligned:
         for metric in metrics:
             if len(one.question.items) < metric.least:

@@ -50,7 +50,8 @@ def metric(*, k: int = 100) -> Metric:
         name=f"precision_at_{k}",
         title=f"P@{k}",
         soft_title=f"soft P@{k}",
-        definition=f"Mean label of the {k} highest scores; a tied boundary counts in part.",
+        definition=f"Mean label of the {k} highest scores; a tied boundary counts in part. "
+        "With hard labels the interval is Wilson's, unless items come in groups.",
         family=f"top {k}",
         prepare=prepare,
         reduce=top_reduce(k),

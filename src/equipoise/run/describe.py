@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.evaluation.ballots import Ballots
+from equipoise.ballots import Ballots
 from equipoise.evaluation.questions import Question
 
 BINS = 20
@@ -15,12 +15,13 @@ BINS = 20
 def truth_row(question: Question) -> dict[str, Any]:
     """Numbers about one task's truth.
 
-    With several classes, ``positives_hard`` counts items with a strict majority, and
-    ``mean_soft`` and the histogram speak of the largest share.
+    Bins of the histogram are closed on the right, so that a share of exactly one half lies
+    below the majority. With several classes, ``positives_hard`` counts items with a strict
+    majority, and ``mean_soft`` and the histogram speak of the largest share.
     """
     top = question.shares.max(axis=0)
     sizes = np.zeros(len(top)) if question.votes is None else question.votes.sizes
-    counts, edges = np.histogram(top, bins=BINS, range=(0.0, 1.0))
+    place = np.clip(np.ceil(top * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
     sure = (top == 1.0) | ((top == 0.0) & (len(question.classes) == 1))
     return {
         "task": question.task,
@@ -30,7 +31,13 @@ def truth_row(question: Question) -> dict[str, Any]:
         "positives_hard": int(question.hard.max(axis=0).sum()),
         "mean_soft": float(top.mean()),
         "unanimous": int(sure.sum()),
-        "histogram": {"edges": edges, "counts": counts},
+        "no_majority": question.undecided,
+        "single_vote": question.single,
+        "classes": list(question.classes),
+        "histogram": {
+            "edges": np.arange(BINS + 1) / BINS,
+            "counts": np.bincount(place, minlength=BINS),
+        },
     }
 
 

@@ -19,6 +19,7 @@ from equipoise.arrays import InputError
 SCHEMA = 1
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
+PAGE = "report.html"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,18 +39,7 @@ class Run:
 
     def save(self, folder: Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder; an earlier run there is only replaced if asked."""
-        target = Path(folder)
-        if (target / HEADER).exists() and not overwrite:
-            raise InputError(
-                f"{target}", "already holds a run", "a new folder",
-                "name another folder, or allow overwriting",
-            )  # fmt: skip
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise InputError(
-                f"{target}", "a file", "a folder", "name a folder to write into"
-            ) from None
+        target = prepared(folder, overwrite=overwrite)
         (target / HEADER).unlink(missing_ok=True)
         scratch = target / f".{REPLICATES}.part"
         with scratch.open("wb") as out:
@@ -79,6 +69,28 @@ class Run:
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
             )
         return cls(header, np.load(path, allow_pickle=False))
+
+
+def prepared(folder: Path, *, overwrite: bool = False) -> Path:
+    """Make a folder ready for a run; refuse what would be lost or cannot be written."""
+    target = Path(folder)
+    there = [name for name in (HEADER, REPLICATES, PAGE) if (target / name).exists()]
+    if there and not overwrite:
+        raise InputError(
+            f"{target}", f"already holds a run ({', '.join(there)})", "a new folder",
+            "name another folder, or allow overwriting (--overwrite)",
+        )  # fmt: skip
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        scratch = target / ".equipoise.part"
+        scratch.touch()
+        scratch.unlink()
+    except OSError as error:
+        raise InputError(
+            f"{target}", f"cannot be written ({error.strerror})", "a folder to write into",
+            "name another folder",
+        ) from None  # fmt: skip
+    return target
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,8 +7,8 @@ bytes.
 import hashlib
 import math
 import platform
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,8 @@ class Provenance:
         How soft and hard labels were made.
     simulated
         A sentence to show first when any part of the data is simulated.
-    group
-        What is resampled as a whole, for the method box.
+    question
+        How the labels were read, for the record: kind, classes, positive class, and so on.
     """
 
     title: str = "Evaluation"
@@ -46,7 +46,7 @@ class Provenance:
     soft: str = "mean vote"
     hard: str = "strict majority"
     simulated: str | None = None
-    group: str | None = None
+    question: Mapping[str, Any] = field(default_factory=dict)
 
 
 def hashed(role: str, paths: Sequence[Path]) -> tuple[dict[str, Any], ...]:
@@ -70,6 +70,7 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
         "equipoise": version("equipoise"),
         "versions": _versions(),
         "inputs": list(provenance.inputs),
+        "question": dict(provenance.question),
         "settings": _settings(evaluation, provenance),
         "tasks": list(evaluation.tasks),
         "models": list(evaluation.models),
@@ -129,6 +130,10 @@ def _versions() -> dict[str, str]:
 
 def _settings(evaluation: Evaluation, provenance: Provenance) -> dict[str, Any]:
     plan = evaluation.plan
+    redrawn = plan.over_items or plan.kind == "influence"
+    group = None
+    if redrawn and plan.group is not None:
+        group = f"{int(plan.group.max()) + 1} groups of items"
     return {
         "resample": plan.kind,
         "resample_reason": plan.reason,
@@ -139,7 +144,9 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> dict[str, Any]:
         "interval": evaluation.interval,
         "soft": provenance.soft,
         "hard": provenance.hard,
-        "group": provenance.group,
+        "group": group,
+        "scope": plan.scope,
+        "items_redrawn": redrawn,
     }
 
 

@@ -1,0 +1,64 @@
+"""Entries: votes summed by item and class, in the sparse form that plausibilities have."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, Ints
+from equipoise.ballots import Ballots, ballots
+
+
+class Entries(NamedTuple):
+    """Summed votes of one task.
+
+    Attributes
+    ----------
+    items, classes
+        Names of the items that have votes, and of all classes.
+    start, label
+        The voted classes of item i are ``label[start[i]:start[i + 1]]``.
+    votes
+        Weight of the votes for each of them, shape (entries,).
+    total
+        Weight of all votes of an item, shape (items,).
+    """
+
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    start: Ints
+    label: Ints
+    votes: Floats
+    total: Floats
+
+
+def entries(annotations: Annotations, task: str = "") -> Entries:
+    """Sum the votes of one task.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="nominal", items=("a",), classes=("x", "y", "z"),
+    ...     item=np.array([0, 0, 0]), label=np.array([2, 0, 2]))
+    >>> entries(votes).votes
+    array([1., 2.])
+    """
+    if annotations.kind == "interval":
+        raise InputError(
+            "annotations of kind interval", "ratings", "classes",
+            "choose the model 'normal', or turn ratings into a yes/no question with at_least",
+        )  # fmt: skip
+    votes = ballots(annotations, task)
+    names = tuple(annotations.items[i] for i in votes.items)
+    item, label, mass = _summed(votes, len(annotations.classes))
+    start = np.searchsorted(item, np.arange(len(names) + 1))
+    total = np.bincount(item, mass, len(names)).astype(np.float64)
+    return Entries(names, annotations.classes, start, label, mass, total)
+
+
+def _summed(votes: Ballots, classes: int) -> tuple[Ints, Ints, Floats]:
+    """Item, class and weight of every pair that has votes, in order."""
+    item_of_vote = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    key = item_of_vote[votes.vote] * classes + votes.label
+    pair, code = np.unique(key, return_inverse=True)
+    weight = np.bincount(code, votes.share * votes.weight[votes.vote])
+    return pair // classes, pair % classes, weight.astype(np.float64)

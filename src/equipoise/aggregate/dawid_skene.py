@@ -1,0 +1,172 @@
+r"""Dawid-Skene: every annotator has a confusion matrix, every item one true class.
+
+.. math:: P(\text{votes of } i \mid \text{class } k) = \prod_{v \in i} \theta_{a(v),\,k,\,l(v)}
+
+EM in log space on sparse counts. Confusion rows have a Dirichlet prior (`smoothing`: 0.5 for
+every answer and 1 more for the right one), so the bound that EM climbs is the log-likelihood
+plus the log prior; it counts the class prior once per item and never falls. ``one_coin`` gives
+each annotator one accuracy, errors spread evenly. Repeated votes are real data and count;
+weights multiply a vote; gold items are settled. The result is the posterior of each item's
+class: it is a chance, not a distribution over plausibilities (see `annotator_bootstrap` for
+that).
+
+References
+----------
+Dawid and Skene (1979), *Maximum likelihood estimation of observer error-rates using the EM
+algorithm*.
+
+Examples
+--------
+>>> votes = Annotations(kind="binary", items=("a", "b"), classes=("no", "yes"),
+...     annotators=("x", "y", "z"), item=np.array([0, 0, 0, 1, 1, 1]),
+...     annotator=np.array([0, 1, 2, 0, 1, 2]), label=np.array([1, 1, 0, 0, 0, 0]))
+>>> dawid_skene(votes).mean.round(2)
+array([[0.1 , 0.9 ],
+       [0.98, 0.02]])
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise.aggregate._people import People, people
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, choice
+from equipoise.laws import Labels
+from equipoise.plausibilities import Plausibilities, Skills
+
+FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
+VARIANTS = ("full", "one_coin")
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothing:
+    """Pseudo-counts of a confusion row: for every answer, and more for the right one."""
+
+    every: float = 0.5
+    right: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """When EM stops."""
+
+    tolerance: float = 1e-9
+    most: int = 2000
+
+
+def dawid_skene(
+    annotations: Annotations,
+    *,
+    variant: str = "full",
+    smoothing: Smoothing | None = None,
+    fit: Fit | None = None,
+    task: str = "",
+) -> Plausibilities:
+    """Posterior class of every item, and what it says about the annotators."""
+    choice("dawid_skene, variant", variant, VARIANTS)
+    prior, stop = smoothing or Smoothing(), fit or Fit()
+    if min(prior.every, prior.right) < 0 or stop.most < 1:
+        raise InputError(
+            "dawid_skene", f"{prior}, {stop}", "pseudo-counts of at least 0, iterations",
+            "leave them at their defaults",
+        )  # fmt: skip
+    who = people(annotations, task, model="dawid_skene")
+    posterior, state = _climb(who, variant, prior, stop)
+    return _made(who, posterior, state, {"variant": variant, "smoothing": str(prior)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """Parameters after a step: confusion (annotators, true, answer), class prior, trace."""
+
+    confusion: Floats
+    classes: Floats
+    trace: tuple[float, ...]
+    converged: bool
+
+
+def _climb(who: People, variant: str, prior: Smoothing, stop: Fit) -> tuple[Floats, _State]:
+    """EM from the vote shares, M-step first, until the bound stands still."""
+    posterior = who.shares.copy()
+    trace: list[float] = []
+    for _ in range(stop.most):
+        confusion, penalty = _maximise(who, posterior, variant, prior)
+        classes = posterior.mean(axis=0)
+        posterior, likelihood = _expect(who, confusion, classes)
+        trace.append(likelihood + penalty)
+        still = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= stop.tolerance * abs(trace[-1])
+        if still:
+            break
+    return posterior, _State(confusion, classes, tuple(trace), still)
+
+
+def _maximise(
+    who: People, posterior: Floats, variant: str, prior: Smoothing
+) -> tuple[Floats, float]:
+    """Confusion matrices given class posteriors, and their log prior."""
+    size = posterior.shape[1]
+    counts = (who.answers.T @ posterior).reshape(-1, size, size).transpose(0, 2, 1)
+    extra = prior.every + prior.right * np.eye(size)
+    if variant == "one_coin":
+        right = np.einsum("akk->a", counts) + prior.every + prior.right
+        wrong = counts.sum(axis=(1, 2)) - np.einsum("akk->a", counts) + prior.every
+        share = _divided(right, right + wrong, 1 / size)
+        confusion = np.repeat(((1 - share) / (size - 1))[:, None], size * size, axis=1)
+        confusion = confusion.reshape(-1, size, size)
+        confusion[:, np.arange(size), np.arange(size)] = share[:, None]
+        log = np.log(np.maximum([share, (1 - share) / (size - 1)], FLOOR))
+        return confusion, float(
+            ((prior.every + prior.right) * log[0] + prior.every * log[1]).sum()
+        )
+    total = counts + extra
+    confusion = _divided(total, total.sum(axis=2, keepdims=True), 1 / size)
+    return confusion, float((extra * np.log(np.maximum(confusion, FLOOR))).sum())
+
+
+def _expect(who: People, confusion: Floats, classes: Floats) -> tuple[Floats, float]:
+    """Class posteriors given confusion matrices, and the log-likelihood."""
+    size = len(classes)
+    log = np.log(np.maximum(confusion, FLOOR)).transpose(0, 2, 1).reshape(-1, size)
+    joint = who.answers @ log + np.log(np.maximum(classes, 1e-300))
+    top = joint.max(axis=1, keepdims=True)
+    weight = np.exp(joint - top)
+    total = weight.sum(axis=1, keepdims=True)
+    posterior = np.where(who.settled[:, None], who.shares, weight / total)
+    each = np.where(who.settled, (who.shares * joint).sum(axis=1), (top + np.log(total))[:, 0])
+    return posterior, float(each.sum())
+
+
+def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
+    """Divide, with a value for what was never seen."""
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), empty)
+
+
+def _made(
+    who: People, posterior: Floats, state: _State, parameters: dict[str, Any]
+) -> Plausibilities:
+    items, size = posterior.shape
+    chance, none = posterior.ravel(), np.zeros(items)
+    accuracy = np.einsum("k,akk->a", state.classes, state.confusion)
+    said = () if state.converged else ("Dawid-Skene did not converge: raise the iterations.",)
+    return Plausibilities(
+        items=who.items,
+        classes=who.classes,
+        start=np.arange(0, items * size + 1, size),
+        label=np.tile(np.arange(size), items),
+        mass=chance[None],
+        rest=none[None],
+        method=f"Dawid-Skene ({parameters['variant'].replace('_', '-')})",
+        task=who.task,
+        parameters=parameters,
+        diagnostics={
+            "converged": state.converged,
+            "iterations": len(state.trace),
+            "trace": state.trace,
+            "class_prior": state.classes,
+        },
+        law=Labels(chance, none),
+        skills=Skills(who.annotators, "accuracy", accuracy, confusion=state.confusion),
+        notices=said,
+    )

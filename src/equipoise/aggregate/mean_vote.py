@@ -1,0 +1,41 @@
+r"""Mean vote: the share of votes per class.
+
+.. math:: \lambda_{ik} = \frac{\sum_{v \in i} w_v [\text{vote } v = k]}{\sum_{v \in i} w_v}
+
+The soft label of the ranking metrics. It is a point: it does not say how few votes there were.
+Draws on demand are labels with these chances. Tied first choices of a ranking share one vote;
+gold rows settle their item.
+
+Examples
+--------
+>>> votes = Annotations(kind="nominal", items=("a",), classes=("x", "y"),
+...     item=np.array([0, 0, 0]), label=np.array([1, 0, 1]))
+>>> mean_vote(votes).mean
+array([[0.333, 0.667]])
+"""
+
+import numpy as np
+
+from equipoise.aggregate._entries import entries
+from equipoise.annotations import Annotations
+from equipoise.laws import Labels
+from equipoise.plausibilities import Plausibilities
+
+
+def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
+    """Share of votes per class; one draw."""
+    found = entries(annotations, task)
+    item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
+    share = found.votes / found.total[item]
+    none = np.zeros(len(found.items))
+    return Plausibilities(
+        items=found.items,
+        classes=found.classes,
+        start=found.start,
+        label=found.label,
+        mass=share[None],
+        rest=none[None],
+        method="mean vote",
+        task=task,
+        law=Labels(share, none),
+    )

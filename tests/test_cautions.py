@@ -1,0 +1,208 @@
+"""What the user is told before trusting an interval, and what is never claimed."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from equipoise import Annotations, InputError, Predictions, evaluate, resample
+from equipoise.run import PAGE, Provenance, prepared, record
+
+
+def table(votes, **more):
+    """Annotations of a matrix (items, annotators) of 0, 1 and nan."""
+    votes = np.asarray(votes, dtype=float)
+    item, reader = np.nonzero(~np.isnan(votes))
+    named = {
+        "annotators": tuple(f"r{r}" for r in range(votes.shape[1])), "annotator": reader
+    }  # fmt: skip
+    if more.pop("anonymous", False):
+        named = {}
+    return Annotations(
+        kind="binary", items=tuple(map(str, range(len(votes)))), classes=("no", "yes"),
+        item=item, label=votes[item, reader].astype(int), **named, **more,
+    )  # fmt: skip
+
+
+def model(items, name="m", seed=0):
+    scores = np.random.default_rng(seed).random(items)
+    return Predictions(name, tuple(map(str, range(items))), scores)
+
+
+VOTES = (np.random.default_rng(3).random((30, 6)) < 0.5).astype(float)
+
+
+def notices(truth, kind=None, **how):
+    plan = resample(truth, kind, **how)
+    return " ".join(evaluate(model(len(truth.items)), truth, resampling=plan).notices)
+
+
+def test_items_without_a_majority_are_counted():
+    ties = int((VOTES.mean(axis=1) == 0.5).sum())
+    assert ties
+    assert f"{ties} of 30 items have no strict majority" in notices(table(VOTES))
+
+
+def test_single_votes_are_cautioned_when_only_votes_are_redrawn():
+    thin = VOTES.copy()
+    thin[:10, 1:] = np.nan
+    truth = table(thin, anonymous=True)
+    assert "10 of 30 items have a single vote" in notices(truth, "votes")
+    assert "single vote" not in notices(truth, "items")
+
+
+def test_mostly_single_anonymous_votes_resample_items():
+    thin = VOTES.copy()
+    thin[:27, 1:] = np.nan
+    assert resample(table(thin, anonymous=True)).kind == "items"
+
+
+def test_small_panels_and_few_replicates_are_cautioned():
+    assert "only 3 annotators" in notices(table(VOTES[:, :3]), "panel")
+    assert "annotators:" not in notices(table(VOTES), "panel")
+    assert "Only 50 replicates" in notices(table(VOTES), replicates=50)
+
+
+def test_groups_that_are_not_used_are_told_and_one_group_is_refused():
+    grouped = table(VOTES, group=np.arange(30) // 3, groups=tuple("abcdefghij"))
+    assert "groups of items are not used" in notices(grouped, "panel")
+    assert "not used" not in notices(grouped, "items x panel")
+    assert "10 groups as wholes" in resample(grouped, "items").scope
+    lone = table(VOTES, group=np.zeros(30, int), groups=("a",))
+    with pytest.raises(InputError, match=r"a single group, expected at least two"):
+        resample(lone, "items")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("panel", "Items are held fixed, only annotators are redrawn"),
+        ("votes", "Items are held fixed, only votes are redrawn"),
+        ("items", "Items are redrawn"),
+        ("items x panel", "errs on the wide side"),
+        ("influence", "Items are redrawn"),
+    ],
+)
+def test_every_plan_says_what_it_speaks_for(kind, words):
+    plan = resample(table(VOTES), kind)
+    assert words in plan.scope
+    assert plan.reason == f"{kind} was asked for."
+
+
+def test_a_run_records_scope_question_and_groups_only_when_they_count():
+    grouped = table(VOTES, group=np.arange(30) // 3, groups=tuple("abcdefghij"))
+    made = {}
+    for kind in ("panel", "items"):
+        done = evaluate(model(30), grouped, resampling=resample(grouped, kind, replicates=200))
+        made[kind] = record(done, Provenance(question={"at_least": "3"})).header
+    assert made["panel"]["settings"]["group"] is None
+    assert made["items"]["settings"]["group"] == "10 groups of items"
+    assert [made[kind]["settings"]["items_redrawn"] for kind in made] == [False, True]
+    assert made["panel"]["question"] == {"at_least": "3"}
+    json.dumps(made, allow_nan=False)
+
+
+def test_hard_precision_at_k_leaves_wilson_when_items_come_in_groups():
+    truth = table(VOTES)
+    grouped = table(VOTES, group=np.arange(30) // 15, groups=("a", "b"))
+    rows = [
+        evaluate(model(30), one, metrics=["precision_at_5"], resampling="items").table()[0]
+        for one in (truth, grouped)
+    ]
+    assert rows[0].value == rows[1].value
+    assert (rows[0].low, rows[0].high) != (rows[1].low, rows[1].high)
+
+
+def test_an_undefined_score_has_no_rank_and_no_chance_of_being_best():
+    votes = np.zeros((20, 5))
+    votes[:8, :2] = 1  # never a majority, but soft labels vary
+    done = evaluate([model(20), model(20, "n", 1)], table(votes), metrics=["auroc"])
+    hard, soft = done.table()[0], done.table()[2]
+    assert math.isnan(hard.value) and math.isnan(hard.rank) and math.isnan(hard.p_best)
+    assert not math.isnan(soft.p_best)
+    assert np.isnan(done.rank_probabilities("auroc", labels="hard")).all()
+    assert math.isnan(done.differences("auroc", labels="hard")[0].p_better)
+    found = done.rank_correlation("auroc")
+    assert math.isnan(found.mean_spearman_hard) and not math.isnan(found.mean_spearman_soft)
+
+
+def test_classes_that_make_a_score_undefined_are_named():
+    truth = Annotations(
+        kind="nominal", items=("0", "1", "2"), classes=("x", "y", "z"), item=np.arange(3),
+        label=np.array([0, 1, 0]),
+    )  # fmt: skip
+    guess = Predictions("m", truth.items, np.full((3, 3), 1 / 3), classes=truth.classes)
+    done = evaluate(guess, truth, metrics=["auroc"])
+    assert any("belongs to class 'z'" in one for one in done.notices)
+
+
+def test_ties_of_redrawn_votes_stay_ties_in_wins():
+    truth = table(np.array([[1, 1], [1, 0], [0, 1], [0, 0]]))
+    names = truth.items
+    one = Predictions("a", names, np.array([0.9, 0.8, 0.2, 0.1]))
+    two = Predictions("b", names, np.array([0.9, 0.2, 0.8, 0.1]))
+    plan = resample(truth, "votes", replicates=4000)
+    done = evaluate([one, two], truth, metrics=["auroc"], resampling=plan)
+    assert done.widening == (pytest.approx(math.sqrt(2)),)
+    (gap,) = done.differences("auroc")
+    assert gap.p_better == pytest.approx(0.5, abs=0.03)
+
+
+def test_too_many_replicates_are_refused_before_anything_is_computed():
+    truth = table(VOTES)
+    plan = resample(truth, replicates=10**10)
+    with pytest.raises(InputError, match=r"GB\), expected at most 4 GB"):
+        evaluate(model(30), truth, resampling=plan)
+
+
+def test_a_folder_is_checked_before_the_work_and_nothing_of_the_user_is_lost(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / PAGE).write_text("mine")
+    with pytest.raises(InputError, match=r"already holds a run \(report.html\)"):
+        prepared(tmp_path / "mine")
+    assert (tmp_path / "mine" / PAGE).read_text() == "mine"
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"cannot be written .*, expected a folder"):
+        prepared(tmp_path / "file")
+    assert prepared(tmp_path / "new" / "deep").is_dir()
+    assert list((tmp_path / "new/deep").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (",item,m\n0,a,0.1\n1,b,0.2\n", "index=False"),
+        ("item,m,label\na,0.1,1\nb,0.2,0\n", "a name of annotations"),
+        ("item,m,group\na,0.1,1\nb,0.2,0\n", "a name of annotations"),
+    ],
+)
+def test_columns_that_are_no_models_are_refused(tmp_path, text, words):
+    from equipoise import read_predictions
+
+    (tmp_path / "p.csv").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_predictions(tmp_path / "p.csv")
+
+
+def test_two_models_that_sum_to_one_are_two_models(tmp_path):
+    from equipoise import read_predictions
+
+    (tmp_path / "p.csv").write_text("item,good,bad\na,0.5,0.5\nb,0.5,0.5\n")
+    assert [one.model for one in read_predictions(tmp_path / "p.csv")] == ["good", "bad"]
+
+
+def test_a_misspelt_annotator_column_is_not_silently_anonymous(tmp_path):
+    from equipoise import read_annotations
+
+    (tmp_path / "v.csv").write_text("item,anotator,label\na,x,1\nb,y,0\n")
+    with pytest.raises(InputError, match="did you mean 'annotator'"):
+        read_annotations(tmp_path / "v.csv")
+
+
+def test_numbers_too_large_to_tell_apart_are_refused():
+    import pyarrow as pa
+
+    frame = pa.table({"item": ["a", "b"], "m": [2**53 + 1, 2**60 + 1]})
+    with pytest.raises(InputError, match="too large to tell apart"):
+        Predictions.from_dataframe(frame)
