@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+FIXED = "Items are held fixed: the result speaks for these items, not for others like them."
 HOSTILE = '<b>x</b>&"'
 MODELS = (
     "jfaboy", "ngango3", "uestc", "drnet", "sensexdr", "ngango2", "hieupham", "desmond",
@@ -49,6 +50,8 @@ class Shape:
     items: int = 500
     replicates: int = 400
     undefined: str | None = "Cardiomegaly"
+    classes: tuple[str, ...] = ("positive",)
+    items_redrawn: bool = False
     seed: int = 0
 
 
@@ -113,7 +116,13 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
             "resample_reason": "The same readers rated every item, so readers were drawn "
             "with replacement, the same draw for all items.",
             "interval": "percentile", "plan": "9f2c61d07ab34e55", "soft": "mean vote",
-            "hard": "strict majority", "group": None,
+            "hard": "strict majority", "group": None, "items_redrawn": shape.items_redrawn,
+            "scope": "" if shape.items_redrawn else FIXED,
+        },
+        "question": {
+            "positive": None, "at_least": 3, "kind": "ordinal", "classes": list("01234"),
+            "exchangeable": False, "columns": {"item": "image", "annotator": "reader"},
+            "repeats": "keep", "on_missing": "error",
         },
         "tasks": tasks, "models": list(shape.models), "labels": list(shape.labels),
         "metrics": [dict(metric) for metric in shape.metrics],
@@ -216,23 +225,29 @@ def spearman(first: Any, second: Any) -> float:
 def readers(shape: Shape) -> dict[str, list[dict[str, Any]]]:
     random = np.random.default_rng(shape.seed + 1)
     found: dict[str, list[dict[str, Any]]] = {"annotators": [], "truth": []}
+    many = len(shape.classes) > 1
     for task in shape.tasks:
         rate = random.uniform(0.1, 0.35)
         votes = max(shape.annotators, 3)
         soft = (
             random.binomial(votes, random.beta(0.35, 0.35 / rate - 0.35, shape.items)) / votes
         )
-        counts, edges = np.histogram(soft, bins=20, range=(0, 1))
+        soft = np.maximum(soft, 1 - soft) if many else soft
+        bins = np.ceil(np.round(soft * 20, 9)).astype(int).clip(1) - 1
+        counts, edges = np.bincount(bins, minlength=20), np.linspace(0, 1, 21)
         for reader in range(shape.annotators):
             agreement = float(random.normal(0.8, 0.05)) if reader != 5 else None
             found["annotators"].append(
                 {"task": task, "annotator": f"reader {reader + 1}", "votes": shape.items,
-                 "base_rate": float(rate * random.uniform(0.6, 1.5)), "agreement": agreement}
+                 "base_rate": None if many else float(rate * random.uniform(0.6, 1.5)),
+                 "agreement": agreement}
             )  # fmt: skip
         found["truth"].append(
             {"task": task, "items": shape.items, "votes": shape.items * votes,
              "votes_per_item": [votes, votes, votes], "positives_hard": int((soft > 0.5).sum()),
              "mean_soft": float(soft.mean()), "unanimous": int(np.isin(soft, (0, 1)).sum()),
+             "classes": list(shape.classes), "single_vote": 0,
+             "no_majority": int((soft == 0.5).sum()),
              "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
         )  # fmt: skip
     return found

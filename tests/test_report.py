@@ -29,6 +29,9 @@ SHAPES = {
     "anonymous": dataclasses.replace(SINGLE, annotators=0),
     "a crowd": dataclasses.replace(SINGLE, annotators=300),
     "hard only": dataclasses.replace(SINGLE, labels=("hard",)),
+    "several classes": dataclasses.replace(SINGLE, classes=("cat", "dog", "owl")),
+    "several classes, a crowd": dataclasses.replace(SINGLE, classes=("a", "b"), annotators=90),
+    "items redrawn": dataclasses.replace(SINGLE, items_redrawn=True),
     "all undefined": Shape(tasks=("edema",), undefined="edema"),
 }
 
@@ -121,6 +124,8 @@ def test_hostile_text_everywhere_adds_no_element():
     header["title"] = header["simulated"] = bad
     header["notices"] = [bad]
     header["settings"] = {**header["settings"], "resample_reason": bad, "group": bad}
+    header["settings"] |= {"items_redrawn": True, "scope": bad}
+    header["question"] = {bad: bad, "positive": [bad], "columns": {bad: bad}}
     header["inputs"] = [{**given, "name": bad, "sha256": bad} for given in header["inputs"]]
     for part, key in (("annotators", "annotator"), ("truth", "task")):
         header[part] = [{**entry, key: bad} for entry in header[part]]

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.report import annotators, forest, heatmap, histogram, influence, matrix, words
-from equipoise.report.dots import lead_quantiles, stacks
+from equipoise.report import (
+    annotators,
+    forest,
+    heatmap,
+    histogram,
+    influence,
+    matrix,
+    moves,
+    words,
+)
+from equipoise.report.dots import common_size, lead_quantiles, stacks
 from equipoise.report.verdict import verdict
 from equipoise.report.view import Panel, view
 from tests.report_sample import METRICS, SampleRun, Shape, header, sample
@@ -16,9 +25,9 @@ from tests.report_sample import METRICS, SampleRun, Shape, header, sample
 NOISE = np.linspace(-1, 1, 201)
 
 
-def panel(hard, soft, *, metric=0, models=("alpha", "beta", "gamma")):
+def panel(hard, soft, *, metric=0, models=("alpha", "beta", "gamma"), redrawn=True):
     """Make a panel from (value, replicates) of each model under hard and soft labels."""
-    shape = Shape(models=models[: len(hard)], tasks=("",), undefined=None)
+    shape = Shape(models[: len(hard)], ("",), undefined=None, items_redrawn=redrawn)
     shape = dataclasses.replace(shape, metrics=METRICS[metric : metric + 1], replicates=201)
     values = np.array([[[[value for value, _ in labels] for labels in (hard, soft)]]])
     drawn = np.array([[[[draws for _, draws in labels] for labels in (hard, soft)]]])
@@ -155,7 +164,7 @@ def test_a_lead_that_resampling_reverses_is_not_trusted():
 
 def test_two_models_that_change_places():
     made = panel(APART[:2], SWAPPED[:2])
-    assert words.moved_words(made).startswith("The two models change places")
+    assert moves.moved_words(made).startswith("The two models change places")
     assert matrix.finding(made) == ("The two models are separated with hard and soft labels.")
     still = panel(CLOSE[:2], CLOSE[:2])
     assert matrix.finding(still) == "The two models are separated with no labels."
@@ -189,7 +198,8 @@ def test_leads_are_antisymmetric():
 
 def test_dots_keep_every_outcome_on_the_drawing():
     for places in (np.zeros(50), np.linspace(14, 426, 50), np.repeat([20.0, 400.0], 25)):
-        piles, size = stacks(places)
+        size = common_size([places])
+        piles = stacks(places, size)
         assert sum(height for _, height in piles) == 50
         assert max(height for _, height in piles) * size <= 104 + 1e-9
 
@@ -205,7 +215,8 @@ def test_findings_about_people_and_items():
     assert f"unanimous on {truth['unanimous']} of 500 items" in histogram.finding(truth)
     made = Panel(shown, 0, 0)
     entry = made.entry("influential")
-    assert "view1_frontal_0000" in influence.finding(made, entry)
+    assert "view1_frontal_0000 alone would change" in influence.finding(made, entry)
+    assert " by about " in influence.finding(made, entry)
     big = {**entry, "items": [{**entry["items"][0], "influence": 9.0}]}
     gap = made.lead("soft", entry["a"], entry["b"]).value
     big["items"][0]["influence"] = -2 * gap

@@ -1,18 +1,17 @@
 """equipoise evaluate: two files in, the ranking with its doubts out."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._options import checked, column_map, words
+from equipoise.cli._inputs import read, usage
+from equipoise.cli._options import column_map
 from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation
-    from equipoise.predictions import Predictions
     from equipoise.run import Run
 
 FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
@@ -177,11 +176,11 @@ def evaluate(
     from equipoise.evaluation import evaluate as run_evaluation
     from equipoise.run import prepared
 
-    chosen = _usage(options)
+    chosen = usage(options)
     if out is not None:
         prepared(out, overwrite=overwrite)
     with progress("reading") as tell:
-        table, models = _read(options)
+        table, models = read(options)
         tell(1, 1)
     with progress("resampling") as tell:
         settings = Settings(level, chosen["interval"], on_missing, workers, tell)
@@ -195,61 +194,6 @@ def evaluate(
     say(f"Resampling: {result.plan.reason}", result.plan.scope)
     say(*(f"Note: {one}" for one in result.notices))
     _finish(result, table, options)
-
-
-def _usage(options: dict[str, Any]) -> dict[str, Any]:
-    """Check the words of options before anything is read."""
-    from equipoise.arrays import choice
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
-    from equipoise.evaluation.alignment import ON_MISSING
-    from equipoise.metrics import named
-    from equipoise.resampling import normalised
-
-    known = {
-        "interval": ("percentile", "basic", "normal"),
-        "kind": KINDS,
-        "layout": ANNOTATION_LAYOUTS,
-        "prediction_layout": PREDICTION_LAYOUTS,
-        "repeats": REPEATS,
-        "on_missing": ON_MISSING,
-    }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            checked(flag, partial(choice, flag, known=allowed), options[name])
-    if options["resample"] is not None:
-        checked("--resample", normalised, options["resample"])
-    metrics = [checked("--metrics", named, word) for word in words(options["metrics"])]
-    if not metrics:
-        message = "got nothing, expected at least one metric, for example auroc"
-        raise typer.BadParameter(message, param_hint="--metrics")
-    return {"metrics": metrics, "interval": options["interval"]}
-
-
-def _read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read both files."""
-    from equipoise.io import read_annotations, read_predictions
-
-    table = read_annotations(
-        options["annotations"],
-        layout=options["layout"],
-        kind=options["kind"],
-        classes=words(options["classes"]) or None,
-        columns=column_map(options["columns"], "--columns"),
-        repeats=options["repeats"],
-        exchangeable=options["exchangeable"],
-    )
-    models = read_predictions(
-        options["predictions"],
-        layout=options["prediction_layout"],
-        columns=column_map(options["prediction_columns"], "--prediction-columns"),
-        classes=table.classes or None,
-    )
-    if options["at_least"] is not None:
-        table = table.at_least(options["at_least"])
-    if options["positive"] is not None:
-        table = table.against(options["positive"])
-    return table, models
 
 
 def _plan(table: "Annotations", options: dict[str, Any]) -> Any:

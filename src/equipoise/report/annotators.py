@@ -1,7 +1,8 @@
 """Annotators: how often each says yes, and how far each agrees with the others.
 
 Up to forty annotators are listed by base rate with the rate of all votes as a line; more
-are drawn as a cloud of base rate against agreement. Over all tasks, one strip per task.
+are drawn as a cloud of base rate against agreement. Over all tasks, one strip per task. A
+choice among several classes has no base rate, so agreement stands alone.
 """
 
 import math
@@ -27,17 +28,27 @@ from equipoise.report.view import View
 
 LISTED = 40
 TITLES = {"base_rate": "share of positive votes", "agreement": "agreement with the others"}
+HEADS = {"base_rate": "positive share", "agreement": "agreement"}
 LABEL, START, END = 116.0, 128.0, 428.0
 TOP, ROW = 16.0, 22.0
 
 Entry = Mapping[str, Any]
 
 
-def by_rate(entries: Sequence[Entry]) -> list[Entry]:
-    """Annotators from the lowest base rate to the highest, undefined last."""
-    return sorted(
-        entries, key=lambda e: e["base_rate"] if defined(e["base_rate"]) else math.inf
-    )
+def known_parts(entries: Sequence[Entry]) -> list[str]:
+    """Which of base rate and agreement any annotator has."""
+    return [part for part in TITLES if any(defined(entry[part]) for entry in entries)]
+
+
+def by(part: str, entries: Sequence[Entry]) -> list[Entry]:
+    """Annotators from the lowest to the highest, undefined last."""
+    return sorted(entries, key=lambda e: e[part] if defined(e[part]) else math.inf)
+
+
+def caption(entries: Sequence[Entry]) -> str:
+    """Say in which order the annotators stand."""
+    first = next(iter(known_parts(entries)), "base_rate")
+    return f"Annotators from the lowest to the highest {first.replace('_', ' ')}"
 
 
 def panel_rate(entries: Sequence[Entry]) -> float | None:
@@ -55,14 +66,10 @@ def panel_rate(entries: Sequence[Entry]) -> float | None:
 
 def draw(entries: Sequence[Entry]) -> list[Html]:
     """Draw base rates and agreement of the annotators of one task."""
+    parts = known_parts(entries)
     if len(entries) > LISTED:
-        return [_cloud(entries)]
-    ordered = by_rate(entries)
-    return [
-        _column(ordered, part)
-        for part in TITLES
-        if any(defined(entry[part]) for entry in entries)
-    ]
+        return [_cloud(entries)] if len(parts) == 2 else [_ladder(entries, p) for p in parts]
+    return [_column(by(parts[0], entries), part) for part in parts]
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
@@ -122,15 +129,26 @@ def _cloud(entries: Sequence[Entry]) -> Html:
     return drawing((NARROW, bottom + 40), alternative, *parts)
 
 
+def _ladder(entries: Sequence[Entry], part: str) -> Html:
+    """Draw one number of many annotators, each a step higher than the one before."""
+    known = [float(entry[part]) for entry in by(part, entries) if defined(entry[part])]
+    top, bottom = TOP + 12, 250.0
+    scale, upward = Scale(*_ends(known), 50, END), Scale(1, len(known), bottom, top)
+    parts = [
+        Axis(scale, top, bottom, title=TITLES[part]).draw(),
+        text(44, bottom, "1", "e a"),
+        text(44, top + 8, count(len(known)), "e a"),
+        text(2, top - 8, "annotators, lowest first", "a"),
+        path("p thin", *(across(scale(x), upward(i)) for i, x in enumerate(known, start=1))),
+    ]
+    alternative = f"{TITLES[part]} of {len(known)} annotators, lowest first."
+    return drawing((NARROW, bottom + 40), alternative, *parts)
+
+
 def strips(view: View) -> list[Html]:
     """Draw base rates and agreement of all annotators, one strip per task."""
     tasks = [name for name in view.header["tasks"] if _of(view, name)]
-    entries = view.header["annotators"]
-    return [
-        _strips(view, tasks, part)
-        for part in TITLES
-        if tasks and any(defined(entry[part]) for entry in entries)
-    ]
+    return [_strips(view, tasks, part) for part in known_parts(view.header["annotators"])]
 
 
 def _strips(view: View, tasks: Sequence[str], part: str) -> Html:
@@ -162,49 +180,87 @@ def _of(view: View, task: str) -> list[Entry]:
 
 def numbers(entries: Sequence[Entry]) -> Html:
     """List the annotators; of very many, those who agree least."""
-    shown = by_rate(entries)
-    caption = "Annotators"
+    parts = known_parts(entries)
+    shown = by(parts[0], entries) if parts else list(entries)
+    title = "Annotators"
     if len(entries) > LISTED:
         known = [entry for entry in entries if defined(entry["agreement"])]
         shown = sorted(known, key=lambda entry: float(entry["agreement"]))[:LISTED]
-        caption = f"The {len(shown)} annotators of {count(len(entries))} who agree least"
+        title = f"The {len(shown)} annotators of {count(len(entries))} who agree least"
     rows = [
         row(
             str(entry["annotator"]),
-            [count(entry["votes"]), number(entry["base_rate"]), number(entry["agreement"])],
+            [count(entry["votes"]), *(number(entry[part]) for part in parts)],
         )
         for entry in shown
     ]
-    return table(caption, ["Annotator", "votes", "positive share", "agreement"], rows)
+    return table(title, ["Annotator", "votes", *(HEADS[part] for part in parts)], rows)
 
 
 def finding(entries: Sequence[Entry]) -> str:
     """Say how far apart the annotators are."""
-    known = [e for e in by_rate(entries) if defined(e["base_rate"])]
+    said = [_rate_words(entries), _agreement_words(entries)]
+    words = "; ".join(filter(None, said))
+    if not words:
+        return "Neither base rate nor agreement of any annotator is defined."
+    return f"{words}."
+
+
+def _rate_words(entries: Sequence[Entry]) -> str:
+    """Say how often annotators say yes."""
+    known = [e for e in by("base_rate", entries) if defined(e["base_rate"])]
     if not known:
-        return "No annotator has a defined base rate."
+        return ""
     low, high = known[0], known[-1]
-    said = (
+    return (
         f"Positive votes run from {percent(low['base_rate'])} ({listing([low['annotator']])}) "
         f"to {percent(high['base_rate'])} ({listing([high['annotator']])}), "
         f"{percent(panel_rate(entries))} over all votes"
     )
-    agreeing = [e for e in entries if defined(e["agreement"])]
+
+
+def _agreement_words(entries: Sequence[Entry]) -> str:
+    """Say who agrees least with the others."""
+    agreeing = [e for e in by("agreement", entries) if defined(e["agreement"])]
     if len(agreeing) < 2:
-        return f"{said}."
-    least = min(agreeing, key=lambda e: float(e["agreement"]))
+        return ""
+    least = agreeing[0]
     return (
-        f"{said}; {listing([least['annotator']])} agrees least with the others "
-        f"({number(least['agreement'], 2)})."
+        f"{listing([least['annotator']])} agrees least with the others "
+        f"({number(least['agreement'], 2)})"
     )
 
 
+def strips_finding(view: View) -> str:
+    """Say what the strips show."""
+    parts = known_parts(view.header["annotators"])
+    how = "How often annotators say yes" if "base_rate" in parts else "How far annotators agree"
+    return f"{how}, task by task; choose a task for names."
+
+
+def strips_caption(view: View) -> str:
+    """Say how to read the strips."""
+    line = "; line: all votes" if "base_rate" in known_parts(view.header["annotators"]) else ""
+    return f"One dot per annotator{line}"
+
+
 def strips_numbers(view: View) -> Html:
-    """List the lowest, middle and highest base rate of every task."""
-    rows = []
-    for task in view.header["tasks"]:
-        known = [e for e in by_rate(_of(view, task)) if defined(e["base_rate"])]
-        if known:
-            ends = (known[0]["base_rate"], panel_rate(known), known[-1]["base_rate"])
-            rows.append(row(task, [count(len(known)), *(number(end) for end in ends)]))
-    return table("Base rates", ["Task", "annotators", "lowest", "all votes", "highest"], rows)
+    """List the lowest, middle and highest number of every task."""
+    parts = known_parts(view.header["annotators"])
+    if "base_rate" in parts or not parts:
+        rows = [_ends_row(view, task, "base_rate") for task in view.header["tasks"]]
+        heads = ["Task", "annotators", "lowest", "all votes", "highest"]
+        return table("Base rates", heads, rows)
+    rows = [_ends_row(view, task, "agreement") for task in view.header["tasks"]]
+    return table("Agreement", ["Task", "annotators", "lowest", "mean", "highest"], rows)
+
+
+def _ends_row(view: View, task: str, part: str) -> Html:
+    """List lowest, middle and highest of one task; nothing where none is defined."""
+    known = [e for e in by(part, _of(view, task)) if defined(e[part])]
+    if not known:
+        return Html("")
+    mean = sum(float(entry[part]) for entry in known) / len(known)
+    middle = panel_rate(known) if part == "base_rate" else mean
+    ends = (known[0][part], middle, known[-1][part])
+    return row(task, [count(len(known)), *(number(end) for end in ends)])

@@ -5,9 +5,9 @@ rank stand one below the other with the same number. Thick lines changed rank.
 """
 
 from equipoise.report.markup import Html, element
-from equipoise.report.numerals import number, percent, rank
+from equipoise.report.numerals import defined, number, percent, rank
 from equipoise.report.palette import model_class
-from equipoise.report.svg import NARROW, at, drawing, label, markers, path, text
+from equipoise.report.svg import NARROW, at, drawing, markers, path, text, titled
 from equipoise.report.tables import facts, model_row, table
 from equipoise.report.view import Panel
 
@@ -35,7 +35,7 @@ def draw(panel: Panel) -> Html | None:
     names = panel.view.labels
     if len(names) < 2 or len(panel.view.models) < 2:
         return None
-    if not any(panel.ranked(labels) for labels in names):
+    if not all(panel.ranked(labels) for labels in names):
         return None
     first, last = places(panel, names[0]), places(panel, names[-1])
     bottom = TOP + ROW * len(first)
@@ -65,7 +65,7 @@ def _line(panel: Panel, model: str, heights: tuple[float, float]) -> Html:
     parts.append(markers(known, index))
     for (x, y), place, way in zip(ends, ranks, (-1, 1), strict=True):
         parts.append(text(x + way * 11, y + 4, "–" if place is None else rank(place)))
-        parts.append(label(model, 14, x=x + way * 36, y=y + 4))
+        parts.append(titled(model, panel.view.short(model, 14), x=x + way * 36, y=y + 4))
     return element("g", *parts, class_=model_class(index))
 
 
@@ -81,6 +81,12 @@ def stability(panel: Panel) -> Html:
             ("Soft order steadier in", percent(entry.get("soft_win_rate"))),
         ]
     )
+
+
+def steady(panel: Panel) -> bool:
+    """Whether the steadiness of any order is defined."""
+    entry = panel.entry("rank_correlation") or {}
+    return any(defined(entry.get(f"mean_spearman_{name}")) for name in panel.view.labels)
 
 
 def numbers(panel: Panel) -> Html:

@@ -1,15 +1,18 @@
-"""Dots: the lead of the best model over the runner-up, as fifty equally likely outcomes.
+"""Dots: the lead of the best model over the runner-up; fifty dots stand for the resamples.
 
 A quantile dot plot: the replicates of the paired lead are summarised by fifty quantiles
-(i + 1/2)/50 and stacked. One dot is one chance in fifty, so a reader can count how often the
-order would turn. Dots left of zero are outcomes in which the runner-up is ahead.
+(i + 1/2)/50 and stacked. One dot is a fiftieth of the resamples, so a reader can count how
+often the order turns. Dots left of zero are resamples in which the runner-up is ahead. All
+dots of a figure have one size and one scale, so that heights can be compared.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.report.markup import Html, element
-from equipoise.report.numerals import EXACT, listing, percent, shorten
+from equipoise.report.numerals import EXACT, percent
 from equipoise.report.palette import model_class
 from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, markers, path, text
 from equipoise.report.verdict import Verdict
@@ -22,7 +25,7 @@ LEFT, RIGHT = 14.0, NARROW - 14.0
 
 def lead_quantiles(found: Verdict) -> NDArray[np.float64]:
     """Fifty quantiles of the lead over the runner-up; empty where there is none."""
-    if found.runner_up is None or not found.lead.defined or found.lead.identical:
+    if found.runner_up is None or not found.lead.defined:
         return np.empty(0)
     panel = found.panel
     first = panel.resampled(found.labels, found.best[0])
@@ -34,66 +37,96 @@ def lead_quantiles(found: Verdict) -> NDArray[np.float64]:
     return np.asarray(np.quantile(gap, (np.arange(DOTS) + 0.5) / DOTS))
 
 
-def stacks(places: NDArray[np.float64]) -> tuple[list[tuple[float, int]], float]:
-    """Stack places that would overlap; return (place, height) of each and the dot's size.
-
-    The dot is as large as lets the highest stack stay on the drawing.
+def stacks(places: Sequence[float], size: float) -> list[tuple[float, int]]:
+    """Stack places that would overlap; return place and height of each stack.
 
     Examples
     --------
-    >>> stacks(np.array([10.0, 12.0, 40.0]))
-    ([(11.0, 2), (40.0, 1)], 15.0)
+    >>> stacks([10.0, 12.0, 40.0], 15.0)
+    [(11.0, 2), (40.0, 1)]
     """
+    piles: list[list[float]] = []
+    for place in places:
+        if piles and place - piles[-1][0] < size:
+            piles[-1].append(float(place))
+        else:
+            piles.append([float(place)])
+    return [(sum(pile) / len(pile), len(pile)) for pile in piles]
+
+
+def common_size(groups: Sequence[Sequence[float]]) -> float:
+    """Size of the largest dot with which every stack of every group stays on the drawing."""
     size = 15.0
-    while True:
-        piles: list[list[float]] = []
-        for place in places:
-            if piles and place - piles[-1][0] < size:
-                piles[-1].append(float(place))
-            else:
-                piles.append([float(place)])
-        if size <= 2 or max(len(pile) for pile in piles) * size <= FLOOR - TOP:
-            return [(sum(pile) / len(pile), len(pile)) for pile in piles], size
+    while size > 2:
+        highest = max(n for places in groups for _, n in stacks(places, size))
+        if highest * size <= FLOOR - TOP:
+            break
         size -= 0.5
+    return size
 
 
-def draw(found: Verdict) -> Html | None:
-    """Draw the outcomes; None where there is nothing to tell apart."""
-    leads = lead_quantiles(found)
-    if not len(leads) or found.runner_up is None:
-        return None
-    panel = found.panel
-    ends = np.concatenate([leads, [0.0, found.lead.value or 0.0]])
+def sides(found: Verdict, leads: NDArray[np.float64]) -> dict[str, list[float]]:
+    """Part the leads by the model that they favour; neither is the empty name."""
+    return {
+        name: list(part)
+        for name, part in (
+            (found.best[0], leads[leads > EXACT]),
+            (found.runner_up or "", leads[leads < -EXACT]),
+            ("", leads[np.abs(leads) <= EXACT]),
+        )
+        if len(part)
+    }
+
+
+def draw(verdicts: Sequence[Verdict]) -> list[Html]:
+    """Draw the leads under each kind of labels, all on one scale with dots of one size."""
+    known = [(each, leads) for each in verdicts if len(leads := lead_quantiles(each))]
+    if not known:
+        return []
+    values = [each.lead.value or 0.0 for each, _ in known]
+    ends = np.concatenate([*(leads for _, leads in known), values, [0.0]])
     margin = (ends.max() - ends.min()) * 0.04
     scale = Scale(float(ends.min() - margin), float(ends.max() + margin), LEFT, RIGHT)
-    best, second = found.best[0], found.runner_up
-    parts = [
-        Axis(scale, TOP - 8, FLOOR, title=f"lead in {panel.title(found.labels)}").draw(),
+    parted = [(each, sides(each, leads)) for each, leads in known]
+    size = common_size(
+        [[scale(x) for x in part] for _, parts in parted for part in parts.values()]
+    )
+    return [_plot(each, parts, (scale, size)) for each, parts in parted]
+
+
+def _plot(found: Verdict, parts: dict[str, list[float]], how: tuple[Scale, float]) -> Html:
+    """Draw the leads under one kind of labels."""
+    scale, size = how
+    axis = Axis(scale, TOP - 8, FLOOR, title=f"lead in {found.panel.title(found.labels)}")
+    marks = [
+        axis.draw(),
         path("zero", down(scale(0), TOP - 10, FLOOR - TOP + 10)),
-        _colour(found, best, [lead for lead in leads if lead > EXACT], scale),
-        _colour(found, second, [lead for lead in leads if lead < -EXACT], scale),
-        _colour(found, "", [lead for lead in leads if abs(lead) <= EXACT], scale),
+        *(
+            _colour(found, name, ([scale(lead) for lead in part], size))
+            for name, part in parts.items()
+        ),
         _value(scale(found.lead.value or 0.0)),
         *_sides(found),
-    ]  # fmt: skip
-    ahead = percent(found.lead.p_better)
+    ]
+    name, models = found.panel.view.listing, [found.best[0], found.runner_up or ""]
     alternative = (
-        f"Fifty equally likely outcomes of the lead of {listing([best])} over "
-        f"{listing([second])} with {found.labels} labels; ahead in {ahead} of resamples."
+        f"Fifty dots stand for the resamples of the lead of {name(models[:1])} over "
+        f"{name(models[1:])} with {found.labels} labels; ahead in "
+        f"{percent(found.lead.p_better)} of resamples."
     )
-    return drawing((NARROW, FLOOR + 42), alternative, *parts)
+    return drawing((NARROW, FLOOR + 42), alternative, *marks)
 
 
-def _colour(found: Verdict, model: str, leads: list[float], scale: Scale) -> Html:
+def _colour(found: Verdict, model: str, dots: tuple[list[float], float]) -> Html:
     """Draw the dots that favour one model, in its colour."""
-    if not leads:
-        return Html("")
-    piles, size = stacks(np.array([scale(lead) for lead in leads]))
+    places, size = dots
     owner = model_class(found.panel.view.models.index(model)) if model else "tie"
     return element(
         "path",
         class_=f"{owner} o",
-        d="".join(down(x, FLOOR - size / 2, 0.5 - size * (n - 0.5)) for x, n in piles),
+        d="".join(
+            down(x, FLOOR - size / 2, 0.5 - size * (n - 0.5)) for x, n in stacks(places, size)
+        ),
         stroke_width=size * 0.88,
         stroke_dasharray=f"0,{size:g}",
     )
@@ -116,7 +149,7 @@ def _sides(found: Verdict) -> list[Html]:
         (found.best[0], share, RIGHT, -1),
     ):
         index = models.index(name)
-        words = f"{shorten(name, room)} ahead {percent(part)}"
+        words = f"{found.panel.view.short(name, room)} ahead {percent(part)}"
         written = text(x + way * 10, 34, words, "e" if way < 0 else "")
         marked = markers([(x, 30.0)], index)
         sides.append(element("g", marked, written, class_=model_class(index)))

@@ -9,9 +9,11 @@ out, a dashed line joins the two and a dagger stands at the number.
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.report.gaps import gaps
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, defined, interval, number, percent, signed
 from equipoise.report.palette import model_class
+from equipoise.report.score import Score
 from equipoise.report.svg import (
     NARROW,
     Axis,
@@ -19,13 +21,13 @@ from equipoise.report.svg import (
     across,
     down,
     drawing,
-    label,
     markers,
     path,
     text,
+    titled,
 )
 from equipoise.report.tables import model_row, table
-from equipoise.report.view import Panel, Score
+from equipoise.report.view import Panel
 
 LABEL, START, END = 116.0, 128.0, 388.0
 TOP, ROW = 22.0, 22.0
@@ -80,7 +82,7 @@ def _row(panel: Panel, labels: str, model: str, place: tuple[Scale, float]) -> H
     """Draw one model."""
     scale, y = place
     index, score = panel.view.models.index(model), panel.score(labels, model)
-    parts = [label(model, 14, x=LABEL, y=y + 4)]
+    parts = [titled(model, panel.view.short(model, 14), x=LABEL, y=y + 4)]
     if score.value is None:
         parts.append(element("text", "undefined", x=END, y=y + 4))
     else:
@@ -142,7 +144,7 @@ def _cells(panel: Panel, score: Score) -> list[str]:
         number(score.value, panel.digits) + ("†" if score.outside else ""),
         interval(score.low, score.high, panel.digits),
         signed(score.shift, panel.digits),
-        percent(score.undefined_share),
+        percent(score.undefined_share, 1),
     ]
 
 
@@ -156,8 +158,9 @@ def finding(panel: Panel) -> str:
             middle = number(float(np.median(widths)), panel.digits)
             said.append(f"{middle} wide with {labels} labels")
     if not said:
-        return f"{panel.facts['title']} has no defined interval here."
-    return f"The middle {panel.view.level} interval is {join(said, ' and ')}.{_outside(panel)}"
+        return " ".join([f"{panel.facts['title']} has no defined interval here.", *gaps(panel)])
+    wide = f"The middle {panel.view.level} interval is {join(said, ' and ')}.{_outside(panel)}"
+    return " ".join([wide, *gaps(panel)])
 
 
 def _outside(panel: Panel) -> str:

@@ -4,11 +4,12 @@ Rows are models, columns are ranks, the cell is the share of resamples; a steady
 dark diagonal. Cells carry their percentage as long as it fits.
 """
 
+import math
 from bisect import bisect_right
 from collections import defaultdict
 
 from equipoise.report.markup import Html, element
-from equipoise.report.numerals import count, defined, listing, percent, rank
+from equipoise.report.numerals import UNDEFINED, count, defined, percent, rank
 from equipoise.report.palette import DARK_INK_FROM
 from equipoise.report.svg import NARROW, cells, drawing, group, lattice, model_names, text
 from equipoise.report.tables import model_row, table
@@ -22,15 +23,20 @@ LISTED = 16  # with more models the table gives a summary instead of every cell
 
 
 def matrix(panel: Panel, labels: str) -> list[list[float]]:
-    """Shares by model, in the order of the figures, and rank; empty where undefined."""
+    """Shares by model, in the order of the figures, and rank; empty where undefined.
+
+    A model whose score or shares are undefined has an empty row.
+    """
     entry = panel.entry("rank_probabilities", labels)
     if entry is None or not entry["matrix"]:
         return []
     by_model = dict(zip(panel.view.models, entry["matrix"], strict=True))
-    rows = [by_model[model] for model in panel.order]
-    if not any(defined(share) for shares in rows for share in shares):
-        return []
-    return [[share if defined(share) else 0.0 for share in shares] for shares in rows]
+    rows = []
+    for model in panel.order:
+        known = defined(panel.score(labels, model).value)
+        whole = known and all(defined(share) for share in by_model[model])
+        rows.append(list(by_model[model]) if whole else [])
+    return rows if any(rows) else []
 
 
 def draw(panel: Panel) -> list[Html]:
@@ -62,6 +68,11 @@ def _heatmap(panel: Panel, labels: str, rows: list[list[float]]) -> Html:
         group(heads, y=-6, class_="c a"),
         group([model_names(panel.view.models, panel.order, high, 14)], x=-6, class_="n e"),
         *(_written(rows, wide, high) if total <= NUMBERED else []),
+        *(
+            text(4, (place + 0.5) * high + 4, UNDEFINED, "a")
+            for place, shares in enumerate(rows)
+            if not shares
+        ),
     ]
     head = text(0, 12, f"{labels} labels", "hd")
     size = LABEL + total * wide, TOP + total * high + 4
@@ -78,7 +89,7 @@ def _written(rows: list[list[float]], wide: float, high: float) -> list[Html]:
     for place, shares in enumerate(rows):
         words = [
             element(
-                "text", f"{100 * share:.0f}", x=(column + 0.5) * wide,
+                "text", percent(share).rstrip("%"), x=(column + 0.5) * wide,
                 class_="i" if share >= STEPS[DARK_INK_FROM - 1] else None,
             )
             for column, share in enumerate(shares)
@@ -119,33 +130,46 @@ def numbers(panel: Panel) -> list[Html]:
         heads += [rank(place + 1.0) for place in range(total)] if total <= LISTED else []
         rows = []
         for model, row in zip(panel.order, shares, strict=True):
-            low, high = reach(row)
-            likeliest = max(range(total), key=lambda place: row[place])
-            written = [f"{likeliest + 1} ({percent(row[likeliest])})", f"{low}–{high}"]
+            written = _summary(row) if row else [UNDEFINED] * 2
             if total <= LISTED:
-                written += [percent(share).rstrip("%") for share in row]
+                written += [percent(share).rstrip("%") for share in row or [math.nan] * total]
             rows.append(model_row(panel.view, model, written))
         made.append(table(f"Percent of resamples by rank, {labels} labels", heads, rows))
     return made
+
+
+def _summary(shares: list[float]) -> list[str]:
+    """Write the likeliest rank and the middle ranks of one model."""
+    low, high = reach(shares)
+    likeliest = shares.index(max(shares))
+    return [f"{likeliest + 1} ({percent(shares[likeliest])})", f"{low}–{high}"]
 
 
 def finding(panel: Panel) -> str:
     """Name the steadiest and the least steady place."""
     if len(panel.view.models) < 2:
         return "With one model there are no ranks."
-    labels = panel.view.labels[-1]
-    shares = matrix(panel, labels)
-    if not shares:
+    found = {labels: matrix(panel, labels) for labels in panel.view.labels}
+    known = [labels for labels, rows in found.items() if rows]
+    if not known:
         return "Ranks are undefined here."
-    best = max(range(len(shares)), key=lambda i: max(shares[i]))
+    said = _surest(panel, known[-1], found[known[-1]])
+    blank = [labels for labels in found if labels not in known]
+    return f"{said} With {blank[0]} labels the ranks are undefined." if blank else said
+
+
+def _surest(panel: Panel, labels: str, rows: list[list[float]]) -> str:
+    """Name the steadiest and the least steady place under one kind of labels."""
+    shares = {model: row for model, row in zip(panel.order, rows, strict=True) if row}
+    spans = {model: reach(row) for model, row in shares.items()}
+    best = max(shares, key=lambda model: max(shares[model]))
+    loose = max(spans, key=lambda model: spans[model][1] - spans[model][0])
     place = shares[best].index(max(shares[best])) + 1
-    spans = [reach(row) for row in shares]
-    loose = max(range(len(shares)), key=lambda i: spans[i][1] - spans[i][0])
     said = (
-        f"With {labels} labels the surest place is {listing([panel.order[best]])} at rank "
+        f"With {labels} labels the surest place is {panel.view.listing([best])} at rank "
         f"{place} ({percent(shares[best][place - 1])} of resamples)"
     )
     low, high = spans[loose]
     if high - low < 2:
         return f"{said}; no model strays over more than {count(high - low + 1, 'rank')}."
-    return f"{said}; {listing([panel.order[loose]])} ranges over ranks {low} to {high}."
+    return f"{said}; {panel.view.listing([loose])} ranges over ranks {low} to {high}."

@@ -4,18 +4,14 @@ Bars in the middle are the items on which the annotators disagree; hard labels t
 away. The dashed line is the majority.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from equipoise.report.markup import Html, coordinate
 from equipoise.report.numerals import count, number, percent
 from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, path, text
 from equipoise.report.tables import facts, row, table
+from equipoise.report.votes import Entry, axis, open_words, several
 
 LEFT, RIGHT = 44.0, 428.0
 TOP, BOTTOM = 20.0, 170.0
-
-Entry = Mapping[str, Any]
 
 
 def bars(entry: Entry, frame: tuple[Scale, Scale]) -> Html:
@@ -38,14 +34,14 @@ def draw(entry: Entry) -> Html:
     across, upward = Scale(0, 1, LEFT, RIGHT), Scale(0, most, BOTTOM, TOP)
     ticks = [tick for tick in upward.ticks(4) if tick == int(tick)]
     parts = [
-        Axis(across, TOP, BOTTOM, title="soft label").draw(6),
+        Axis(across, TOP, BOTTOM, title=axis(entry)).draw(6),
         *(text(LEFT - 6, upward(tick) + 4, count(tick), "e a") for tick in ticks),
         text(2, 10, "items", "a"),
         bars(entry, (across, upward)),
         path("ref", down(across(0.5), TOP - 4, BOTTOM - TOP + 4)),
         text(across(0.5), TOP - 8, "majority", "c a"),
     ]
-    alternative = f"Histogram of the soft labels of {count(entry['items'], 'item')}."
+    alternative = f"Histogram of the {axis(entry)} of {count(entry['items'], 'item')}."
     return drawing((NARROW, BOTTOM + 40), alternative, *parts)
 
 
@@ -61,22 +57,28 @@ def small(entry: Entry, name: str) -> Html:
         text(100, 98, "0.5", "c a"),
         text(196, 98, "1", "e a"),
     ]
-    return drawing((200, 104), f"Soft labels of {name}.", *parts, class_="tiny")
+    return drawing(
+        (200, 104), f"Histogram of the {axis(entry)}: {name}.", *parts, class_="tiny"
+    )
 
 
 def contested(entry: Entry) -> int:
-    """Count items whose soft label is at least a quarter away from both ends.
+    """Count items whose soft label is above a quarter and at most three quarters.
+
+    With several classes, those whose leading class has at most three quarters.
 
     Examples
     --------
-    >>> contested({"histogram": {"edges": [0, 0.25, 0.75, 1], "counts": [5, 2, 1]}})
-    2
+    >>> drawn = {"edges": [0, 0.25, 0.75, 1], "counts": [5, 2, 1]}
+    >>> contested({"histogram": drawn}), contested({"histogram": drawn, "classes": ["a", "b"]})
+    (2, 7)
     """
+    start = 0.0 if several(entry) else 0.25
     edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
     inside = (
         total
         for low, high, total in zip(edges, edges[1:], counts, strict=False)
-        if low >= 0.25 - 1e-9 and high <= 0.75 + 1e-9
+        if low >= start - 1e-9 and high <= 0.75 + 1e-9
     )
     return int(sum(inside))
 
@@ -86,16 +88,24 @@ def summary(entry: Entry) -> Html:
     low, middle, high = entry["votes_per_item"]
     each = count(middle) if low == high else f"{count(middle)} ({count(low)} to {count(high)})"
     items = entry["items"] or 1
+    majority, mean = heads(choice=several(entry))
     return facts(
         [
             ("Items", count(entry["items"])),
             ("Votes", count(entry["votes"])),
             ("Votes per item", each),
-            ("Positive by majority", _part(entry["positives_hard"], items)),
-            ("Mean soft label", number(entry["mean_soft"])),
+            (f"{majority[:1].upper()}{majority[1:]}", _part(entry["positives_hard"], items)),
+            (f"{mean[:1].upper()}{mean[1:]}", number(entry["mean_soft"])),
             ("Unanimous", _part(entry["unanimous"], items)),
         ]
     )
+
+
+def heads(*, choice: bool) -> tuple[str, str]:
+    """Name the majority count and the mean, of a choice among classes or a yes/no question."""
+    if choice:
+        return "items with a majority class", "mean share of the leading class"
+    return "positive by majority", "mean soft label"
 
 
 def _part(total: int | None, items: int) -> str:
@@ -107,11 +117,15 @@ def numbers(entry: Entry) -> Html:
     """List the bars that are not empty."""
     edges, counts = entry["histogram"]["edges"], entry["histogram"]["counts"]
     rows = [
-        row(f"{number(low, 2)} to {number(high, 2)}", [count(total)])
+        row(
+            f"{'from' if low == 0 else 'above'} {number(low, 2)} to {number(high, 2)}",
+            [count(total)],
+        )
         for low, high, total in zip(edges, edges[1:], counts, strict=False)
         if total
     ]
-    return table("Soft labels (empty ranges left out)", ["Soft label", "items"], rows)
+    title = f"{axis(entry)[:1].upper()}{axis(entry)[1:]}"
+    return table(f"{title} (empty ranges left out)", [title, "items"], rows)
 
 
 def finding(entry: Entry) -> str:
@@ -120,8 +134,13 @@ def finding(entry: Entry) -> str:
     if not items:
         return "There are no items with votes."
     middle = contested(entry)
+    how = (
+        "the leading class has at most three quarters of the votes"
+        if several(entry)
+        else "the soft label is above 0.25 and at most 0.75"
+    )
     return (
         f"The votes are unanimous on {count(entry['unanimous'])} of {count(items, 'item')} "
         f"({percent((entry['unanimous'] or 0) / items)}); on {count(middle)} "
-        f"({percent(middle / items)}) at least a quarter of the votes goes either way."
+        f"({percent(middle / items)}) {how}.{open_words(entry)}"
     )

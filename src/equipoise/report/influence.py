@@ -1,8 +1,8 @@
 """Influence: the items on which the comparison of two models hangs.
 
-The influence of an item is how much the difference a - b would change if the item were left
-out. Beside it stands where each model puts the item (the share of items it scores lower) and
-where the votes put it (the soft label).
+The influence of an item is, to first order, how much the difference a - b would change if
+the item were left out. Beside it stands where each model puts the item (the share of items it
+scores lower) and where the votes put it (the soft label).
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,15 @@ from equipoise.report.svg import (
     down,
     drawing,
     group,
-    label,
     markers,
     path,
     row_names,
     text,
+    titled,
 )
 from equipoise.report.tables import row, table
 from equipoise.report.view import Panel
+from equipoise.report.votes import of_panel, several
 
 WHOLE = 80  # letters of an item's name in the table
 LABEL, START, END = 132.0, 142.0, 428.0
@@ -40,7 +41,18 @@ def draw(panel: Panel, entry: Entry) -> list[Html]:
     items = [item for item in entry["items"] if defined(item["influence"])]
     if not items:
         return []
-    return [_bars(entry, items), _positions(panel, entry, items)]
+    return [_bars(panel, entry, items), _positions(panel, entry, items)]
+
+
+def _pair(panel: Panel, entry: Entry, room: int) -> str:
+    """Name the difference of the two models."""
+    return " − ".join(panel.view.short(entry[side], room) for side in "ab")
+
+
+def share_title(panel: Panel) -> str:
+    """Name the number that stands for the votes."""
+    several_here = any(several(entry) for entry in of_panel(panel))
+    return "largest share" if several_here else "soft label"
 
 
 def _height(place: int) -> float:
@@ -54,18 +66,18 @@ def _names(items: list[Entry]) -> Html:
     return group([row_names(names, 17, TOP, ROW)], x=LABEL, class_="e")
 
 
-def _bars(entry: Entry, items: list[Entry]) -> Html:
+def _bars(panel: Panel, entry: Entry, items: list[Entry]) -> Html:
     """Draw how much each item moves the difference."""
     most = max(abs(item["influence"]) for item in items) * 1.05 or 1.0
     scale = Scale(-most, most, START, END)
     bottom = TOP + ROW * len(items)
-    pair = f"{shorten(entry['a'], 14)} − {shorten(entry['b'], 14)}"
+    pair = _pair(panel, entry, 14)
     lines: dict[bool, list[str]] = {True: [], False: []}
     for place, item in enumerate(items):
         length = scale(item["influence"]) - scale(0)
         lines[item["influence"] > 0].append(across(scale(0), _height(place), length))
     parts = [
-        Axis(scale, TOP, bottom, title=f"change of {pair} without the item").draw(4),
+        Axis(scale, TOP, bottom, title=f"approximate change of {pair} without it").draw(4),
         path("up", *lines[True]),
         path("dn", *lines[False]),
         path("zero", down(scale(0), TOP, bottom - TOP)),
@@ -91,7 +103,7 @@ def _positions(panel: Panel, entry: Entry, items: list[Entry]) -> Html:
         _names(items),
         path("stem", *stems),
         path("vote", *votes),
-        text(12, 16, "soft label", "a"),
+        text(12, 16, share_title(panel), "a"),
     ]
     for side, x in (("a", START), ("b", START + 150)):
         index = panel.view.models.index(entry[side])
@@ -100,7 +112,7 @@ def _positions(panel: Panel, entry: Entry, items: list[Entry]) -> Html:
             for place, item in enumerate(items)
             if defined(item[f"position_{side}"])
         ]
-        key = label(entry[side], 15, x=x + 14, y=16)
+        key = titled(entry[side], panel.view.short(entry[side], 15), x=x + 14, y=16)
         drawn = [markers([(x + 4, 12.0), *places], index), key]
         parts.append(group(drawn, class_=model_class(index)))
     alternative = f"Where both models and the votes put {len(items)} items."
@@ -123,21 +135,21 @@ def numbers(panel: Panel, entry: Entry) -> Html:
         )
         for item in entry["items"]
     ]
-    places = [f"scored lower by {shorten(entry[side], 20)}" for side in "ab"]
-    heads = ["Item", "influence", "soft label", "votes", *places]
+    places = [f"scored lower by {panel.view.short(entry[side], 20)}" for side in "ab"]
+    heads = ["Item", "influence", share_title(panel), "votes", *places]
     return table("Most influential items", heads, rows)
 
 
 def finding(panel: Panel, entry: Entry) -> str:
     """Say whether one item could turn the comparison."""
     items = [item for item in entry["items"] if defined(item["influence"])]
-    pair = f"{listing([entry['a']])} − {listing([entry['b']])}"
+    pair = _pair(panel, entry, 40)
     if not items:
         return f"No item has a defined influence on {pair}."
     gap = panel.lead(entry["labels"], entry["a"], entry["b"]).value
     top = max(items, key=lambda item: abs(item["influence"]))
     said = (
-        f"Leaving out {listing([str(top['item'])])} alone would change {pair} by "
+        f"Leaving out {listing([str(top['item'])])} alone would change {pair} by about "
         f"{signed(top['influence'], panel.digits)}"
     )
     if gap is None:
@@ -147,7 +159,7 @@ def finding(panel: Panel, entry: Entry) -> str:
     now = f"which is {signed(raw, panel.digits)} now"
     if turning:
         return f"{said}, {now}: {count(len(turning), 'item')} could each reverse the order."
-    return f"{said}, {now}: no single item reverses the order."
+    return f"{said}, {now}: no single item would reverse the order."
 
 
 def overview(panel: Panel) -> Html:
@@ -158,7 +170,7 @@ def overview(panel: Panel) -> Html:
         if entry["metric"] != panel.facts["name"] or not items:
             continue
         top = max(items, key=lambda item: abs(item["influence"]))
-        pair = f"{shorten(entry['a'], 20)} − {shorten(entry['b'], 20)}"
+        pair = _pair(panel, entry, 20)
         cells = [shorten(str(top["item"]), WHOLE), pair, signed(top["influence"], panel.digits)]
         rows.append(row(entry["task"], cells))
     if not rows:

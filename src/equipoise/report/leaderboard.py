@@ -3,8 +3,9 @@
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import UNDEFINED, interval, number, percent, rank
 from equipoise.report.palette import model_class
-from equipoise.report.tables import name_cell, scrolling
-from equipoise.report.view import Panel, Score
+from equipoise.report.score import Score
+from equipoise.report.tables import model_cell, scrolling
+from equipoise.report.view import Panel
 
 BARS = 20  # widths a bar can have
 
@@ -68,7 +69,7 @@ def draw(panel: Panel) -> Html:
     rows = [
         element(
             "tr",
-            name_cell(model, scope="row"),
+            model_cell(panel.view, model, scope="row"),
             *(_cells(panel, panel.score(labels, model)) for labels in names),
             element("td", moved(panel, model)) if change else Html(""),
             class_=model_class(panel.view.models.index(model)),

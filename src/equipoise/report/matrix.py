@@ -14,6 +14,7 @@ from itertools import pairwise
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import EXACT, count, percent, signed, signed_interval
 from equipoise.report.palette import LIGHT_AHEAD, model_class
+from equipoise.report.score import Lead
 from equipoise.report.svg import (
     NARROW,
     across,
@@ -21,13 +22,13 @@ from equipoise.report.svg import (
     cross,
     drawing,
     group,
-    label,
     lattice,
     path,
     text,
+    titled,
 )
-from equipoise.report.tables import name_cell, scrolling
-from equipoise.report.view import Lead, Panel
+from equipoise.report.tables import model_cell, scrolling
+from equipoise.report.view import Panel
 
 LEVELS = len(LIGHT_AHEAD)
 CONTRARY = "excludes 0 on the other side"
@@ -112,9 +113,9 @@ def _names(panel: Panel, wide: float, high: float) -> Html:
     """Name the diagonal: each name heads the column below and ends the row to its left."""
     models = panel.view.models
     names = (
-        label(
+        titled(
             name,
-            14,
+            panel.view.short(name, 14),
             class_=model_class(models.index(name)),
             x=i * wide + 5,
             y=(i + 0.5) * high + 4,
@@ -225,15 +226,12 @@ def numbers(panel: Panel) -> Html:
         seconds = [b for a, b in pairs if a == first]
         rows = []
         for place, second in enumerate(seconds):
-            head = name_cell(first, rowspan=len(seconds))
+            head = model_cell(panel.view, first, rowspan=len(seconds))
             cells = join(
                 _cells_of(panel, panel.lead(labels, first, second)) for labels in names
             )
-            rows.append(
-                element(
-                    "tr", head if place == 0 else Html(""), name_cell(second), cells,
-                )
-            )  # fmt: skip
+            other = model_cell(panel.view, second)
+            rows.append(element("tr", head if place == 0 else Html(""), other, cells))
         bodies.append(element("tbody", join(rows)))
     caption = "Paired leads of the first model over the second"
     whole = element(
@@ -260,7 +258,7 @@ def finding(panel: Panel) -> str:
         how = f"are separated with {' and '.join(clear)}" if clear else "are separated with no"
         return f"The two models {how} labels."
     said = " and ".join(f"{total} with {labels} labels" for labels, total in known.items())
-    same = sum(all(panel.lead(n, a, b).identical for n in names) for a, b in every)
+    same = sum(all(panel.identical(n, a, b) for n in known) for a, b in every)
     twins = f"; {count(same, 'pair')} {'is' if same == 1 else 'are'} identical" if same else ""
     return f"Of {count(len(every), 'pair')}, the data separate {said}{twins}.{_odd(panel)}"
 

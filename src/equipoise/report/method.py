@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.report import question
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count
+from equipoise.report.scope import scope_words
 from equipoise.report.tables import facts, folded, row, table
 from equipoise.report.view import View
 
@@ -18,15 +20,18 @@ def resampling(view: View) -> Html:
     """Say what was resampled, why, and how intervals were read off."""
     how = view.header["settings"]
     ends = f"{view.level} intervals ({how['interval']})"
-    group = f" Items of the same {how['group']} stay together." if how.get("group") else ""
+    grouped = how.get("group") is not None and how.get("items_redrawn") is True
+    group = f" Items of the same {how['group']} stay together." if grouped else ""
+    scope = scope_words(view)
     return join(
         [
             element("p", element("strong", "Resampling: "), f"{_reason(view)}{group}"),
+            element("p", element("strong", "Scope: "), scope) if scope else Html(""),
             paragraph(
                 f"{count(how['replicates'], 'resample')}, the same for all models, metrics and "
                 f"labels, so that differences and ranks are paired; {ends}. P(best) is the "
                 "share of resamples in which a model is best, shared equally among ties. "
-                f"Hard labels: {how['hard']}. Soft labels: {how['soft']}."
+                f"Hard labels: {how['hard']}. Soft labels: {how['soft']}.{_wilson(view)}"
             ),
             paragraph(
                 "Intervals hold for each pair by itself and are not adjusted for the number "
@@ -34,6 +39,24 @@ def resampling(view: View) -> Html:
             ),
         ]
     )  # fmt: skip
+
+
+def _wilson(view: View) -> str:
+    """Say that precision at k has an interval of its own, where it has."""
+    names = [str(metric["name"]) for metric in view.header["metrics"]]
+    ungrouped = view.header["settings"].get("group") is None and "hard" in view.labels
+    if ungrouped and any(name.startswith("precision_at_") for name in names):
+        return " Precision at k with hard labels has Wilson’s interval."
+    return ""
+
+
+def _asked(view: View) -> Html:
+    """Show the question; old runs have none."""
+    if not view.header.get("question"):
+        return Html("")
+    said = question.sentence(view)
+    words = paragraph(said) if said else Html("")
+    return join([element("h3", "Question"), words, question.draw(view)])
 
 
 def _reason(view: View) -> str:
@@ -110,6 +133,7 @@ def draw(view: View) -> Html:
     return join(
         [
             resampling(view),
+            _asked(view),
             element("h3", "Definitions"), definitions(view),
             element("h3", "Notices", id="notices"), notices(view),
             element("h3", "Reproduce"), again(view),

@@ -6,7 +6,8 @@ A difference that is not zero is never rounded to zero: it gets as many decimals
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 UNDEFINED = "undefined"
 EXACT = 1e-12  # below this a difference of two scores is rounding, not a difference
@@ -70,21 +71,24 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
     return f"[{signed(low, digits)}, {signed(high, digits)}]"
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, digits: int = 0) -> str:
     """Write a share; only exact 0 and 1 are 0% and 100%.
 
     Examples
     --------
-    >>> [percent(share) for share in (0.0, 0.002, 0.517, 0.999, 1.0, None)]
+    >>> [percent(share) for share in (0.0, 0.002, 0.517, 0.9995, 1.0, None)]
     ['0%', '<1%', '52%', '>99%', '100%', 'undefined']
+    >>> percent(0.049, 1), percent(0.0002, 1), percent(0.9999, 1)
+    ('4.9%', '<0.1%', '>99.9%')
     """
     if share is None or not math.isfinite(share):
         return UNDEFINED
-    if 0 < share < 0.005:
-        return "<1%"
-    if 0.995 <= share < 1:
-        return ">99%"
-    return f"{100 * share:.0f}%"
+    text, step = f"{100 * share:.{digits}f}", 10.0**-digits
+    if share > 0 and float(text) == 0:
+        return f"<{step:g}%"
+    if share < 1 and float(text) == 100:
+        return f">{100 - step:g}%"
+    return f"{text}%"
 
 
 def rank(place: float | None) -> str:
@@ -171,6 +175,35 @@ def distinct(names: Sequence[str], room: int) -> list[str]:
         core = shorten(name[start : len(name) - end], room - bool(start) - bool(end))
         shown.append(f"{'…' if start else ''}{core}{'…' if end else ''}")
     return shown
+
+
+@lru_cache(maxsize=256)
+def apart(names: tuple[str, ...], room: int) -> Mapping[str, str]:
+    """Shorten names so that different names stay different; as a last resort by a number.
+
+    Examples
+    --------
+    >>> list(apart(("net-aaaa-one-zzzz", "net-aaaa-two-zzzz"), 10).values())
+    ['…one…', '…two…']
+    >>> list(apart(("aaaaaaaaaaaabaaaaaaaa", "aaaaaaaaaaaacaaaaaaaa"), 10).values())
+    ['aaaaa…aa·1', 'aaaaa…aa·2']
+    """
+    shown = {name: shorten(name, room) for name in names}
+    for attempt in (_told, _numbered):
+        alike = [n for n, short in shown.items() if list(shown.values()).count(short) > 1]
+        shown |= attempt(alike, room)
+    return shown
+
+
+def _told(names: Sequence[str], room: int) -> dict[str, str]:
+    """Shorten names by what tells them apart."""
+    return dict(zip(names, distinct(names, room), strict=True))
+
+
+def _numbered(names: Sequence[str], room: int) -> dict[str, str]:
+    """Shorten names and number them."""
+    marks = {name: f"·{place}" for place, name in enumerate(names, start=1)}
+    return {name: shorten(name, room - len(mark)) + mark for name, mark in marks.items()}
 
 
 def _shared(names: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
 """Overview: all tasks at a glance, one row each."""
 
-from equipoise.report.histogram import contested
+from equipoise.report.histogram import contested, heads
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import (
     UNDEFINED,
@@ -8,13 +8,13 @@ from equipoise.report.numerals import (
     listing,
     number,
     percent,
-    shorten,
     signed,
     signed_interval,
 )
 from equipoise.report.tables import name_cell, row, scrolling, table
 from equipoise.report.verdict import Verdict
 from equipoise.report.view import Panel, View
+from equipoise.report.votes import any_several
 from equipoise.report.words import verdicts
 
 
@@ -30,7 +30,7 @@ def _cells(found: Verdict) -> list[str]:
     mark = " ●" if lead.separated else ""
     best = panel.score(found.labels, found.best[0]).p_best
     return [
-        listing([shorten(name, 16) for name in found.best], most=2),
+        listing([panel.view.short(name, 16) for name in found.best], most=2),
         gap + mark,
         percent(best),
     ]
@@ -57,16 +57,16 @@ def glance(view: View, metric: int) -> Html:
         for labels in view.labels
     ]
     two = len(view.labels) > 1
-    heads = ["Task"]
-    heads += ["best", "lead over the next", "P(best)"] * len(view.labels)
-    heads += ["winner"] if two else []
+    titles = ["Task"]
+    titles += ["best", "lead over the next", "P(best)"] * len(view.labels)
+    titles += ["winner"] if two else []
     how = f"({view.level} intervals; ● excludes 0)"
     caption = f"All tasks at a glance, {panels[0].facts['title']} {how}"
     top = element(
         "tr", Html("<td>"), *groups,
         Html("<td>") if two else Html(""),
     )  # fmt: skip
-    second = element("tr", join(element("th", head, scope="col") for head in heads))
+    second = element("tr", join(element("th", head, scope="col") for head in titles))
     whole = element(
         "table", element("caption", caption), element("thead", top, second),
         element("tbody", join(_row(panel) for panel in panels)), class_="glance",
@@ -81,10 +81,15 @@ def disputed_words(view: View) -> str:
         return "No votes were described."
     shares = {entry["task"]: contested(entry) / entry["items"] for entry in truth}
     most = max(shares, key=lambda task: shares[task])
-    return (
-        f"{listing([most])} is the most disputed task: on {percent(shares[most])} of its items "
-        "at least a quarter of the votes goes either way."
+    if not shares[most]:
+        return "No task has items on which the votes are far apart."
+    how = (
+        "the leading class has at most three quarters of the votes"
+        if any_several(view)
+        else "the soft label is above 0.25 and at most 0.75"
     )
+    part = percent(shares[most])
+    return f"{listing([most])} is the most disputed task: on {part} of its items {how}."
 
 
 def truth_numbers(view: View) -> Html:
@@ -103,5 +108,6 @@ def truth_numbers(view: View) -> Html:
         )
         for entry in view.header["truth"]
     ]
-    heads = ["Task", "items", "votes", "positive by majority", "mean soft label"]
-    return table("Items and votes", [*heads, "unanimous", "disputed"], rows)
+    middle = heads(choice=any_several(view))
+    titles = ["Task", "items", "votes", *middle, "unanimous", "disputed"]
+    return table("Items and votes", titles, rows)

@@ -10,6 +10,7 @@ import hashlib
 from importlib.resources import files
 
 from equipoise.report.markup import Html, element, join
+from equipoise.report.notes import note_of
 from equipoise.report.numerals import count, defined
 from equipoise.report.overview import glance
 from equipoise.report.palette import css
@@ -119,7 +120,9 @@ def section(part: Section, shown: View) -> Html:
         element("h2", part.title, id=f"{part.anchor}-title"),
         part.body(shown),
         extra,
-        element("p", part.note, class_="note") if part.note else Html(""),
+        element("p", note, class_="note")
+        if (note := note_of(part.anchor, shown))
+        else Html(""),
         id=part.anchor,
         aria_labelledby=f"{part.anchor}-title",
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from equipoise.report.markup import Html, coordinate, element, join
-from equipoise.report.numerals import distinct, shorten
+from equipoise.report.numerals import apart, distinct
 from equipoise.report.palette import MARKERS, model_class
 
 NARROW = 440  # drawings of this width stand side by side, and fit a telephone
@@ -63,11 +63,6 @@ def at(x: float, y: float) -> str:
 def text(x: float, y: float, words: str, class_: str = "") -> Html:
     """Put words on the drawing."""
     return element("text", words, x=float(x), y=float(y), class_=class_ or None)
-
-
-def label(name: str, room: int, **attributes: float | str) -> Html:
-    """Put a name on the drawing, shortened to so many letters with the whole in its title."""
-    return titled(name, shorten(name, room), **attributes)
 
 
 def titled(name: str, shown: str, **attributes: float | str) -> Html:
@@ -146,8 +141,14 @@ def markers(places: Iterable[tuple[float, float]], model: int) -> Html:
 
 def model_names(models: Sequence[str], order: Sequence[str], step: float, room: int) -> Html:
     """Name the rows of a drawing, one model each."""
+    shown = apart(tuple(models), room)
     return join(
-        label(name, room, class_=model_class(models.index(name)), y=step * (place + 0.5) + 4)
+        titled(
+            name,
+            shown[name],
+            class_=model_class(models.index(name)),
+            y=step * (place + 0.5) + 4,
+        )
         for place, name in enumerate(order)
     )
 

@@ -10,14 +10,21 @@ from equipoise.report.view import View
 ROOM = 28  # letters of a name in a table
 
 
-def name_cell(
-    name: str, *, rowspan: int = 1, scope: str | None = None, room: int = ROOM
-) -> Html:
-    """Head a row, or several, with a name, shortened, the whole in the title.
+def name_cell(name: str, *, scope: str | None = None, room: int = ROOM) -> Html:
+    """Head a row with a name, shortened, the whole in the title.
 
     A scope is needed only where the column also holds cells that are no heads.
     """
-    shown = shorten(name, room)
+    return _head(name, shorten(name, room), 1, scope)
+
+
+def model_cell(view: View, model: str, *, rowspan: int = 1, scope: str | None = None) -> Html:
+    """Head a row, or several, with a model; no two models are shown alike."""
+    return _head(model, view.short(model, ROOM), rowspan, scope)
+
+
+def _head(name: str, shown: str, rowspan: int, scope: str | None) -> Html:
+    """Head a row with a short form, the whole name in the title."""
     return element(
         "th",
         shown,
@@ -32,7 +39,7 @@ def model_row(view: View, model: str, cells: Iterable[str]) -> Html:
     index = view.models.index(model)
     return element(
         "tr",
-        name_cell(model),
+        model_cell(view, model),
         join(element("td", cell) for cell in cells),
         class_=model_class(index),
     )

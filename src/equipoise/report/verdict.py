@@ -7,7 +7,8 @@ lies wholly above zero. Models that share the best score are best together.
 from dataclasses import dataclass
 
 from equipoise.report.numerals import defined
-from equipoise.report.view import Lead, Panel
+from equipoise.report.score import Lead
+from equipoise.report.view import Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,17 @@ class Verdict:
         return len(self.best) == 1 and self.runner_up is not None and not self.close
 
     @property
+    def blind(self) -> bool:
+        """Whether all that keeps the best from being clear is that no interval is defined."""
+        return bool(self.close) and not any(
+            self.panel.lead(self.labels, self.best[0], other).defined for other in self.close
+        )
+
+    @property
     def identical(self) -> bool:
         """Whether the models that share the first rank agree in every resample."""
         return len(self.best) > 1 and all(
-            self.panel.lead(self.labels, self.best[0], other).identical
-            for other in self.best[1:]
+            self.panel.identical(self.labels, self.best[0], other) for other in self.best[1:]
         )
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
-from equipoise.report.numerals import EXACT, decimals, defined
+from equipoise.report.numerals import EXACT, apart, decimals, defined, listing
+from equipoise.report.score import Lead, Score
 
 SCHEMA = 1
+SAID = 40  # letters of a name in a sentence
 PARTS = (
     "title", "settings", "tasks", "models", "labels", "metrics", "rows", "differences",
     "rank_probabilities", "rank_correlation", "annotators", "truth", "influential", "notices",
@@ -47,69 +49,6 @@ class RunLike(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """One model's score; None is undefined."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    rank: float | None = None
-    p_best: float | None = None
-    shift: float | None = None
-    undefined_share: float | None = None
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the value it belongs to."""
-        if self.value is None or self.low is None or self.high is None:
-            return False
-        return not self.low - EXACT <= self.value <= self.high + EXACT
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """How much better one model is than another, paired over the same resamples."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_better: float | None = None
-
-    @property
-    def separated(self) -> bool:
-        """Whether the whole interval is on the side of the first model."""
-        return self.low is not None and self.low > EXACT
-
-    @property
-    def reversed(self) -> bool:
-        """Whether the whole interval is on the side of the second model."""
-        return self.high is not None and self.high < -EXACT
-
-    @property
-    def decided(self) -> bool:
-        """Whether the interval excludes zero, on the side of the value."""
-        if self.value is None:
-            return False
-        return self.separated if self.value > EXACT else self.reversed and self.value < -EXACT
-
-    @property
-    def contrary(self) -> bool:
-        """Whether the interval excludes zero, but not on the side of the value."""
-        return (self.separated or self.reversed) and not self.decided
-
-    @property
-    def identical(self) -> bool:
-        """Whether the difference is zero, in the data and at both ends of the interval."""
-        ends = (self.value, self.low, self.high)
-        return all(end is not None and abs(end) <= EXACT for end in ends)
-
-    @property
-    def defined(self) -> bool:
-        """Whether there is an interval at all."""
-        return defined(self.low) and defined(self.high)
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """The whole run, indexed; `run` is checked by `view`."""
 
@@ -132,6 +71,14 @@ class View:
     def level(self) -> str:
         """The level of the intervals, as one writes it."""
         return f"{100 * float(self.header['settings']['level']):g}%"
+
+    def short(self, model: str, room: int) -> str:
+        """Shorten the name of a model so that no other model is shown by the same letters."""
+        return apart(tuple(self.models), room)[model]
+
+    def listing(self, models: Sequence[str], most: int = 6) -> str:
+        """List models as one would say them; long names are shortened but stay different."""
+        return listing([self.short(model, SAID) for model in models], most)
 
     def task_title(self, task: int) -> str:
         """Name a task; a single task may have none."""
@@ -232,6 +179,14 @@ class Panel:
         found: NDArray[np.float64] = self.view.replicates[place]
         return found
 
+    def identical(self, labels: str, a: str, b: str) -> bool:
+        """Whether two models have the same score, in the data and in every resample."""
+        gap = self.lead(labels, a, b).value
+        if gap is None or abs(gap) > EXACT:
+            return False
+        first, second = (self.resampled(labels, model) for model in (a, b))
+        return bool(np.allclose(first, second, rtol=0, atol=EXACT, equal_nan=True))
+
     def entry(self, part: str, labels: str | None = None) -> Mapping[str, Any] | None:
         """Return the one entry of a part of the run for this panel, if it has one."""
         for entry in self.view.header[part]:
@@ -266,11 +221,14 @@ def view(run: RunLike) -> View:
 
 
 def _scores(header: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Score]:
-    """Index the scores; nan becomes None."""
-    names = tuple(Score.__dataclass_fields__)
+    """Index the scores; nan becomes None, and what is undefined has no rank."""
     return {
         (row["task"], row["metric"], row["labels"], row["model"]): Score(
-            **{name: row[name] if defined(row.get(name)) else None for name in names}
+            **{
+                name: row[name] if defined(row.get(name)) else None
+                for name in Score.__dataclass_fields__
+                if defined(row.get("value")) or name not in ("rank", "p_best")
+            }
         )
         for row in header["rows"]
     }

@@ -4,19 +4,22 @@ They say less than the numbers, never more: where an interval of a difference in
 the data do not separate the two models, and the sentence says so.
 """
 
+from equipoise.report.gaps import missing
+from equipoise.report.moves import movers
 from equipoise.report.numerals import (
     EXACT,
     count,
     defined,
     interval,
-    listing,
     number,
     percent,
-    rank,
     signed_interval,
 )
+from equipoise.report.scope import opening, over
+from equipoise.report.score import Lead
 from equipoise.report.verdict import Verdict, verdict
-from equipoise.report.view import Lead, Panel
+from equipoise.report.view import Panel
+from equipoise.report.votes import settled_words
 
 
 def verdicts(panel: Panel) -> list[Verdict]:
@@ -41,15 +44,17 @@ def headline(panel: Panel) -> str:
     if len(panel.view.models) == 1:
         return "One model, so there is nothing to rank it against."
     if any(each.runner_up is None and len(each.best) == 1 for each in found):
-        return f"Only {listing(found[-1].best)} has a defined score, so there is no ranking."
+        only = panel.view.listing(found[-1].best)
+        return f"Only {only} has a defined score, so there is no ranking."
     if len(found) == 2 and found[0].best != found[1].best:
-        return _split(found[0], found[1])
-    return _agreed(found)
+        start = opening(panel)
+        return f"{start}{'the' if start else 'The'} {_split(found[0], found[1])}"
+    return f"{opening(panel)}{_agreed(found)}"
 
 
 def _agreed(found: list[Verdict]) -> str:
     """Headline when the same models come first under all labels."""
-    name = listing(found[-1].best)
+    name = found[-1].panel.view.listing(found[-1].best)
     ways = " and ".join(each.labels for each in found)
     if len(found[-1].best) > 1:
         same = all(each.identical for each in found)
@@ -60,27 +65,42 @@ def _agreed(found: list[Verdict]) -> str:
     if len(clear) == len(found):
         return f"{name} is the best model with {ways} labels."
     if clear:
-        return (
-            f"{name} scores highest with {ways} labels, "
-            f"but only {clear[0]} labels separate it from every other model."
-        )
+        return f"{name} scores highest with {ways} labels{_one_sided(found, clear[0])}."
+    if all(each.blind for each in found):
+        return f"{name} scores highest, but the interval of its lead cannot be computed."
     close = [model for each in found[::-1] for model in each.close]
-    rest = listing(list(dict.fromkeys(close)), most=3)
+    rest = found[-1].panel.view.listing(list(dict.fromkeys(close)), most=3)
     return f"{name} scores highest, but the data do not separate it from {rest}."
 
 
+def _one_sided(found: list[Verdict], clear: str) -> str:
+    """End of the headline when one kind of labels separates the best from all others."""
+    blind = [each.labels for each in found if each.blind]
+    if blind:
+        return (
+            f"; {clear} labels separate it from every other model, "
+            f"but the interval of its {blind[0]} lead cannot be computed"
+        )
+    return f", but only {clear} labels separate it from every other model"
+
+
 def _split(hard: Verdict, soft: Verdict) -> str:
-    """Headline when the labels disagree about the winner."""
+    """Headline when the labels disagree about the winner, after its first word."""
+    view = hard.panel.view
     start = (
-        "The winner depends on how disagreement is counted: "
-        f"{listing(hard.best, most=2)} with {hard.labels} labels, "
-        f"{listing(soft.best, most=2)} with {soft.labels} labels."
+        "winner depends on how disagreement is counted: "
+        f"{view.listing(hard.best, most=2)} with {hard.labels} labels, "
+        f"{view.listing(soft.best, most=2)} with {soft.labels} labels."
     )
-    apart = [
-        first.panel.lead(first.labels, first.best[0], second.best[0]).separated
+    leads = [
+        first.panel.lead(first.labels, first.best[0], second.best[0])
         for first, second in ((hard, soft), (soft, hard))
     ]
-    return start if any(apart) else f"{start} Neither choice of labels separates the two."
+    if any(lead.separated for lead in leads):
+        return start
+    if not any(lead.defined for lead in leads):
+        return f"{start} No interval of the difference between the two can be computed."
+    return f"{start} Neither choice of labels separates the two."
 
 
 def standing(found: Verdict) -> str:
@@ -92,7 +112,7 @@ def standing(found: Verdict) -> str:
     score, digits = panel.score(labels, found.best[0]), panel.digits
     dagger = "†" if score.outside else ""
     value = f"{number(score.value, digits)}{dagger} {interval(score.low, score.high, digits)}"
-    name = listing(found.best)
+    name = panel.view.listing(found.best)
     if len(found.best) > 1:
         many = "identical in every resample" if found.identical else "tied"
         said = f"{start}{name} are {many} with the best {panel.title(labels)}, {value}"
@@ -101,8 +121,11 @@ def standing(found: Verdict) -> str:
         comma = "" if found.runner_up is None else ","
         said = f"{start}{name} {which} {panel.title(labels)}{comma} {value}"
     sentences = [f"{said}{_lead_words(found)}.", *_sureness(found)]
+    if missing(score):
+        share = percent(score.undefined_share, 1)
+        sentences.append(f"{share} of resamples are undefined: no interval can be computed.")
     if found.unranked:
-        sentences.append(f"Undefined for {listing(found.unranked)}.")
+        sentences.append(f"Undefined for {panel.view.listing(found.unranked)}.")
     return " ".join(sentences)
 
 
@@ -111,7 +134,7 @@ def _lead_words(found: Verdict) -> str:
     if found.runner_up is None:
         return ", and there is no other model to compare" if len(found.best) == 1 else ""
     lead, digits = found.lead, found.panel.digits
-    second = listing([found.runner_up])
+    second = found.panel.view.listing([found.runner_up])
     if not lead.defined:
         return f"; the lead over {second} has no defined interval"
     gap = f"{number_of(lead, digits)} {signed_interval(lead.low, lead.high, digits)}"
@@ -139,14 +162,26 @@ def _sureness(found: Verdict) -> list[str]:
     said = []
     if found.runner_up is not None and defined(score.p_best):
         each = " each" if len(found.best) > 1 else ""
-        said.append(f"P(best) is {percent(score.p_best)}{each}{_rival(found)}.")
-    others = [model for model in found.close if model != found.runner_up]
-    if others:
-        also = "Nor do they" if found.runner_up in found.close else "The data do not"
-        said.append(f"{also} separate {listing(found.best)} from {listing(others)}.")
-        if found.runner_up in found.close:
-            said.insert(0, said.pop())
-    return said
+        share = f"{percent(score.p_best)}{each}{over(found.panel)}"
+        said.append(f"P(best) is {share}{_rival(found)}.")
+    return [*said, *_others(found)] if found.lead.separated else [*_others(found), *said]
+
+
+def _others(found: Verdict) -> list[str]:
+    """Say who else, after the runner-up, cannot be told from the best."""
+    others = [
+        model
+        for model in found.close
+        if model != found.runner_up
+        and found.panel.lead(found.labels, found.best[0], model).defined
+    ]
+    if not others:
+        return []
+    also = (
+        "Nor do they" if found.lead.defined and not found.lead.separated else "The data do not"
+    )
+    name = found.panel.view.listing
+    return [f"{also} separate {name(found.best)} from {name(others)}."]
 
 
 def _rival(found: Verdict) -> str:
@@ -157,7 +192,9 @@ def _rival(found: Verdict) -> str:
     top = max(shares, key=lambda model: shares[model])
     if top in found.best or shares[top] <= own:
         return ""
-    return f", although {listing([top])} is best more often, in {percent(shares[top])}"
+    return (
+        f", although {panel.view.listing([top])} is best more often, in {percent(shares[top])}"
+    )
 
 
 def change(panel: Panel) -> str:
@@ -168,19 +205,22 @@ def change(panel: Panel) -> str:
     hard, soft = found[0], found[-1]
     if not hard.best or not soft.best:
         return "Hard and soft labels cannot be compared where either score is undefined."
-    return f"{_winner_words(hard, soft)}{_order_words(panel)}"
+    settled = settled_words(panel) if set(hard.best) == set(soft.best) else ""
+    return settled or f"{_winner_words(hard, soft)}{_order_words(panel)}"
 
 
 def _winner_words(hard: Verdict, soft: Verdict) -> str:
     """Say whether the winner changes, and whether that change is more than noise."""
     if set(hard.best) == set(soft.best):
         return "Counting disagreement does not change the winner"
-    old, new = listing(hard.best), listing(soft.best)
+    old, new = (each.panel.view.listing(each.best) for each in (hard, soft))
     said = f"Counting disagreement changes the winner from {old} to {new}"
     lead = soft.panel.lead(soft.labels, soft.best[0], hard.best[0])
     gap = signed_interval(lead.low, lead.high, soft.panel.digits)
     if soft.best[0] in hard.best or hard.best[0] in soft.best:
         return said
+    if not lead.defined:
+        return f"{said}, but the interval of the soft lead cannot be computed"
     if lead.separated:
         return f"{said}, and soft labels separate the two (lead {gap})"
     return f"{said}, but soft labels do not separate the two (lead {gap})"
@@ -197,50 +237,3 @@ def _order_words(panel: Panel) -> str:
     if not moved:
         return "; no model changes rank."
     return f"; {whole} (Spearman {number(spearman, 2)} between the two orders)."
-
-
-def movers(panel: Panel) -> list[tuple[str, float]]:
-    """Models whose rank differs between the first and last labels; positive is upwards."""
-    first, last = panel.view.labels[0], panel.view.labels[-1]
-    steps = []
-    for model in panel.order:
-        before, after = panel.score(first, model).rank, panel.score(last, model).rank
-        if before is not None and after is not None and before != after:
-            steps.append((model, before - after))
-    return steps
-
-
-def moved_words(panel: Panel) -> str:
-    """Say which model moves most between the two rankings."""
-    if len(panel.view.labels) < 2 or len(panel.view.models) < 2:
-        return ""
-    steps = movers(panel)
-    if not any(found.best for found in verdicts(panel)):
-        return f"{panel.facts['title']} is undefined for every model, so there are no ranks."
-    if not steps:
-        return "Every model has the same rank with hard and with soft labels."
-    if len(panel.view.models) == 2:
-        return "The two models change places between hard and soft labels."
-    model, step = max(steps, key=lambda pair: abs(pair[1]))
-    before = panel.score(panel.view.labels[0], model).rank
-    after = panel.score(panel.view.labels[-1], model).rank
-    way = "up" if step > 0 else "down"
-    return (
-        f"{count(len(steps))} of {count(len(panel.view.models), 'model')} change rank; "
-        f"{listing([model])} moves most, {way} from {rank(before)} to {rank(after)}."
-    )
-
-
-def steady_words(panel: Panel) -> str:
-    """Say how alike the two orders are, and which is steadier."""
-    entry = panel.entry("rank_correlation") or {}
-    if not defined(entry.get("spearman")):
-        return "The agreement of the two orders is undefined."
-    said = f"The hard and soft orders agree at Spearman {number(entry['spearman'], 2)}"
-    share = entry.get("soft_win_rate")
-    if not defined(share):
-        return f"{said}."
-    return (
-        f"{said}; under resampling the soft order stays nearer to its original than the hard "
-        f"order in {percent(share)} of resamples."
-    )

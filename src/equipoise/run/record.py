@@ -83,16 +83,7 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
             for labels in LABELS
             for one in evaluation.differences(name, labels=labels, task=task)
         ],
-        "rank_probabilities": [
-            {
-                "task": task,
-                "metric": name,
-                "labels": labels,
-                "matrix": evaluation.rank_probabilities(name, labels=labels, task=task),
-            }
-            for task, name in where
-            for labels in LABELS
-        ],
+        "rank_probabilities": _rank_probabilities(evaluation, where),
         "rank_correlation": [
             evaluation.rank_correlation(name, task=task)._asdict() for task, name in where
         ],
@@ -163,6 +154,21 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
         extra = {"shift": estimate.shift, "undefined_share": estimate.undefined}
         rows.append({**row._asdict(), **extra})
     return rows
+
+
+def _rank_probabilities(
+    evaluation: Evaluation, where: list[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "task": task,
+            "metric": name,
+            "labels": labels,
+            "matrix": evaluation.rank_probabilities(name, labels=labels, task=task),
+        }
+        for task, name in where
+        for labels in LABELS
+    ]
 
 
 def _influential(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -1,0 +1,67 @@
+"""What `equipoise evaluate` was asked: words checked before anything is read, then files."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from equipoise.cli._options import checked, column_map, words
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.predictions import Predictions
+
+
+def usage(options: dict[str, Any]) -> dict[str, Any]:
+    """Check the words of options before anything is read."""
+    from equipoise.arrays import choice
+    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
+    from equipoise.evaluation.alignment import ON_MISSING
+    from equipoise.metrics import named
+    from equipoise.resampling import normalised
+
+    known = {
+        "interval": ("percentile", "basic", "normal"),
+        "kind": KINDS,
+        "layout": ANNOTATION_LAYOUTS,
+        "prediction_layout": PREDICTION_LAYOUTS,
+        "repeats": REPEATS,
+        "on_missing": ON_MISSING,
+    }
+    for name, allowed in known.items():
+        if options[name] is not None:
+            flag = "--" + name.replace("_", "-")
+            checked(flag, partial(choice, flag, known=allowed), options[name])
+    if options["resample"] is not None:
+        checked("--resample", normalised, options["resample"])
+    metrics = [checked("--metrics", named, word) for word in words(options["metrics"])]
+    if not metrics:
+        message = "got nothing, expected at least one metric, for example auroc"
+        raise typer.BadParameter(message, param_hint="--metrics")
+    return {"metrics": metrics, "interval": options["interval"]}
+
+
+def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read both files."""
+    from equipoise.io import read_annotations, read_predictions
+
+    table = read_annotations(
+        options["annotations"],
+        layout=options["layout"],
+        kind=options["kind"],
+        classes=words(options["classes"]) or None,
+        columns=column_map(options["columns"], "--columns"),
+        repeats=options["repeats"],
+        exchangeable=options["exchangeable"],
+    )
+    models = read_predictions(
+        options["predictions"],
+        layout=options["prediction_layout"],
+        columns=column_map(options["prediction_columns"], "--prediction-columns"),
+        classes=table.classes or None,
+    )
+    if options["at_least"] is not None:
+        table = table.at_least(options["at_least"])
+    if options["positive"] is not None:
+        table = table.against(options["positive"])
+    return table, models

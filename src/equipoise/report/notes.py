@@ -1,0 +1,71 @@
+"""Notes: how to read each section, and what its numbers mean."""
+
+from equipoise.report.view import View
+from equipoise.report.votes import any_several
+
+NOTES = {
+    "verdict": (
+        "A lead is the paired difference in favour of the first model (the sign is turned "
+        "where lower is better), taken over the same resamples. If its interval includes 0, "
+        "the data do not separate the two models. Both drawings have one scale and one size "
+        "of dot, a fiftieth of the resamples each. † marks a score outside its own interval."
+    ),
+    "leaderboard": (
+        "Models stand in the order of their soft rank, here and in every figure. Ties share "
+        "the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
+        "outside its own interval, explained under the forest plot."
+    ),
+    "forest": (
+        "Equal lengths are equal differences in both drawings. Mark: the score. Thin line: "
+        "the interval; thick line: the middle half of the resamples; tick: their mean. The "
+        "shift is that mean minus the score. Resampling votes or readers makes majorities "
+        "less clear than they were, so hard scores tend to shift (mostly for the worse) and "
+        "an interval can leave its own score out (†, dashed line). Read such an interval as "
+        "how steady the score is, not as where the truth lies. Soft labels move smoothly with "
+        "the votes, so their scores usually shift little."
+    ),
+    "ranks": (
+        "Thick lines change rank. Steadiness is the mean Spearman correlation of the "
+        "resampled order with the original one: 1 is an order that never changes."
+    ),
+    "probabilities": (
+        "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
+        "whose place the data leave open."
+    ),
+    "differences": (
+        "Follow a cell’s column up to one model and its row right to the other: the cell is "
+        "the lead of the first. Orange means the order is the other way round. Intervals are "
+        "not adjusted for the number of pairs, so among many equal models a few dots are "
+        "expected."
+    ),
+    "annotators": (
+        "The positive share is over the votes each annotator gave. Agreement is with the mean "
+        "of the others on the same items."
+    ),
+    "labels": (
+        "The soft label of an item is the share of positive votes it received, or what the "
+        "chosen aggregation made of them. Hard labels keep only the side of the majority."
+    ),
+    "items": (
+        "The influence of an item is, to first order, the change of the difference if that "
+        "item were left out. A position is the share of items that the model scores lower. "
+        "Look here first for wrong votes and for cases worth a second reading."
+    ),
+}
+SEVERAL = {
+    "annotators": (
+        "Agreement is the share of the other votes on the same items that say the same. With "
+        "several classes there is no single share of yes."
+    ),
+    "labels": (
+        "The soft label of an item gives each class the share of votes it received, or what "
+        "the chosen aggregation made of them; the figure shows the largest share. Hard labels "
+        "keep only the class with more than half."
+    ),
+}
+
+
+def note_of(section: str, view: View) -> str:
+    """Return the note of a section, in the words of the question that was asked."""
+    several = SEVERAL if any_several(view) else {}
+    return several.get(section) or NOTES.get(section, "")

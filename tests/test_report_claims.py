@@ -1,0 +1,282 @@
+"""What the page may claim: of these items, of defined numbers, in the words of the question."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+from equipoise.report import bump, dots, heatmap, matrix, moves, question, render, words
+from equipoise.report.gaps import gaps
+from equipoise.report.numerals import apart, percent
+from equipoise.report.verdict import verdict
+from equipoise.report.view import Panel, view
+from tests.report_sample import FIXED, METRICS, SampleRun, Shape, sample
+from tests.test_report_words import APART, CLOSE, NOTHING, SWAPPED, TWINS, model, panel
+
+SINGLE = Shape(tasks=("",), undefined=None)
+BINARY = ("Positive by majority", "ean soft label", "positive votes", "base rate", "say yes")
+
+
+def changed(run, change):
+    """Copy a run with a header changed in place."""
+    header = json.loads(json.dumps(run.header))
+    change(header)
+    return SampleRun(header, run.replicates)
+
+
+def section(page, anchor):
+    return page.split(f"<section id={anchor}")[1].split("</section>")[0]
+
+
+def holes(made, labels, share, names=("alpha",)):
+    """Take the intervals of some models away, as a run does when resamples are undefined."""
+
+    def change(header):
+        for row in header["rows"]:
+            if row["labels"] == labels and row["model"] in names:
+                row.update(low=None, high=None, undefined_share=share)
+        for pair in header["differences"]:
+            if pair["labels"] == labels and {pair["a"], pair["b"]} & set(names):
+                pair.update(low=None, high=None)
+
+    run = changed(SampleRun(made.view.header, made.view.replicates), change)
+    return Panel(view(run), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("hard", "soft", "start"),
+    [
+        (APART, APART, "On these items, alpha is the best model with"),
+        (CLOSE, CLOSE, "On these items, alpha scores highest, but"),
+        (TWINS, TWINS, "On these items, alpha and beta are identical"),
+        (APART, SWAPPED, "On these items, the winner depends on how"),
+    ],
+)
+def test_with_fixed_items_every_ranking_is_about_these_items(hard, soft, start):
+    assert words.headline(panel(hard, soft, redrawn=False)).startswith(start)
+    assert "these items" not in words.headline(panel(hard, soft))
+
+
+def test_with_fixed_items_what_does_not_rank_stays_as_it_is():
+    for made_of in (NOTHING, APART[:1], [APART[0], *NOTHING[1:]]):
+        headline = words.headline(panel(made_of, made_of, redrawn=False))
+        assert "these items" not in headline
+    said = words.standing(verdict(panel(APART, APART, redrawn=False), "soft"))
+    assert "P(best) is 100% (over redrawn annotators)." in said
+
+
+def test_the_scope_stands_right_under_the_headline():
+    page = render(sample(SINGLE))
+    assert re.search(rf"class=headline>[^<]*</p><p class=scope>{FIXED}", page)
+    assert FIXED in section(page, "method")
+    redrawn = render(sample(dataclasses.replace(SINGLE, items_redrawn=True)))
+    assert "<p class=scope" not in redrawn
+    assert "On these items" not in redrawn
+
+
+def test_a_run_without_the_newer_keys_still_makes_a_page():
+    def age(header):
+        del header["question"], header["settings"]["scope"], header["settings"]["items_redrawn"]
+        for entry in header["truth"]:
+            del entry["classes"], entry["no_majority"], entry["single_vote"]
+
+    page = render(changed(sample(), age))
+    assert "On these items" not in page
+    assert "Positive by majority" in page
+    assert "How answers were read" not in page
+
+
+def test_runs_that_ask_different_questions_can_be_told_apart():
+    pages = []
+    for least in (3, 4):
+        run = changed(sample(SINGLE), lambda h, n=least: h["question"].update(at_least=n))
+        pages.append(section(render(run), "method"))
+        assert f"Positive is every class from {least} upwards." in pages[-1]
+    assert pages[0] != pages[1]
+    assert "item: image, annotator: reader" in pages[0]
+    named = changed(
+        sample(SINGLE), lambda h: h["question"].update(at_least=None, positive="ill")
+    )
+    assert question.sentence(view(named)) == "Positive is ill."
+
+
+def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
+    precise = ({**METRICS[0], "name": "precision_at_10"},)
+    run = sample(dataclasses.replace(SINGLE, metrics=precise))
+    assert "Wilson’s interval" in render(run)
+    assert "Wilson" not in render(sample(SINGLE))
+    for redrawn in (True, False):
+        how = {"group": "patient", "items_redrawn": redrawn}
+        page = render(changed(run, lambda h, how=how: h["settings"].update(how)))
+        assert "Wilson" not in page
+        assert ("Items of the same patient stay together" in page) == redrawn
+
+
+def test_undefined_labels_have_no_ranks_on_the_page():
+    made = panel(NOTHING, APART)
+    assert [len(heatmap.matrix(made, labels)) for labels in made.view.labels] == [0, 3]
+    assert heatmap.finding(made).endswith("With hard labels the ranks are undefined.")
+    assert moves.moved_words(made) == (
+        "AUROC with hard labels is undefined for every model, "
+        "so there are no two rankings to compare."
+    )
+    assert bump.draw(made) is None
+
+
+def test_a_filled_rank_of_an_undefined_score_is_not_shown():
+    def fill(header):
+        for row in header["rows"]:
+            row.update(rank=1.0, p_best=0.5)
+        for entry in header["rank_probabilities"]:
+            entry["matrix"] = [[0.5, 0.5, 0.0]] * 3
+
+    undefined = panel(NOTHING, NOTHING).view
+    made = Panel(view(changed(SampleRun(undefined.header, undefined.replicates), fill)), 0, 0)
+    assert made.score("hard", "alpha").p_best is None
+    assert made.ranked("soft") == []
+    assert heatmap.draw(made) == []
+    assert "Every model has" not in moves.moved_words(made)
+
+
+def test_one_undefined_model_has_an_empty_row():
+    mixed = [*APART[:2], NOTHING[0]]
+    made = panel(mixed, mixed)
+
+    def fill(header):
+        for entry in header["rank_probabilities"]:
+            entry["matrix"] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [None, None, None]]
+
+    made = Panel(view(changed(SampleRun(made.view.header, made.view.replicates), fill)), 0, 0)
+    assert heatmap.matrix(made, "soft")[-1] == []
+    assert "undefined" in "".join(heatmap.draw(made))
+    assert moves.moved_words(made).startswith("Models with a defined score have the same rank")
+
+
+def test_steadiness_is_shown_where_only_one_order_has_it():
+    def change(header):
+        header["rank_correlation"][0].update(mean_spearman_soft=0.75, mean_spearman_hard=None)
+
+    made = panel(NOTHING, APART).view
+    page = render(changed(SampleRun(made.header, made.replicates), change))
+    assert "Steadiness of the soft order<dd>0.75" in section(page, "ranks")
+
+
+def test_an_interval_lost_to_undefined_resamples_is_explained():
+    made = holes(panel(APART, APART), "hard", 0.049)
+    assert words.headline(made) == (
+        "alpha scores highest with hard and soft labels; soft labels separate it from every "
+        "other model, but the interval of its hard lead cannot be computed."
+    )
+    said = words.standing(verdict(made, "hard"))
+    assert "the lead over beta has no defined interval" in said
+    assert "4.9% of resamples are undefined: no interval can be computed." in said
+    assert gaps(made) == [
+        "With hard labels 4.9% of resamples are undefined for alpha, "
+        "so its interval cannot be computed."
+    ]
+    page = render(SampleRun(made.view.header, made.view.replicates))
+    assert gaps(made)[0] in section(page, "leaderboard")
+    both = holes(made, "soft", 0.05)
+    assert words.headline(both) == (
+        "alpha scores highest, but the interval of its lead cannot be computed."
+    )
+    split = holes(holes(panel(APART, SWAPPED), "hard", 0.1), "soft", 0.1)
+    assert words.headline(split).endswith("between the two can be computed.")
+    assert "the interval of the soft lead cannot be computed" in words.change(split)
+
+
+@pytest.mark.parametrize("tasks", [("",), ("one", "two")])
+@pytest.mark.parametrize("crowd", [8, 90])
+def test_several_classes_are_not_told_as_yes_and_no(tasks, crowd):
+    shape = dataclasses.replace(SINGLE, classes=("cat", "dog", "owl"), tasks=tasks)
+    page = render(sample(dataclasses.replace(shape, annotators=crowd)))
+    for anchor in ("annotators", "labels"):
+        for word in BINARY:
+            assert word not in section(page, anchor)
+    assert "Items with a majority class" in page
+    assert "Mean share of the leading class" in page
+    assert "Share of the most voted class" in page
+    assert "agreement with the others" in section(page, "annotators")
+
+
+def test_items_without_a_majority_and_with_one_vote_are_counted():
+    def change(header):
+        header["truth"][0].update(no_majority=7, single_vote=1)
+
+    said = "7 items have no strict majority and count as negative. 1 item has a single vote."
+    assert said in section(render(changed(sample(SINGLE), change)), "labels")
+    several = sample(dataclasses.replace(SINGLE, classes=("cat", "dog", "owl")))
+    assert "7 items have no strict majority and count for no class." in section(
+        render(changed(several, change)), "labels"
+    )
+
+
+def test_dots_have_one_size_and_one_scale():
+    made = panel(CLOSE, [model(0.9, 0.02), model(0.89, 0.02, phase=70), model(0.7)])
+    drawn = dots.draw([verdict(made, labels) for labels in ("hard", "soft")])
+    assert len(drawn) == 2
+    sizes = {size for each in drawn for size in re.findall(r"stroke-width=([\d.]+)", each)}
+    zeros = {re.search(r"class=zero d=M([\d.]+)", each)[1] for each in drawn}
+    assert len(sizes) == len(zeros) == 1
+    assert all("stand for the resamples" in each for each in drawn)
+
+
+def test_a_difference_of_zero_at_both_ends_is_not_yet_identical():
+    noise = np.zeros(201)
+    noise[100] = 0.01
+    tied = [(0.9, np.full(201, 0.9)), (0.9, 0.9 + noise), model(0.7)]
+    made = panel(tied, tied)
+    lead = made.lead("soft", "alpha", "beta")
+    assert lead.low == pytest.approx(0)
+    assert lead.high == pytest.approx(0)
+    assert words.headline(made).startswith("alpha and beta are tied")
+    assert "identical" not in matrix.finding(made)
+
+
+def test_long_names_stay_different_everywhere():
+    start, end = "resnet50" * 5, "finetuned" * 5
+    names = [f"{start}{letter}{end}" for letter in "abc"]
+    for room in (14, 16, 20, 28, 40):
+        shown = apart((*names, "short"), room)
+        assert len(set(shown.values())) == 4
+        assert max(map(len, shown.values())) <= room
+        assert shown["short"] == "short"
+    shape = dataclasses.replace(SINGLE, models=tuple(names))
+    made = Panel(view(sample(shape)), 0, 0)
+    assert len({made.view.listing([name]) for name in names}) == 3
+    board = section(render(sample(shape)), "leaderboard")
+    assert len(set(re.findall(r"<th scope=row[^>]*>([^<]+)", board))) == 3
+
+
+@pytest.mark.parametrize(
+    ("votes", "said"), [(1, "every item has a single vote."), (5, "unanimous on every item")]
+)
+def test_without_disagreement_there_is_nothing_to_count(votes, said):
+    def settle(header):
+        for entry in header["truth"]:
+            entry.update(unanimous=entry["items"], votes_per_item=[votes] * 3)
+
+    made = panel(APART, APART).view
+    settled = Panel(view(changed(SampleRun(made.header, made.replicates), settle)), 0, 0)
+    assert words.change(settled).startswith("There is no disagreement to count")
+    assert said in words.change(settled)
+    assert "does not change the winner" not in words.change(settled)
+
+
+def test_only_certainty_is_a_hundred_percent():
+    assert [percent(share) for share in (0.9995, 1.0, 0.0004, 0.0)] == [
+        ">99%", "100%", "<1%", "0%",
+    ]  # fmt: skip
+
+    def nearly(header):
+        for entry in header["rank_probabilities"]:
+            entry["matrix"] = [[0.9995, 0.0005, 0], [0.0005, 0.9995, 0], [0, 0, 1.0]]
+
+    made = panel(APART, APART).view
+    page = section(
+        render(changed(SampleRun(made.header, made.replicates), nearly)), "probabilities"
+    )
+    assert "&gt;99</text>" in page
+    assert page.count(">100</text>") == 2
