@@ -187,8 +187,9 @@ def resample(
     >>> resample(votes).kind
     'panel'
     """
-    chosen, reason = _default(truth)
-    if kind is not None:
+    if kind is None:
+        chosen, reason = _default(truth)
+    else:
         chosen = normalised(kind)
         reason = f"{chosen} was asked for."
     if isinstance(truth, Annotations):
@@ -246,8 +247,8 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
         if _votes_per_item(truth) > 1.5:
             return "votes", "votes, because votes are anonymous: each item's own are redrawn."
         return "items", "items, because votes are anonymous and most items have a single one."
-    pairs = np.unique(np.stack([truth.annotator, truth.item]), axis=1)
-    load = np.bincount(pairs[0])
+    pairs = np.unique(truth.annotator.astype(np.int64) * len(truth.items) + truth.item)
+    load = np.bincount(pairs // len(truth.items))
     shared = float(load[load > 1].sum() / load.sum())
     if len(truth.annotators) > 1 and shared >= 0.5:
         return (
