@@ -3,7 +3,15 @@
 import sys
 from importlib import import_module
 
-EVERY = ("startup", "read_votes", "kernels", "item_bootstrap", "vote_bootstrap", "influence")
+EVERY = (
+    "startup",
+    "read_votes",
+    "kernels",
+    "item_bootstrap",
+    "vote_bootstrap",
+    "influence",
+    "plackett_luce",
+)
 
 for name in sys.argv[1:] or EVERY:
     import_module(f"benchmarks.{name}").main()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipoise
-from equipoise import datasets, metrics, reproduce
+from equipoise import aggregate, datasets, metrics, reproduce
 
 SOURCE = Path(equipoise.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -121,6 +121,16 @@ def test_every_kernel_file_has_a_slow_twin_and_a_benchmark():
 def test_every_metric_file_is_in_the_catalogue():
     files = {p.stem for p in (SOURCE / "metrics").glob("*.py") if not p.stem.startswith("_")}
     assert files == {*metrics.CATALOGUE, *metrics.CURVES}
+
+
+def test_every_aggregation_model_is_in_the_catalogue_and_explains_itself():
+    folder = SOURCE / "aggregate"
+    files = {p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")}
+    assert files - {"annotator_bootstrap"} == set(aggregate.CATALOGUE)
+    for name in files:
+        text = sys.modules[f"equipoise.aggregate.{name}"].__doc__
+        assert ":math:" in text or ".. math::" in text
+        assert ">>>" in text
 
 
 @pytest.mark.parametrize("name", [*metrics.CATALOGUE, *metrics.CURVES])

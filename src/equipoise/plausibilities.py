@@ -21,6 +21,7 @@ from equipoise.arrays import (
     require_unique,
 )
 from equipoise.laws import Law
+from equipoise.tops import top_share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +198,8 @@ class Plausibilities:
         others = len(self.classes) - np.diff(self.start)
         if self.law is not None:
             return self.law.top(self.start, others)
-        return _top_share(self, others)
+        split = (self.rest_shape, self.split_seed)
+        return top_share(self.mass, self.rest, self.start, others, split)
 
     @property
     def certainty(self) -> Floats:
@@ -274,18 +276,3 @@ class Plausibilities:
         full = np.repeat(share[:, None], len(self.classes), axis=1)
         full[self._item(), self.label] = mass
         return full
-
-
-def _top_share(one: Plausibilities, others: Ints) -> tuple[Floats, Floats]:
-    """Share of draws in which each entry, or any other class, is largest; ties split evenly."""
-    item = one._item()
-    entry, rest = np.zeros(len(one.label)), np.zeros(len(one.items))
-    for mass, spare in zip(one.mass, one.rest, strict=True):
-        each = np.where(others > 0, spare / np.maximum(others, 1), -1.0)
-        largest = each.copy()
-        np.maximum.at(largest, item, mass)
-        first, other = mass == largest[item], (each == largest) * others
-        tied = np.bincount(item, first, len(rest)) + other
-        entry += first / tied[item]
-        rest += other / tied
-    return entry / one.draws, rest / one.draws

@@ -11,6 +11,7 @@ from equipoise.aggregate.dirichlet import dirichlet
 from equipoise.aggregate.inverse_rank import inverse_rank
 from equipoise.aggregate.majority_vote import majority_vote
 from equipoise.aggregate.mean_vote import mean_vote
+from equipoise.aggregate.plackett_luce import Chain, plackett_luce
 from equipoise.aggregate.probabilistic_inverse_rank import probabilistic_inverse_rank
 from equipoise.plausibilities import Plausibilities
 
@@ -21,10 +22,12 @@ CATALOGUE: Mapping[str, Callable[..., Plausibilities]] = {
     "dawid_skene": dawid_skene,
     "inverse_rank": inverse_rank,
     "probabilistic_inverse_rank": probabilistic_inverse_rank,
+    "plackett_luce": plackett_luce,
 }
 
 __all__ = [
     "CATALOGUE",
+    "Chain",
     "Fit",
     "Smoothing",
     "annotator_bootstrap",
@@ -33,5 +36,6 @@ __all__ = [
     "inverse_rank",
     "majority_vote",
     "mean_vote",
+    "plackett_luce",
     "probabilistic_inverse_rank",
 ]

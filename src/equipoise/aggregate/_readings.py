@@ -17,7 +17,7 @@ def weigh(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
             "leave gold rows out, or choose a model for votes",
         )  # fmt: skip
     rows = np.flatnonzero(annotations.in_task(task))
-    block = _dense(annotations, rows)
+    block = dense_blocks(annotations, rows)
     tied = np.ones(len(rows))
     if share_ties:
         key = annotations.reading[rows].astype(np.int64) * (int(block.max()) + 1) + block
@@ -41,7 +41,7 @@ def weigh(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
     )
 
 
-def _dense(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
+def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
     """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
     assert annotations.rank is not None and annotations.reading is not None
     rank, reading = annotations.rank[rows], annotations.reading[rows]

@@ -21,6 +21,7 @@ array([0.75])
 import numpy as np
 
 from equipoise.aggregate._entries import entries
+from equipoise.aggregate._made import by_law
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.laws import Dirichlet
@@ -39,17 +40,11 @@ def dirichlet(
     found = entries(annotations, task)
     unvoted = len(found.classes) - np.diff(found.start)
     law = Dirichlet(reliability * found.votes + prior, prior * unvoted)
-    mass, rest = law.mean(found.start)
-    return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
-        mass=mass[None],
-        rest=rest[None],
+    return by_law(
+        found,
+        law,
         method=f"Dirichlet (reliability {reliability:g}, prior {prior:g})",
         task=task,
         parameters={"reliability": reliability, "prior": prior},
-        law=law,
         rest_shape=prior,
     )

@@ -17,6 +17,7 @@ array([[0.333, 0.667]])
 import numpy as np
 
 from equipoise.aggregate._entries import entries
+from equipoise.aggregate._made import by_law
 from equipoise.annotations import Annotations
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
@@ -27,15 +28,5 @@ def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     found = entries(annotations, task)
     item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
     share = found.votes / found.total[item]
-    none = np.zeros(len(found.items))
-    return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
-        mass=share[None],
-        rest=none[None],
-        method="mean vote",
-        task=task,
-        law=Labels(share, none),
-    )
+    law = Labels(share, np.zeros(len(found.items)))
+    return by_law(found, law, method="mean vote", task=task)

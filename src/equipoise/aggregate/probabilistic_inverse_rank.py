@@ -22,7 +22,8 @@ array([0.5])
 
 import numpy as np
 
-from equipoise.aggregate.inverse_rank import inverse_rank
+from equipoise.aggregate._made import by_law
+from equipoise.aggregate._readings import weigh
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.laws import Dirichlet
@@ -55,20 +56,14 @@ def probabilistic_inverse_rank(
             "20 is the default",
         )  # fmt: skip
     ties, prior = PRESETS[preset]
-    point = inverse_rank(annotations, ties=ties, task=task)
-    unmentioned = len(point.classes) - np.diff(point.start)
-    law = Dirichlet(reliability * point.mass[0] + prior, prior * unmentioned)
-    mass, rest = law.mean(point.start)
-    return Plausibilities(
-        items=point.items,
-        classes=point.classes,
-        start=point.start,
-        label=point.label,
-        mass=mass[None],
-        rest=rest[None],
+    found = weigh(annotations, task, share_ties=ties == "split")
+    share = found.votes / np.repeat(found.total, np.diff(found.start))
+    unmentioned = len(found.classes) - np.diff(found.start)
+    return by_law(
+        found,
+        Dirichlet(reliability * share + prior, prior * unmentioned),
         method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
         task=task,
         parameters={"reliability": reliability, "preset": preset},
-        law=law,
         rest_shape=prior,
     )
