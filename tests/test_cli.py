@@ -178,6 +178,24 @@ def rows_of(folder, votes, scores, *words):
     return json.loads(done.stdout), done.stderr
 
 
+def test_a_folder_of_predictions_is_one_model_per_file(study):
+    (study / "models").mkdir()
+    lines = (study / "scores.csv").read_text().splitlines()
+    for model in ("good", "weak"):
+        rows = [line.replace(f",{model},", ",") for line in lines if f",{model}," in line]
+        (study / f"models/{model}.csv").write_text("\n".join(["item,score", *rows]) + "\n")
+    words = ["evaluate", "-a", "votes.csv", "--json", "--replicates", 200]
+    one, many = (
+        equipoise(*words, "-p", place, cwd=study) for place in ("scores.csv", "models")
+    )
+    assert one.returncode == many.returncode == 0, many.stderr
+    assert json.loads(one.stdout) == json.loads(many.stdout)
+    (study / "empty").mkdir()
+    refused = equipoise(*words, "-p", "empty", cwd=study)
+    assert refused.returncode == 1
+    assert "a folder without tables" in refused.stderr
+
+
 def test_repeats_are_kept_and_counted(tmp_path):
     rows, notes = rows_of(tmp_path, HEADER + GOOD + "0,r0,1\n", SCORES)
     assert rows

@@ -15,7 +15,13 @@ from equipoise.resampling import Resampling, resample
 
 if TYPE_CHECKING:
     from equipoise.evaluation import Evaluation, Settings, evaluate
-    from equipoise.io import read_annotations, read_predictions, write_annotations
+    from equipoise.io import (
+        read_annotations,
+        read_plausibilities,
+        read_predictions,
+        write_annotations,
+        write_plausibilities,
+    )
     from equipoise.run import Run
 
 __version__ = "0.1.0"
@@ -31,17 +37,22 @@ __all__ = [
     "Settings",
     "evaluate",
     "read_annotations",
+    "read_plausibilities",
     "read_predictions",
     "resample",
     "write_annotations",
+    "write_plausibilities",
 ]
 _LATER = {
+    "aggregate": "equipoise.aggregate",
     "Evaluation": "equipoise.evaluation",
     "Settings": "equipoise.evaluation",
     "evaluate": "equipoise.evaluation",
     "read_annotations": "equipoise.io",
+    "read_plausibilities": "equipoise.io",
     "read_predictions": "equipoise.io",
     "write_annotations": "equipoise.io",
+    "write_plausibilities": "equipoise.io",
     "Run": "equipoise.run",
     "datasets": "equipoise.datasets",
     "metrics": "equipoise.metrics",

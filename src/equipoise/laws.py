@@ -13,6 +13,7 @@ taken by the trapezoidal rule in log x, which converges exponentially for these 
 ``Labels``: the class is known but for chance; a draw is one class per item.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -145,6 +146,9 @@ class Labels:
         """The chances themselves."""
         del others
         return self.mean(start)
+
+
+LAWS: Mapping[str, type[Dirichlet] | type[Labels]] = {"dirichlet": Dirichlet, "labels": Labels}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,11 +1,15 @@
 """What `equipoise evaluate` was asked: words checked before anything is read, then files."""
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from equipoise.arrays import InputError
 from equipoise.cli._options import checked, column_map, words
+
+TABLES = (".csv", ".tsv", ".parquet", ".npy")
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -39,6 +43,23 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
         message = "got nothing, expected at least one metric, for example auroc"
         raise typer.BadParameter(message, param_hint="--metrics")
     return {"metrics": metrics, "interval": options["interval"]}
+
+
+def spread(paths: list[Path]) -> list[Path]:
+    """Replace every folder by the tables in it, in order of their names."""
+    every: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            every.append(path)
+            continue
+        inside = sorted(one for one in path.iterdir() if one.suffix.lower() in TABLES)
+        if not inside:
+            raise InputError(
+                f"{path}", "a folder without tables", f"files ending in {', '.join(TABLES)}",
+                "name a file, or a folder with one file per model",
+            )  # fmt: skip
+        every += inside
+    return every
 
 
 def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._inputs import read, usage
+from equipoise.cli._inputs import read, spread, usage
 from equipoise.cli._options import column_map
 from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
@@ -37,7 +37,8 @@ def evaluate(
             "-p",
             rich_help_panel=FILES,
             help="What each model scored: `item, [task], model, score`, or one column per "
-            "model, or class probabilities. Repeat for several files.",
+            "model, or class probabilities. A folder stands for all tables in it; repeat for "
+            "several.",
         ),
     ],
     metrics: Annotated[
@@ -177,6 +178,7 @@ def evaluate(
     from equipoise.run import prepared
 
     chosen = usage(options)
+    options["predictions"] = spread(predictions)
     if out is not None:
         prepared(out, overwrite=overwrite)
     with progress("reading") as tell:
