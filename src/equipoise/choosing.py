@@ -35,9 +35,12 @@ def suitable(annotations: Annotations) -> tuple[str, ...]:
         return ()
     names = ["dirichlet", "mean_vote", "majority_vote"]
     if annotations.kind == "ranking":
-        names = ["plackett_luce", "probabilistic_inverse_rank", "inverse_rank", *names]
+        ranked = ["plackett_luce", "plackett_luce_ml", "probabilistic_inverse_rank"]
+        names = [*ranked, "inverse_rank", *names]
     elif annotations.annotators is not None and len(annotations.annotators) > 1:
         names.insert(0, "dawid_skene")
+        if annotations.kind == "ordinal":
+            names.insert(1, "dawid_skene_ordinal")
     return tuple(names)
 
 

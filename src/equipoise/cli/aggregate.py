@@ -22,7 +22,8 @@ def aggregate(
         str,
         typer.Option(
             help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
-            "`inverse_rank`, `probabilistic_inverse_rank`, `plackett_luce`."
+            "`dawid_skene_ordinal`, `inverse_rank`, `probabilistic_inverse_rank`, "
+            "`plackett_luce`, `plackett_luce_ml`."
         ),
     ] = "auto",
     compare: Annotated[
