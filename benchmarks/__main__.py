@@ -11,6 +11,7 @@ EVERY = (
     "vote_bootstrap",
     "influence",
     "plackett_luce",
+    "glad",
 )
 
 for name in sys.argv[1:] or EVERY:

@@ -10,7 +10,8 @@ from equipoise import Annotations, InputError
 from equipoise.aggregate import CATALOGUE, dirichlet, majority_vote, mean_vote
 from equipoise.laws import Dirichlet, Labels
 
-NOMINAL = {name: one for name, one in CATALOGUE.items() if name != "dawid_skene_ordinal"}
+OTHERS = ("dawid_skene_ordinal", "glad")  # for grades, and for yes/no votes
+NOMINAL = {name: one for name, one in CATALOGUE.items() if name not in OTHERS}
 every_model = pytest.mark.parametrize("model", NOMINAL.values(), ids=NOMINAL)
 POINTS = {name: one for name, one in NOMINAL.items() if name != "plackett_luce"}
 every_point = pytest.mark.parametrize("model", POINTS.values(), ids=POINTS)  # no Monte Carlo

@@ -39,8 +39,8 @@ def suitable(annotations: Annotations) -> tuple[str, ...]:
         names = [*ranked, "inverse_rank", *names]
     elif annotations.annotators is not None and len(annotations.annotators) > 1:
         names.insert(0, "dawid_skene")
-        if annotations.kind == "ordinal":
-            names.insert(1, "dawid_skene_ordinal")
+        also = {"ordinal": "dawid_skene_ordinal", "binary": "glad"}.get(annotations.kind)
+        names[1:1] = [also] if also else []
     return tuple(names)
 
 

@@ -6,10 +6,12 @@ it because they need more than annotations: `normal` a threshold, `annotator_boo
 
 from collections.abc import Callable, Mapping
 
+from equipoise.aggregate._glad_fit import GladFit, GladPrior
 from equipoise.aggregate.annotator_bootstrap import annotator_bootstrap
 from equipoise.aggregate.dawid_skene import Fit, Smoothing, dawid_skene
 from equipoise.aggregate.dawid_skene_ordinal import dawid_skene_ordinal
 from equipoise.aggregate.dirichlet import dirichlet
+from equipoise.aggregate.glad import glad
 from equipoise.aggregate.inverse_rank import inverse_rank
 from equipoise.aggregate.majority_vote import majority_vote
 from equipoise.aggregate.mean_vote import mean_vote
@@ -25,6 +27,7 @@ CATALOGUE: Mapping[str, Callable[..., Plausibilities]] = {
     "dirichlet": dirichlet,
     "dawid_skene": dawid_skene,
     "dawid_skene_ordinal": dawid_skene_ordinal,
+    "glad": glad,
     "inverse_rank": inverse_rank,
     "probabilistic_inverse_rank": probabilistic_inverse_rank,
     "plackett_luce": plackett_luce,
@@ -35,12 +38,15 @@ __all__ = [
     "CATALOGUE",
     "Chain",
     "Fit",
+    "GladFit",
+    "GladPrior",
     "NormalPrior",
     "Smoothing",
     "annotator_bootstrap",
     "dawid_skene",
     "dawid_skene_ordinal",
     "dirichlet",
+    "glad",
     "inverse_rank",
     "majority_vote",
     "mean_vote",

@@ -22,7 +22,7 @@ def aggregate(
         str,
         typer.Option(
             help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
-            "`dawid_skene_ordinal`, `inverse_rank`, `probabilistic_inverse_rank`, "
+            "`dawid_skene_ordinal`, `glad`, `inverse_rank`, `probabilistic_inverse_rank`, "
             "`plackett_luce`, `plackett_luce_ml`."
         ),
     ] = "auto",

@@ -1,0 +1,176 @@
+r"""GLAD: annotators of some ability, items of some sign and ease; yes/no votes.
+
+.. math:: P(y_{ai} = 1) = \mathrm{sigmoid}(c_a b_i), \quad
+    c_a \sim N(\mu_c, \sigma_c^2), \quad b_i \sim N(0, \sigma_b^2), \quad p_i = P(b_i > 0)
+
+``inference="cavi"`` is mean-field coordinate ascent with Polya-Gamma variables, every step in
+closed form, with :math:`w = \tanh(\xi/2) / 2\xi` and :math:`\xi^2 = E[c^2] E[b^2]`
+
+.. math:: \lambda_i = \sigma_b^{-2} + \sum_a w E[c_a^2], \quad
+    \mu_i = \lambda_i^{-1} \sum_a (y_{ai} - \tfrac12) E[c_a], \quad
+    p_i = \Phi(\mu_i \sqrt{\lambda_i})
+
+and the same for abilities; the bound in ``diagnostics["trace"]`` never falls. Its posteriors of
+abilities are far too narrow, so `Skills` has no interval. ``inference="gibbs"`` draws from the
+exact posterior and has intervals (95 %); it suits up to about 50,000 votes. The result is the
+chance of each class, not a distribution over plausibilities (see `annotator_bootstrap`).
+
+The votes alone cannot tell (c, b) from (-c, -b). Abilities start positive, and every connected
+part of the graph of annotators and items is turned so that its vote-weighted mean ability is
+positive; under ``gibbs`` a prior with positive mean does it alone. Gold items settle it for
+their part: their b is cut off at zero, which is exact in both fits, and their chance is 1.
+The chain starts from the abilities that coordinate ascent finds.
+Weights multiply a vote's term and repeated votes count. The prior ``"paper"`` (sigma_b = 1000,
+mu_c = 0, sigma_c = 1) is for reproduction: it is not vague, one vote can give 0.999.
+
+`difficulty` is the chance that an annotator of the vote-weighted mean absolute ability errs,
+:math:`\mathrm{sigmoid}(-\overline{|c|}\,|E b_i|)`: 0.5 for an item on which the votes cancel,
+near 0 for an easy one. There is no annotator bias in this model: where annotators lean to one
+answer, `dawid_skene` does better.
+
+References
+----------
+Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), *Whose vote should count more*. Polson,
+Scott and Windle (2013), *Bayesian inference for logistic models using Polya-Gamma variables*.
+
+Examples
+--------
+>>> votes = Annotations(kind="binary", items=("a", "b"), classes=("no", "yes"),
+...     annotators=("x", "y", "z"), item=np.array([0, 0, 0, 1, 1, 1]),
+...     annotator=np.array([0, 1, 2, 0, 1, 2]), label=np.array([1, 1, 0, 0, 0, 0]))
+>>> made = glad(votes)
+>>> made.mean.round(2)
+array([[0.23, 0.77],
+       [0.94, 0.06]])
+>>> made.skills.value.round(1)
+array([1., 1., 0.6])
+"""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from equipoise.aggregate._glad_fit import Found, GladFit, GladPrior, climb, sample
+from equipoise.aggregate._glad_votes import Votes, graph_of
+from equipoise.aggregate._people import People, people
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, choice
+from equipoise.laws import Labels
+from equipoise.plausibilities import Plausibilities, Skills
+
+INFERENCES = ("cavi", "gibbs")
+PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
+
+
+def glad(
+    annotations: Annotations,
+    *,
+    inference: str = "cavi",
+    prior: str | GladPrior | None = None,
+    fit: GladFit | None = None,
+    task: str = "",
+) -> Plausibilities:
+    """Chance of yes for every item, ability of every annotator.
+
+    Parameters
+    ----------
+    inference
+        ``"cavi"`` (fast, abilities without intervals) or ``"gibbs"`` (exact, slower).
+    prior
+        ``"default"``, ``"paper"``, or a `GladPrior`.
+    fit
+        When to stop, and the draws of the chain.
+    """
+    choice("glad, inference", inference, INFERENCES)
+    known, how = _prior(prior), _fit(fit)
+    if annotations.kind != "binary":
+        raise InputError(
+            "glad", f"annotations of kind {annotations.kind}", "yes/no votes (kind binary)",
+            "ask about one class with against(), or choose dawid_skene",
+        )  # fmt: skip
+    who = people(annotations, task, model="glad")
+    votes = graph_of(who)
+    found = climb(votes, known, how) if inference == "cavi" else sample(votes, known, how)
+    parameters = {"inference": inference, "prior": asdict(known), "fit": asdict(how)}
+    return _made(who, votes, found, parameters)
+
+
+def _prior(prior: str | GladPrior | None) -> GladPrior:
+    """The prior meant, if it makes sense."""
+    if prior is None or isinstance(prior, str):
+        return PRIORS[choice("glad, prior", prior or "default", tuple(PRIORS))]
+    if not isinstance(prior, GladPrior):
+        raise InputError(
+            "glad, prior", f"{prior!r}", "'default', 'paper' or a GladPrior", "leave it out"
+        )
+    finite = all(math.isfinite(value) for value in asdict(prior).values())
+    if not finite or not all(1e-6 <= s <= 1e6 for s in (prior.sigma_b, prior.sigma_c)):
+        raise InputError(
+            "glad, prior", f"{prior}", "deviations between 1e-6 and 1e6", "try prior='default'"
+        )
+    if prior.mu_c < 0:
+        raise InputError(
+            "glad, prior", f"mu_c = {prior.mu_c:g}", "a mean ability of at least 0",
+            "exchange the classes if every vote means its opposite",
+        )  # fmt: skip
+    return prior
+
+
+def _fit(fit: GladFit | None) -> GladFit:
+    """The stop rule meant, if it makes sense."""
+    how = fit or GladFit()
+    least = {"tolerance": 0, "most": 1, "inner": 1, "draws": 4, "burn_in": 0, "seed": 0}
+    for name, value in asdict(how).items():
+        whole = name == "tolerance" or isinstance(value, (int, np.integer))
+        if not whole or not least[name] <= value < 2**63:
+            kind = "number" if name == "tolerance" else "whole number"
+            raise InputError(
+                f"glad, fit, {name}", f"{value}", f"a {kind} of at least {least[name]}",
+                "leave it at its default",
+            )  # fmt: skip
+    return how
+
+
+def _made(
+    who: People, votes: Votes, found: Found, parameters: dict[str, Any]
+) -> Plausibilities:
+    items = len(who.items)
+    positive = np.where(who.settled, who.shares[:, 1], found.chance)
+    chance, none = np.stack([1 - positive, positive], axis=1).ravel(), np.zeros(items)
+    parts = len(votes.anchored)
+    return Plausibilities(
+        items=who.items,
+        classes=who.classes,
+        start=np.arange(0, 2 * items + 1, 2),
+        label=np.tile(np.arange(2), items),
+        mass=chance[None],
+        rest=none[None],
+        method=f"GLAD ({'CAVI' if parameters['inference'] == 'cavi' else 'Gibbs'})",
+        task=who.task,
+        parameters=parameters,
+        diagnostics={**found.diagnostics, "components": parts},
+        law=Labels(chance, none),
+        skills=Skills(who.annotators, "ability", found.ability, found.low, found.high),
+        difficulty=_difficulty(votes, found),
+        notices=(*_grouped(parts, int(votes.anchored.sum())), *found.notices),
+    )
+
+
+def _difficulty(votes: Votes, found: Found) -> Floats:
+    """Chance that an annotator of mean absolute ability errs on each item."""
+    load = votes.load
+    mean = float((load * np.abs(found.ability)).sum() / max(load.sum(), 1e-300))
+    return np.asarray(np.exp(-np.logaddexp(0.0, mean * np.abs(found.item))))
+
+
+def _grouped(parts: int, anchored: int) -> tuple[str, ...]:
+    """What to say when votes fall into groups that nothing connects."""
+    if parts < 2:
+        return ()
+    return (
+        f"The votes fall into {parts} groups that share no annotator and no item"
+        + (f", {anchored} of them with gold" if anchored else "")
+        + ": the sign of each without gold rests on its annotators being right on average.",
+    )

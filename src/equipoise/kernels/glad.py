@@ -1,0 +1,300 @@
+"""Annotators of some ability, items of some sign: half-sweeps, bound and a Gibbs chain.
+
+A vote says yes with chance sigmoid(c b), c the ability and b the sign and ease of the item.
+Given Polya-Gamma variables w the model is normal in c and in b. Coordinate ascent needs their
+mean, tanh(xi / 2) / (2 xi) with xi^2 = E[c^2] E[b^2]; the chain draws them by Devroye's exact
+method (Polson, Scott and Windle 2013), PG(1, z) = J*(1, z / 2) / 4. Items of known class have a
+normal cut off at zero. Votes are in compressed rows: (start, column, weight, kappa), kappa the
+weight times +1/2 for yes and -1/2 for no. Random numbers come from one counter-based stream.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+from equipoise.kernels.plackett_luce import _uniform
+from equipoise.kernels.resampling import _mix
+
+TURN = 0.64  # where the two envelopes of Devroye's method meet
+HALF_PI = 0.5 * math.pi
+LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@njit(cache=True)
+def _normal_below(x: Any) -> Any:
+    """Distribution function of the standard normal."""
+    return 0.5 * math.erfc(-x * math.sqrt(0.5))
+
+
+@njit(cache=True)
+def _positive_part(x: Any) -> Any:
+    """Mean of N(x, 1) given that it is positive, and the log chance that it is."""
+    if x > -5.0:
+        below = _normal_below(x)
+        return x + np.exp(-0.5 * x * x - LOG_ROOT_TWO_PI) / below, np.log(below)
+    fraction = -x
+    for k in range(60, 1, -1):
+        fraction = k / fraction - x
+    mean = 1.0 / fraction
+    return mean, -0.5 * x * x - LOG_ROOT_TWO_PI - np.log(mean - x)
+
+
+@njit(cache=True)
+def _moments(mean: Any, variance: Any, side: Any) -> Any:
+    """First and second moment of a normal, cut off at zero when its side is known."""
+    if side == 0:
+        return mean, mean * mean + variance
+    deviation = np.sqrt(variance)
+    x = side * mean / deviation
+    first = _positive_part(x)[0]
+    return side * deviation * first, variance * (1.0 + x * first)
+
+
+@njit(cache=True)
+def _mean_weight(xi: Any) -> Any:
+    """Mean of PG(1, xi): tanh(xi / 2) / (2 xi)."""
+    if xi < 1e-4:
+        return 0.25 - xi * xi / 48.0
+    small = np.exp(-xi)
+    return (1.0 - small) / (1.0 + small) / (2.0 * xi)
+
+
+@njit(cache=True, nogil=True)
+def half_sweep(votes: Any, other: Any, own: Any, prior: Any, inner: Any) -> None:
+    """Update every row given the other side, in place.
+
+    ``other`` is (first, second) moments of the other side; ``own`` is (mean, variance, first,
+    second, side) of the rows; ``prior`` is (mean, precision); rows are updated `inner` times.
+    """
+    start, column, weight, kappa = votes
+    mean, variance, first, second, side = own
+    for r in range(len(mean)):
+        shift = prior[0] * prior[1]
+        for k in range(start[r], start[r + 1]):
+            shift += kappa[k] * other[0][column[k]]
+        for _ in range(inner):
+            precision = prior[1]
+            for k in range(start[r], start[r + 1]):
+                square = other[1][column[k]]
+                precision += weight[k] * _mean_weight(np.sqrt(square * second[r])) * square
+            variance[r] = 1.0 / precision
+            mean[r] = shift * variance[r]
+            first[r], second[r] = _moments(mean[r], variance[r], side[r])
+
+
+@njit(cache=True)
+def _divergence(own: Any, prior: Any) -> Any:
+    """Kullback-Leibler divergence of one side from its prior (cut off where the side is)."""
+    mean, variance, first, second, side = own
+    total = 0.0
+    for r in range(len(mean)):
+        away = second[r] - 2.0 * prior[0] * first[r] + prior[0] * prior[0]
+        spread = 1.0
+        if side[r] != 0:
+            x = side[r] * mean[r] / np.sqrt(variance[r])
+            cut = _positive_part(x)
+            spread = 1.0 - x * (cut[0] - x)
+            total -= cut[1] + np.log(2.0)
+        total += 0.5 * (prior[1] * away - spread - np.log(variance[r] * prior[1]))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def bound(votes: Any, items: Any, annotators: Any, priors: Any) -> Any:
+    """Lower bound of the log evidence; ``priors`` is that of items and that of annotators."""
+    start, column, weight, kappa = votes
+    total = -_divergence(items, priors[0]) - _divergence(annotators, priors[1])
+    for r in range(len(start) - 1):
+        for k in range(start[r], start[r + 1]):
+            xi = np.sqrt(items[3][r] * annotators[3][column[k]])
+            total += kappa[k] * items[2][r] * annotators[2][column[k]]
+            total -= weight[k] * (0.5 * xi + np.log1p(np.exp(-xi)))
+    return total
+
+
+@njit(cache=True)
+def _normal(stream: Any) -> Any:
+    """A standard normal variable (Box and Muller 1958)."""
+    radius = np.sqrt(-2.0 * np.log(_uniform(stream)))
+    return radius * np.cos(4.0 * HALF_PI * _uniform(stream))
+
+
+@njit(cache=True)
+def _normal_above(least: Any, stream: Any) -> Any:
+    """A standard normal variable given that it exceeds `least` (Robert 1995)."""
+    while least <= 0.0:
+        z = _normal(stream)
+        if z > least:
+            return z
+    rate = 0.5 * (least + np.sqrt(least * least + 4.0))
+    while True:
+        z = least - np.log(_uniform(stream)) / rate
+        if np.log(_uniform(stream)) <= -0.5 * (z - rate) ** 2:
+            return z
+
+
+@njit(cache=True)
+def _short_passage(z: Any, stream: Any) -> Any:
+    """An inverse normal variable of mean 1 / z and shape 1, given that it is below `TURN`."""
+    if z * TURN < 1.0:
+        while True:
+            first, second = -np.log(_uniform(stream)), -np.log(_uniform(stream))
+            if first * first <= 2.0 * second / TURN:
+                x = TURN / (1.0 + TURN * first) ** 2
+                if _uniform(stream) <= np.exp(-0.5 * z * z * x):
+                    return x
+    mean = 1.0 / z
+    while True:
+        r = mean * _normal(stream) ** 2
+        x = mean / (1.0 + 0.5 * (r + np.sqrt(4.0 * r + r * r)))
+        if _uniform(stream) > mean / (mean + x):
+            x = mean * mean / x
+        if x <= TURN:
+            return x
+
+
+@njit(cache=True)
+def _term(n: Any, x: Any) -> Any:
+    """The n-th term of the alternating series of the density of J*(1, 0)."""
+    k = 2.0 * (n + 0.5) * HALF_PI
+    if x > TURN:
+        return k * np.exp(-0.5 * k * k * x)
+    return k * np.exp(-1.5 * np.log(HALF_PI * x) - 2.0 * (n + 0.5) ** 2 / x)
+
+
+@njit(cache=True)
+def _accepted(x: Any, stream: Any) -> Any:
+    """Squeeze a point between the partial sums of the series."""
+    total = _term(0, x)
+    height = _uniform(stream) * total
+    n = 0
+    while True:
+        total -= _term(n + 1, x)
+        if height <= total:
+            return True
+        n += 2
+        total += _term(n, x)
+        if height > total:
+            return False
+
+
+@njit(cache=True)
+def polya_gamma(z: Any, stream: Any) -> Any:
+    """Draw a PG(1, z) variable exactly."""
+    z, root = 0.5 * abs(z), np.sqrt(1.0 / TURN)
+    rate = 0.5 * HALF_PI * HALF_PI + 0.5 * z * z
+    up = np.log(rate) + rate * TURN
+    left = np.exp(up - z + np.log(_normal_below(root * (TURN * z - 1.0))))
+    left += np.exp(up + z + np.log(_normal_below(-root * (TURN * z + 1.0))))
+    long_share = 1.0 / (1.0 + left * 2.0 / HALF_PI)
+    while True:
+        if _uniform(stream) < long_share:
+            x = TURN - np.log(_uniform(stream)) / rate
+        else:
+            x = _short_passage(z, stream)
+        if _accepted(x, stream):
+            return 0.25 * x
+
+
+@njit(cache=True)
+def _sweep(votes: Any, state: Any, prior: Any, sums: Any, stream: Any) -> None:
+    """Draw the augmentation and the items, then the annotators; ``sums`` are filled anew."""
+    start, column, weight, kappa, side = votes
+    b, c, chance = state
+    shift, precision = sums
+    shift[:], precision[:] = prior[1] * prior[2], prior[2]
+    omega = np.empty(len(column))
+    for i in range(len(b)):
+        mean, exact = 0.0, prior[0]
+        for k in range(start[i], start[i + 1]):
+            a = column[k]
+            omega[k] = 0.0
+            for _ in range(int(weight[k])):
+                omega[k] += polya_gamma(b[i] * c[a], stream)
+            mean += kappa[k] * c[a]
+            exact += omega[k] * c[a] * c[a]
+        x, deviation = mean / np.sqrt(exact), 1.0 / np.sqrt(exact)
+        chance[i] = _normal_below(x)
+        if side[i] == 0:
+            b[i] = deviation * (x + _normal(stream))
+        else:
+            x *= side[i]
+            b[i] = side[i] * deviation * max(x + _normal_above(-x, stream), 1e-300)
+        for k in range(start[i], start[i + 1]):
+            shift[column[k]] += kappa[k] * b[i]
+            precision[column[k]] += omega[k] * b[i] * b[i]
+    for a in range(len(c)):
+        c[a] = shift[a] / precision[a] + _normal(stream) / np.sqrt(precision[a])
+
+
+@njit(cache=True)
+def _part_sums(state: Any, parts: Any) -> Any:
+    """Per part: sums of b^2, c^2, c and votes times c, numbers of items and of annotators."""
+    item_part, annotator_part, anchored, votes = parts
+    b, c = state
+    sums = np.empty((6, len(anchored) + 1))
+    sums[0] = np.bincount(item_part, b * b, len(anchored) + 1)
+    sums[1] = np.bincount(annotator_part, c * c, len(anchored) + 1)
+    sums[2] = np.bincount(annotator_part, c, len(anchored) + 1)
+    sums[3] = np.bincount(annotator_part, votes * c, len(anchored) + 1)
+    sums[4] = np.bincount(item_part, np.ones(len(b)), len(anchored) + 1)
+    sums[5] = np.bincount(annotator_part, np.ones(len(c)), len(anchored) + 1)
+    return sums
+
+
+@njit(cache=True)
+def _part_move(sums: Any, anchored: Any, prior: Any, stream: Any) -> Any:
+    """Factor of the items of a part, whose annotators are divided by it; votes never notice.
+
+    First the scale, then the sign, both by Metropolis; where the prior does not know the sign
+    the mean ability is made positive instead, which is exact by symmetry.
+    """
+    factor = 1.0
+    step = min(1.0, 2.4 / np.sqrt(2.0 * (sums[4] + sums[5])))
+    for _ in range(3):
+        log_step = step * _normal(stream)
+        new = factor * np.exp(log_step)
+        gain = (sums[4] - sums[5]) * log_step
+        gain -= 0.5 * prior[0] * sums[0] * (new**2 - factor**2)
+        gain -= 0.5 * prior[2] * sums[1] * (new**-2 - factor**-2)
+        gain += prior[1] * prior[2] * sums[2] * (1.0 / new - 1.0 / factor)
+        if np.log(_uniform(stream)) < gain:
+            factor = new
+    if anchored:
+        return factor
+    if prior[1] == 0.0:
+        return -factor if sums[3] < 0.0 else factor
+    turned = np.log(_uniform(stream)) < -2.0 * prior[1] * prior[2] * sums[2] / factor
+    return -factor if turned else factor
+
+
+@njit(cache=True, nogil=True)
+def chain(votes: Any, parts: Any, prior: Any, steps: Any, out: Any) -> None:
+    """Run one Gibbs chain.
+
+    ``votes`` is by item and ends with the known sides; ``parts`` is (part of each item, part of
+    each annotator, which parts have a known item, votes of each annotator), one part more for
+    those without votes; ``prior`` is (precision of items, mean and precision of annotators);
+    ``steps`` is (burn-in, key); ``out`` is (chance (items,), mean (items,), ability (draws,
+    annotators)), filled in place; the chain starts from the first row of abilities.
+    """
+    total_chance, total_item, ability = out
+    item_part, annotator_part, anchored, _ = parts
+    b, c, chance = np.zeros(len(item_part)), ability[0].copy(), np.empty(len(item_part))
+    work, factor = (np.empty(len(c)), np.empty(len(c))), np.ones(len(anchored) + 1)
+    stream = np.array([_mix(uint64(steps[1]))], dtype=np.uint64)
+    for number in range(steps[0] + len(ability)):
+        _sweep(votes, (b, c, chance), prior, work, stream)
+        sums = _part_sums((b, c), parts)
+        for part in range(len(anchored)):
+            factor[part] = _part_move(sums[:, part], anchored[part], prior, stream)
+        b *= factor[item_part]
+        c /= factor[annotator_part]
+        if number >= steps[0]:
+            total_chance += chance
+            total_item += b
+            ability[number - steps[0]] = c
+    total_chance /= len(ability)
+    total_item /= len(ability)

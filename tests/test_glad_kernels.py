@@ -1,0 +1,149 @@
+"""The compiled loops of equipoise.kernels.glad against slow twins and known distributions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import ks_2samp, kstest, norm, truncnorm
+
+from equipoise.kernels import glad as kernel
+from tests.oracles import glad as slow
+
+
+def rows(votes, side, size):
+    """Compressed rows of votes (item, annotator, weight, y), by item or by annotator."""
+    order = np.argsort(votes[:, side], kind="stable")
+    mine = votes[order]
+    start = np.concatenate(
+        ([0], np.cumsum(np.bincount(mine[:, side].astype(int), minlength=size)))
+    )
+    return (
+        start,
+        mine[:, 1 - side].astype(int),
+        mine[:, 2].copy(),
+        mine[:, 2] * (mine[:, 3] - 0.5),
+    )
+
+
+def problem(seed, known):
+    random = np.random.default_rng(seed)
+    item, who = np.nonzero(random.random((7, 4)) < 0.7)
+    y = random.integers(0, 2, len(item))
+    votes = np.stack([item, who, random.uniform(0.3, 2, len(item)), y], axis=1)
+    side = random.integers(-1, 2, 7) if known else np.zeros(7, dtype=int)
+    items = (random.normal(0, 1, 7), *random.uniform(1, 2, (3, 7)), side)
+    ability = random.normal(1, 1, 4)
+    spread = random.uniform(0.1, 1, 4)
+    moments = (ability.copy(), ability**2 + spread)
+    return votes, items, (ability, spread, *moments, np.zeros(4, dtype=int))
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_half_sweeps_and_the_bound(seed, known):
+    votes, items, people = problem(seed, known)
+    tuples = [(int(i), int(a), w, y) for i, a, w, y in votes]
+    first = slow.half_sweep(
+        tuples, list(zip(*people[2:4], strict=True)), list(zip(*items, strict=True)), (0.0, 0.2)
+    )
+    kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, (0.0, 0.2), 1)
+    assert_allclose(np.transpose(items[:4]), first, rtol=1e-7)
+    turned = [(a, i, w, y) for i, a, w, y in tuples]
+    second = slow.half_sweep(
+        turned, list(zip(*items[2:4], strict=True)), list(zip(*people, strict=True)), (1.0, 0.7)
+    )
+    kernel.half_sweep(rows(votes, 1, 4), items[2:4], people, (1.0, 0.7), 1)
+    assert_allclose(np.transpose(people[:4]), second, rtol=1e-7)
+    priors = ((0.0, 0.2), (1.0, 0.7))
+    got = kernel.bound(rows(votes, 0, 7), items, people, priors)
+    plain = slow.bound(tuples, np.transpose(items[:4]), np.transpose(people[:4]), priors)
+    if known:
+        plain += cut_difference(items, 0.2)
+    assert got == pytest.approx(plain, abs=1e-7)
+
+
+def cut_difference(items, precision):
+    """What the divergences of cut-off rows are less than those of whole ones, by quadrature."""
+    total = 0.0
+    grid = np.linspace(0, 40, 400_001)[1:] - 5e-5
+    for mean, variance, _, _, side in zip(*items, strict=True):
+        if side:
+            log_q = norm.logpdf(side * grid, mean, np.sqrt(variance))
+            log_q -= norm.logcdf(side * mean / np.sqrt(variance))
+            log_prior = norm.logpdf(grid, 0, precision**-0.5) + np.log(2)
+            own = (np.exp(log_q) * (log_q - log_prior)).sum() * 1e-4
+            away = precision * (variance + mean**2)
+            total += 0.5 * (away - 1 - np.log(variance * precision)) - own
+    return total
+
+
+def test_many_inner_updates_are_many_half_sweeps():
+    votes, items, people = problem(0, known=True)
+    again = tuple(x.copy() for x in items)
+    kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, (0.0, 0.2), 3)
+    for _ in range(3):
+        kernel.half_sweep(rows(votes, 0, 7), people[2:4], again, (0.0, 0.2), 1)
+    assert_allclose(items[:4], again[:4], rtol=1e-12)
+
+
+@pytest.mark.parametrize("x", [-300.0, -40.0, -5.1, -5.0, -4.9, -1.0, 0.0, 3.0, 30.0])
+def test_the_positive_part_of_a_normal(x):
+    mean, log = kernel._positive_part(x)
+    assert log == pytest.approx(norm.logcdf(x), rel=1e-9, abs=1e-15)
+    expected = x + np.exp(norm.logpdf(x) - norm.logcdf(x))
+    assert mean == pytest.approx(expected, rel=1e-6)
+    assert kernel._moments(x, 1.0, 1)[1] > 0
+
+
+@pytest.mark.parametrize("z", [0.0, 1e-9, 0.3, 2.0, 3.2, -5.0, 20.0])
+def test_polya_gamma_against_its_twin(z):
+    fast, plain = np.array([12345], dtype=np.uint64), slow.Stream(12345)
+    got = [kernel.polya_gamma(z, fast) for _ in range(300)]
+    assert_allclose(got, [slow.polya_gamma(z, plain) for _ in range(300)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.7, 3.0, 12.0])
+def test_polya_gamma_against_its_definition(z):
+    """PG(1, z) is a sum of exponentials over 2 pi^2 (k - 1/2)^2 + z^2 / 2."""
+    stream = np.array([7], dtype=np.uint64)
+    got = np.array([kernel.polya_gamma(z, stream) for _ in range(20_000)])
+    mean = 0.25 if z == 0 else np.tanh(z / 2) / (2 * z)
+    assert got.mean() == pytest.approx(mean, abs=5 * got.std() / np.sqrt(len(got)))
+    random = np.random.default_rng(0)
+    k = np.arange(1, 401)
+    rate = 2 * np.pi**2 * (k - 0.5) ** 2 + z * z / 2
+    sums = (random.standard_exponential((20_000, 400)) / rate).sum(axis=1)
+    sums += (1 / (2 * np.pi**2)) / 400  # the mean of what is left out
+    assert ks_2samp(got, sums).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("z", [100.0, 1e4, 1e8])
+def test_polya_gamma_far_out(z):
+    stream = np.array([3], dtype=np.uint64)
+    got = np.array([kernel.polya_gamma(z, stream) for _ in range(2_000)])
+    assert (got > 0).all()
+    assert got.mean() == pytest.approx(1 / (2 * z), rel=5 / np.sqrt(z * 500) + 1e-6)
+
+
+@pytest.mark.parametrize("least", [-2.0, 0.0, 0.5, 6.0])
+def test_a_normal_above_a_bound(least):
+    stream = np.array([11], dtype=np.uint64)
+    got = np.array([kernel._normal_above(least, stream) for _ in range(5_000)])
+    assert (got >= least).all()
+    assert kstest(got, truncnorm(least, np.inf).cdf).pvalue > 1e-3
+
+
+def moves(total, anchored, mean):
+    """Factors of many moves of one part with a given sum of abilities."""
+    stream, sums = np.array([5], dtype=np.uint64), np.array([20.0, 2.0, total, total, 5.0, 2.0])
+    prior = (0.1, mean, 1.0)
+    return np.array([kernel._part_move(sums, anchored, prior, stream) for _ in range(5_000)])
+
+
+def test_signs_of_parts_turn_with_the_chance_of_the_prior():
+    got = moves(0.5, anchored=False, mean=1.0)
+    chance = np.exp(-2 * 0.5 / np.abs(got))
+    assert (got < 0).mean() == pytest.approx(chance.mean(), abs=0.03)
+    assert (moves(-0.5, anchored=False, mean=1.0) < 0).all()
+    assert (moves(-0.5, anchored=False, mean=0.0) < 0).all()
+    assert (moves(0.5, anchored=False, mean=0.0) > 0).all()
+    assert (moves(-0.5, anchored=True, mean=1.0) > 0).all()
