@@ -165,8 +165,9 @@ def test_a_folder_is_checked_before_the_work_and_nothing_of_the_user_is_lost(tmp
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"cannot be written .*, expected a folder"):
         prepared(tmp_path / "file")
-    assert prepared(tmp_path / "new" / "deep").is_dir()
-    assert list((tmp_path / "new/deep").iterdir()) == []
+    assert not prepared(tmp_path / "new" / "deep").exists()
+    with pytest.raises(InputError, match="cannot be written"):
+        prepared(tmp_path / "file" / "deep")
 
 
 @pytest.mark.parametrize(

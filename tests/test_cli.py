@@ -167,7 +167,7 @@ def test_bad_input_is_refused_with_place_and_remedy(tmp_path, votes, scores, wor
     assert ", expected " in message[0]
     assert "; " in message[0]
     assert done.stdout == ""
-    assert not (tmp_path / "run/run.json").exists()
+    assert not (tmp_path / "run").exists()
 
 
 def rows_of(folder, votes, scores, *words):

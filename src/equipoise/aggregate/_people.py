@@ -8,6 +8,8 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.ballots import ballots
+from equipoise.laws import Labels
+from equipoise.plausibilities import Plausibilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,4 +72,40 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
         answers=csr_matrix((weight, (place[annotations.item[rows]], column)), shape=shape),
         shares=np.stack([votes.shares(code) for code in range(size)], axis=1),
         settled=votes.annotator[votes.start[:-1]] < 0,
+    )
+
+
+def class_posteriors(who: People, log: Floats, classes: Floats) -> tuple[Floats, float]:
+    """Class posteriors of every item, and the log-likelihood; gold items stay settled.
+
+    ``log`` holds the log chance of each answer given each true class, (annotators, true,
+    answer); ``classes`` the class prior, which counts once per item.
+    """
+    size = len(classes)
+    joint = who.answers @ log.transpose(0, 2, 1).reshape(-1, size)
+    joint = joint + np.log(np.maximum(classes, 1e-300))
+    top = joint.max(axis=1, keepdims=True)
+    weight = np.exp(joint - top)
+    total = weight.sum(axis=1, keepdims=True)
+    posterior = np.where(who.settled[:, None], who.shares, weight / total)
+    settled = (who.shares * joint).sum(axis=1)
+    each = np.where(who.settled, settled, (top + np.log(total))[:, 0])
+    return posterior, float(each.sum())
+
+
+def labelled(who: People, posterior: Floats, *, method: str, **facts: Any) -> Plausibilities:
+    """Plausibilities of items whose class is known but for these chances."""
+    items, size = posterior.shape
+    chance, none = posterior.ravel(), np.zeros(items)
+    return Plausibilities(
+        items=who.items,
+        classes=who.classes,
+        start=np.arange(0, items * size + 1, size),
+        label=np.tile(np.arange(size), items),
+        mass=chance[None],
+        rest=none[None],
+        method=method,
+        task=who.task,
+        law=Labels(chance, none),
+        **facts,
     )

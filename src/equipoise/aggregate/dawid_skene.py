@@ -30,10 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._people import People, people
+from equipoise.aggregate._people import People, class_posteriors, labelled, people
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
-from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities, Skills
 
 FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
@@ -94,7 +93,8 @@ def _climb(who: People, variant: str, prior: Smoothing, stop: Fit) -> tuple[Floa
     for _ in range(stop.most):
         confusion, penalty = _maximise(who, posterior, variant, prior)
         classes = posterior.mean(axis=0)
-        posterior, likelihood = _expect(who, confusion, classes)
+        log = np.log(np.maximum(confusion, FLOOR))
+        posterior, likelihood = class_posteriors(who, log, classes)
         trace.append(likelihood + penalty)
         still = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= stop.tolerance * abs(trace[-1])
         if still:
@@ -125,19 +125,6 @@ def _maximise(
     return confusion, float((extra * np.log(np.maximum(confusion, FLOOR))).sum())
 
 
-def _expect(who: People, confusion: Floats, classes: Floats) -> tuple[Floats, float]:
-    """Class posteriors given confusion matrices, and the log-likelihood."""
-    size = len(classes)
-    log = np.log(np.maximum(confusion, FLOOR)).transpose(0, 2, 1).reshape(-1, size)
-    joint = who.answers @ log + np.log(np.maximum(classes, 1e-300))
-    top = joint.max(axis=1, keepdims=True)
-    weight = np.exp(joint - top)
-    total = weight.sum(axis=1, keepdims=True)
-    posterior = np.where(who.settled[:, None], who.shares, weight / total)
-    each = np.where(who.settled, (who.shares * joint).sum(axis=1), (top + np.log(total))[:, 0])
-    return posterior, float(each.sum())
-
-
 def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
     """Divide, with a value for what was never seen."""
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), empty)
@@ -146,19 +133,12 @@ def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
 def _made(
     who: People, posterior: Floats, state: _State, parameters: dict[str, Any]
 ) -> Plausibilities:
-    items, size = posterior.shape
-    chance, none = posterior.ravel(), np.zeros(items)
     accuracy = np.einsum("k,akk->a", state.classes, state.confusion)
     said = () if state.converged else ("Dawid-Skene did not converge: raise the iterations.",)
-    return Plausibilities(
-        items=who.items,
-        classes=who.classes,
-        start=np.arange(0, items * size + 1, size),
-        label=np.tile(np.arange(size), items),
-        mass=chance[None],
-        rest=none[None],
+    return labelled(
+        who,
+        posterior,
         method=f"Dawid-Skene ({parameters['variant'].replace('_', '-')})",
-        task=who.task,
         parameters=parameters,
         diagnostics={
             "converged": state.converged,
@@ -166,7 +146,6 @@ def _made(
             "trace": state.trace,
             "class_prior": state.classes,
         },
-        law=Labels(chance, none),
         skills=Skills(who.annotators, "accuracy", accuracy, confusion=state.confusion),
         notices=said,
     )

@@ -38,12 +38,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._people import People, people
+from equipoise.aggregate._people import People, class_posteriors, labelled, people
 from equipoise.aggregate._probit import Probit, improved, log_confusion
 from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError
-from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities, Skills
 
 
@@ -89,7 +88,7 @@ def _climb(who: People, stop: Fit) -> _State:
         counts = (who.answers.T @ posterior).reshape(-1, size, size).transpose(0, 2, 1)
         probit = improved(probit, counts)
         classes = posterior.mean(axis=0)
-        posterior, likelihood = _expect(who, log_confusion(probit, size), classes)
+        posterior, likelihood = class_posteriors(who, log_confusion(probit, size), classes)
         trace.append(likelihood + float(probit.log_prior().sum()))
         still = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= stop.tolerance * abs(trace[-1])
         if still:
@@ -97,37 +96,17 @@ def _climb(who: People, stop: Fit) -> _State:
     return _State(posterior, probit, classes, tuple(trace), still)
 
 
-def _expect(who: People, log: Floats, classes: Floats) -> tuple[Floats, float]:
-    """Grade posteriors given log confusion matrices, and the log-likelihood."""
-    size = len(classes)
-    joint = who.answers @ log.transpose(0, 2, 1).reshape(-1, size)
-    joint = joint + np.log(np.maximum(classes, 1e-300))
-    top = joint.max(axis=1, keepdims=True)
-    weight = np.exp(joint - top)
-    total = weight.sum(axis=1, keepdims=True)
-    posterior = np.where(who.settled[:, None], who.shares, weight / total)
-    each = np.where(who.settled, (who.shares * joint).sum(axis=1), (top + np.log(total))[:, 0])
-    return posterior, float(each.sum())
-
-
 def _made(who: People, state: _State) -> Plausibilities:
-    items, size = state.posterior.shape
-    chance, none = state.posterior.ravel(), np.zeros(items)
-    confusion = np.exp(log_confusion(state.probit, size))
+    confusion = np.exp(log_confusion(state.probit, len(state.classes)))
     accuracy = np.einsum("k,akk->a", state.classes, confusion)
     said = (
         () if state.converged
         else ("Ordinal Dawid-Skene did not converge: raise the iterations.",)
     )  # fmt: skip
-    return Plausibilities(
-        items=who.items,
-        classes=who.classes,
-        start=np.arange(0, items * size + 1, size),
-        label=np.tile(np.arange(size), items),
-        mass=chance[None],
-        rest=none[None],
+    return labelled(
+        who,
+        state.posterior,
         method="Dawid-Skene (ordinal)",
-        task=who.task,
         diagnostics={
             "converged": state.converged,
             "iterations": len(state.trace),
@@ -136,7 +115,6 @@ def _made(who: People, state: _State) -> Plausibilities:
             "bias": state.probit.bias,
             "scale": np.exp(state.probit.log_scale),
         },
-        law=Labels(chance, none),
         skills=Skills(who.annotators, "accuracy", accuracy, confusion=confusion),
         notices=said,
     )

@@ -25,7 +25,8 @@ HALF = 0.5 + 1e-12
 
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
-    shares = mean_vote(annotations, task=task).mean
+    point = mean_vote(annotations, task=task)
+    shares = point.mean
     hard = (shares > HALF).astype(np.float64)
     open_ = hard.sum(axis=1) == 0
     if annotations.kind == "binary":
@@ -35,7 +36,7 @@ def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities
         hard[open_] = (top / top.sum(axis=1, keepdims=True))[open_]
     made = Plausibilities.dense(
         hard,
-        items=mean_vote(annotations, task=task).items,
+        items=point.items,
         classes=annotations.classes,
         method="majority vote",
     )

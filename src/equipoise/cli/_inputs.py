@@ -24,7 +24,7 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     from equipoise.metrics import named
     from equipoise.resampling import normalised
 
-    known = {
+    known: dict[str, tuple[str, ...]] = {
         "interval": ("percentile", "basic", "normal"),
         "kind": KINDS,
         "layout": ANNOTATION_LAYOUTS,
@@ -62,11 +62,11 @@ def spread(paths: list[Path]) -> list[Path]:
     return every
 
 
-def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read both files."""
-    from equipoise.io import read_annotations, read_predictions
+def read_votes(options: dict[str, Any]) -> "Annotations":
+    """Read the annotations as the options say."""
+    from equipoise.io import read_annotations
 
-    table = read_annotations(
+    return read_annotations(
         options["annotations"],
         layout=options["layout"],
         kind=options["kind"],
@@ -75,6 +75,13 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
         repeats=options["repeats"],
         exchangeable=options["exchangeable"],
     )
+
+
+def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read both files."""
+    from equipoise.io import read_predictions
+
+    table = read_votes(options)
     models = read_predictions(
         options["predictions"],
         layout=options["prediction_layout"],

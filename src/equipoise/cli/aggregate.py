@@ -1,11 +1,13 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._options import checked, column_map, words
+from equipoise.cli._inputs import read_votes
+from equipoise.cli._options import checked
 from equipoise.cli._screen import output, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ def aggregate(
         str | None, typer.Option(help="Other names, OURS=THEIRS: `item=Study`.")
     ] = None,
     layout: Annotated[str, typer.Option(help="As in `evaluate`.")] = "auto",
+    repeats: Annotated[
+        str, typer.Option(help="Several votes on one item: `keep`, `last` or `error`.")
+    ] = "keep",
     exchangeable: Annotated[
         bool, typer.Option("--exchangeable", help="Annotators are arbitrary slots.")
     ] = False,
@@ -63,8 +68,8 @@ def aggregate(
     options = dict(locals())
     from equipoise.choosing import cautions, fitted, held_out, recommended, suitable
 
-    checked("--model", _known, model)
-    table = _read(options)
+    _check_words(options)
+    table = read_votes(options)
     question = _task(table, task)
     name, reason = recommended(table) if model == "auto" else (model, f"{model} was asked for.")
     names = list(dict.fromkeys([name, *(suitable(table) if compare else ())]))
@@ -86,24 +91,21 @@ def aggregate(
         _show(made, facts)
 
 
-def _known(name: str) -> str:
+def _check_words(options: dict[str, Any]) -> None:
+    """Refuse wrong words before anything is read."""
     from equipoise.aggregate import CATALOGUE
     from equipoise.arrays import choice
+    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
-    return choice("--model", name, ("auto", *CATALOGUE))
-
-
-def _read(options: dict[str, Any]) -> "Annotations":
-    from equipoise.io import read_annotations
-
-    return read_annotations(
-        options["annotations"],
-        layout=options["layout"],
-        kind=options["kind"],
-        classes=words(options["classes"]) or None,
-        columns=column_map(options["columns"], "--columns"),
-        exchangeable=options["exchangeable"],
-    )
+    known: dict[str, tuple[str, ...]] = {
+        "model": ("auto", *CATALOGUE),
+        "kind": KINDS,
+        "layout": ANNOTATION_LAYOUTS,
+        "repeats": REPEATS,
+    }
+    for name, allowed in known.items():
+        if options[name] is not None:
+            checked(f"--{name}", partial(choice, f"--{name}", known=allowed), options[name])
 
 
 def _task(table: "Annotations", task: str | None) -> str:

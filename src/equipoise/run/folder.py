@@ -6,6 +6,7 @@ whole: an interrupted or broken write is noticed, never half read.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,7 @@ class Run:
     def save(self, folder: Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder; an earlier run there is only replaced if asked."""
         target = prepared(folder, overwrite=overwrite)
+        target.mkdir(parents=True, exist_ok=True)
         (target / HEADER).unlink(missing_ok=True)
         scratch = target / f".{REPLICATES}.part"
         with scratch.open("wb") as out:
@@ -72,7 +74,7 @@ class Run:
 
 
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
-    """Make a folder ready for a run; refuse what would be lost or cannot be written."""
+    """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
     there = [name for name in (HEADER, REPLICATES, PAGE) if (target / name).exists()]
     if there and not overwrite:
@@ -80,16 +82,13 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
             f"{target}", f"already holds a run ({', '.join(there)})", "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )  # fmt: skip
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        scratch = target / ".equipoise.part"
-        scratch.touch()
-        scratch.unlink()
-    except OSError as error:
+    ground = next(one for one in (target, *target.absolute().parents) if one.exists())
+    if not ground.is_dir() or not os.access(ground, os.W_OK):
+        why = "read-only" if ground.is_dir() else "a file"
         raise InputError(
-            f"{target}", f"cannot be written ({error.strerror})", "a folder to write into",
+            f"{target}", f"cannot be written ({ground} is {why})", "a folder to write into",
             "name another folder",
-        ) from None  # fmt: skip
+        )  # fmt: skip
     return target
 
 
