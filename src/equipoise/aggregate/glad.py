@@ -54,10 +54,9 @@ import numpy as np
 
 from equipoise.aggregate._glad_fit import Found, GladFit, GladPrior, climb, sample
 from equipoise.aggregate._glad_votes import Votes, graph_of
-from equipoise.aggregate._people import People, people
+from equipoise.aggregate._people import People, labelled, people
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
-from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities, Skills
 
 INFERENCES = ("cavi", "gibbs")
@@ -136,22 +135,14 @@ def _fit(fit: GladFit | None) -> GladFit:
 def _made(
     who: People, votes: Votes, found: Found, parameters: dict[str, Any]
 ) -> Plausibilities:
-    items = len(who.items)
     positive = np.where(who.settled, who.shares[:, 1], found.chance)
-    chance, none = np.stack([1 - positive, positive], axis=1).ravel(), np.zeros(items)
     parts = len(votes.anchored)
-    return Plausibilities(
-        items=who.items,
-        classes=who.classes,
-        start=np.arange(0, 2 * items + 1, 2),
-        label=np.tile(np.arange(2), items),
-        mass=chance[None],
-        rest=none[None],
+    return labelled(
+        who,
+        np.stack([1 - positive, positive], axis=1),
         method=f"GLAD ({'CAVI' if parameters['inference'] == 'cavi' else 'Gibbs'})",
-        task=who.task,
         parameters=parameters,
         diagnostics={**found.diagnostics, "components": parts},
-        law=Labels(chance, none),
         skills=Skills(who.annotators, "ability", found.ability, found.low, found.high),
         difficulty=_difficulty(votes, found),
         notices=(*_grouped(parts, int(votes.anchored.sum())), *found.notices),
