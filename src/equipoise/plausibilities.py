@@ -21,31 +21,10 @@ from equipoise.arrays import (
     require_unique,
 )
 from equipoise.laws import Law
+from equipoise.skills import Skills
 from equipoise.tops import top_share
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Skills:
-    """What a model found out about annotators.
-
-    Attributes
-    ----------
-    annotators
-        Their names.
-    meaning
-        What `value` is, as words: accuracy, ability, and so on.
-    value, low, high
-        Shape (annotators,); `low` and `high` are None when the model has no honest interval.
-    confusion
-        Chance of each answer given each true class, (annotators, classes, classes), or None.
-    """
-
-    annotators: tuple[str, ...]
-    meaning: str
-    value: Floats
-    low: Floats | None = None
-    high: Floats | None = None
-    confusion: Floats | None = None
+__all__ = ["Plausibilities", "Skills"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -77,6 +56,8 @@ class Plausibilities:
         over them; None splits it evenly.
     skills, difficulty
         What the model found out about annotators and about items, shape (items,).
+    ordered
+        Whether the order of the classes means something (grades).
     notices
         What the user should know, one sentence each.
 
@@ -105,6 +86,7 @@ class Plausibilities:
     split_seed: int = 0
     skills: Skills | None = None
     difficulty: Floats | None = None
+    ordered: bool = False
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -186,9 +168,30 @@ class Plausibilities:
         mass, rest = self.law.draw(self.start, draws, seed)
         return replace(self, mass=mass, rest=rest, split_seed=seed)
 
+    def averaged(self) -> "Plausibilities":
+        """Return their mean as the one possible truth."""
+        mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
+        return replace(self, mass=mass[None], rest=rest[None], law=None, rest_shape=None)
+
     def noted(self, *, task: str, notices: tuple[str, ...] = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
+
+    def kept(self, rows: Ints) -> "Plausibilities":
+        """Only the draws of some items, given by position; no more can be drawn."""
+        sizes = np.diff(self.start)[rows]
+        first = np.repeat(self.start[rows] - np.cumsum(sizes) + sizes, sizes)
+        entry = first + np.arange(sizes.sum())
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in rows),
+            start=np.concatenate(([0], np.cumsum(sizes))),
+            label=self.label[entry],
+            mass=self.mass[:, entry],
+            rest=self.rest[:, rows],
+            law=None,
+            difficulty=None if self.difficulty is None else self.difficulty[rows],
+        )
 
     def top(self) -> tuple[Floats, Floats]:
         """Chance of being the most plausible class: of each entry, and of any other class.

@@ -31,6 +31,26 @@ class Aligned:
     question: Question
     scores: Mapping[str, Floats]
 
+    def distributions(self, model: str) -> Floats:
+        """One model's probabilities of all classes, shape (items, classes).
+
+        For a yes/no question scores are the probability of the positive class; numbers
+        outside of [0, 1] are refused.
+        """
+        scores = self.scores[model]
+        if scores.ndim == 2:
+            return scores
+        outside = np.flatnonzero((scores < 0) | (scores > 1))
+        if len(outside):
+            item, task = self.question.items[outside[0]], self.question.task
+            where = f"predictions of {model!r}" + (f" for {task!r}" if task else "")
+            raise InputError(
+                f"{where}, item {item!r}", f"score {scores[outside[0]]:g}",
+                "a probability in [0, 1]",
+                "give probabilities, or choose metrics of order such as auroc",
+            )  # fmt: skip
+        return np.stack([1 - scores, scores], axis=1)
+
 
 def align(
     predictions: Iterable[Predictions], asked: list[Question], *, on_missing: str = "error"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice, require_unique
+from equipoise.arrays import InputError, choice, listed, require_unique
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.questions import Question, questions
@@ -95,6 +95,7 @@ def evaluate(
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
+    _check_order(aligned, chosen)
     scorer = Scorer(aligned, chosen, plan)
     values, replicates = scorer.run(how.workers, how.progress)
     tasks = [one.question.task for one in aligned]
@@ -141,6 +142,20 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
                 raise InputError(
                     f"metric {metric.name}{task}", f"{len(one.question.items)} items",
                     f"at least {metric.least}", "choose a smaller k",
+                )  # fmt: skip
+
+
+def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
+    """Refuse metrics of grades where the order of the classes is not known."""
+    for one in aligned:
+        question = one.question
+        for metric in metrics:
+            if metric.ordered and not question.ordered and len(question.classes) > 1:
+                raise InputError(
+                    f"metric {metric.name}", f"classes without an order "
+                    f"({listed(question.classes)})", "grades in a known order",
+                    "read the annotations as kind='ordinal' with classes=[lowest, ..., highest]"
+                    " (--kind ordinal --classes lowest,...,highest)",
                 )  # fmt: skip
 
 

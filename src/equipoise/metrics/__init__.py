@@ -9,16 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from equipoise.arrays import InputError, nearest
+from equipoise.metrics import accuracy as _accuracy
 from equipoise.metrics import auroc as _auroc
 from equipoise.metrics import average_precision as _average_precision
+from equipoise.metrics import brier_score as _brier_score
 from equipoise.metrics import precision_at_k as _precision_at_k
 from equipoise.metrics import recall_at_k as _recall_at_k
 from equipoise.metrics._arguments import Copies
 from equipoise.metrics._covariance import clustered, influence_covariance
-from equipoise.metrics._metric import Block, Metric, Order, Truth
+from equipoise.metrics._metric import Block, Metric, Order, Prepared, Truth
 from equipoise.metrics._ranking import tied_share
+from equipoise.metrics.accuracy import accuracy
 from equipoise.metrics.auroc import auroc, auroc_one_vs_one, auroc_per_class
 from equipoise.metrics.average_precision import average_precision
+from equipoise.metrics.brier_score import brier_score, brier_score_per_item
 from equipoise.metrics.precision_at_k import precision_at_k
 from equipoise.metrics.precision_recall_curve import precision_recall_curve
 from equipoise.metrics.recall_at_k import recall_at_k
@@ -29,6 +33,8 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "average_precision": _average_precision.metric,
     "precision_at_k": _precision_at_k.metric,
     "recall_at_k": _recall_at_k.metric,
+    "accuracy": _accuracy.metric,
+    "brier_score": _brier_score.metric,
 }
 CURVES = ("roc_curve", "precision_recall_curve")
 DEFAULT = ("auroc", "average_precision")
@@ -41,11 +47,15 @@ __all__ = [
     "Copies",
     "Metric",
     "Order",
+    "Prepared",
     "Truth",
+    "accuracy",
     "auroc",
     "auroc_one_vs_one",
     "auroc_per_class",
     "average_precision",
+    "brier_score",
+    "brier_score_per_item",
     "clustered",
     "influence_covariance",
     "named",
@@ -73,7 +83,7 @@ def named(text: str) -> Metric:
     if at:
         name, given["k"] = f"{at[1]}_at_k", int(at[2])
     if name not in CATALOGUE:
-        known = ["auroc", "average_precision", "precision_at_100", "recall_at_100"]
+        known = [re.sub("_at_k$", "_at_100", one) for one in CATALOGUE]
         raise InputError("metric", f"{text!r}", "a known metric", nearest(name, known))
     for word in words:
         key, _, value = word.partition("=")
