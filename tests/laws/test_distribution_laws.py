@@ -13,6 +13,14 @@ NAMES = [
     "accuracy",
     "brier_score",
     "brier_score:soft=plug_in",
+    "expected_calibration_error",
+    "expected_calibration_error:bins=3:binning=mass",
+    "expected_calibration_error:bins=4:which=classwise",
+    "maximum_calibration_error",
+    "maximum_calibration_error:bins=3:binning=mass:which=classwise",
+    "total_variation",
+    "jensen_shannon",
+    "entropy_correlation",
 ]
 PROPER = ["brier_score"]  # the truth, told as it is, has the best expected score
 every = pytest.mark.parametrize("metric", [named(name) for name in NAMES], ids=NAMES)

@@ -67,12 +67,12 @@ def mean_reduce(score: PerItemScore) -> Callable[[Prepared, Block], Floats]:
         known, endless = ~np.isnan(values), np.isposinf(values)
         plain = np.where(known & ~endless, values, 0.0)
         counts = block.counts.astype(np.float64)
-        return np.stack([_total(part, counts) for part in (plain, endless, known)])
+        return np.stack([total(part, counts) for part in (plain, endless, known)])
 
     return reduce
 
 
-def _total(values: NDArray[Any], counts: Floats) -> Floats:
+def total(values: NDArray[Any], counts: Floats) -> Floats:
     """Sum over items of values (items, 1 or replicates) times counts (items, replicates)."""
     if values.shape[1] == 1:
         return np.asarray(values[:, 0].astype(np.float64) @ counts)
@@ -120,3 +120,19 @@ def expected_loss(labels: Floats, losses: Floats) -> Floats:
         else:
             value += np.where(mass > 0, np.where(mass > 0, mass, 1.0) * wide, 0.0)
     return value
+
+
+def itself(predicted: Floats) -> Floats:
+    """Prepare nothing: the score needs the predicted distributions as they are."""
+    return predicted
+
+
+def over_classes(predicted: Floats, labels: Floats) -> Floats:
+    """Predicted distributions (items, classes) in the shape of labels (classes, items, ...)."""
+    return predicted.T.reshape(*predicted.T.shape, *[1] * (labels.ndim - 2))
+
+
+def entropy(distributions: Floats) -> Floats:
+    """Entropy in nats over the first axis, the classes."""
+    safe = np.where(distributions > 0, distributions, 1.0)
+    return np.asarray(-(distributions * np.log(safe)).sum(axis=0))
