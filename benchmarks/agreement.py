@@ -38,7 +38,9 @@ def main():
     except ImportError:
         print("\n## Agreement: skipped, pip install krippendorff")
         return
-    heading(f"Krippendorff's alpha, {VOTES:,} votes, peer krippendorff {version('krippendorff')}")
+    heading(
+        f"Krippendorff's alpha, {VOTES:,} votes, peer krippendorff {version('krippendorff')}"
+    )
     votes = simulated()
     dense = np.full((ANNOTATORS, ITEMS), np.nan)
     dense[votes.annotator, votes.item] = votes.label
@@ -51,7 +53,9 @@ def main():
         difference -= krippendorff.alpha(dense, level_of_measurement=level)
         print(f"   they differ by {abs(difference):.1e}")
     many = resample(votes, "items", replicates=1000)
-    print(f"   with 1,000 replicates: {once(lambda: krippendorff_alpha(votes, plan=many)):.2f} s")
+    print(
+        f"   with 1,000 replicates: {once(lambda: krippendorff_alpha(votes, plan=many)):.2f} s"
+    )
     print(f"   Cohen's kappa of all pairs: {once(lambda: cohen_kappa_pairs(votes)):.2f} s")
     read = best(lambda: np.bincount(votes.item * 3 + votes.label))
     print(f"   limit, one pass over the votes: {read * 1e3:.1f} ms")

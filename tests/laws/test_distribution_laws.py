@@ -13,6 +13,24 @@ NAMES = [
     "accuracy",
     "brier_score",
     "brier_score:soft=plug_in",
+    "ranked_probability_score",
+    "ranked_probability_score:soft=plug_in",
+    "squared_absolute_rps",
+    "squared_absolute_rps:soft=plug_in",
+    "log_score",
+    "log_score:soft=plug_in",
+    "quadratic_weighted_kappa",
+    "quadratic_weighted_kappa:cost=linear",
+    "expected_cost",
+    "expected_cost:cost=linear:decision=least_cost",
+    "expected_cost:cost=quadratic",
+    "normalised_expected_cost",
+    "normalised_expected_cost:cost=quadratic:decision=least_cost",
+    "mean_absolute_error",
+    "retained_samples_area",
+    "retained_samples_area:score=log_score:metric=expected_cost:max_removed=0.5:points=5",
+    "retained_samples_area:score=brier_score:metric=accuracy:max_removed=0.9:points=7",
+    "retained_samples_area:metric=expected_cost:scale=paper",
     "expected_calibration_error",
     "expected_calibration_error:bins=3:binning=mass",
     "expected_calibration_error:bins=4:which=classwise",
@@ -22,7 +40,11 @@ NAMES = [
     "jensen_shannon",
     "entropy_correlation",
 ]
-PROPER = ["brier_score"]  # the truth, told as it is, has the best expected score
+PROPER = [  # the truth, told as it is, has the best expected score
+    "brier_score",
+    "ranked_probability_score",
+    "log_score",
+]
 every = pytest.mark.parametrize("metric", [named(name) for name in NAMES], ids=NAMES)
 CLOSE = {"rtol": 0, "atol": 1e-10}
 few = settings(max_examples=25)

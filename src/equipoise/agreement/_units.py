@@ -56,7 +56,7 @@ def units(annotations: Annotations, task: str = "") -> Units:
     >>> units(votes).count.toarray()
     array([[0., 2.]])
     """
-    from scipy.sparse import coo_matrix
+    from scipy.sparse import csr_matrix
 
     if annotations.rank is not None:
         raise InputError(
@@ -67,24 +67,26 @@ def units(annotations: Annotations, task: str = "") -> Units:
     code, value, numeric = _values(annotations, rows)
     times = None if annotations.count is None else annotations.count[rows].astype(np.float64)
     item, column, number = _counted(annotations.item[rows], code, len(value), times)
-    shape = (len(annotations.items), len(value))
-    table = coo_matrix((number, (item, column)), shape=shape).tocsr()
-    several = np.flatnonzero(np.asarray(table.sum(axis=1)).ravel() >= 2)
-    return Units(several, table[several], value, numeric)
+    votes = np.bincount(item, number, len(annotations.items))
+    several = np.flatnonzero(votes >= 2)
+    kept = votes[item] >= 2
+    start = np.searchsorted(item[kept], np.append(several, len(annotations.items)))
+    shape = (len(several), len(value))
+    table = csr_matrix((number[kept], column[kept], start), shape=shape)
+    return Units(several, table, value, numeric)
 
 
-def opinions(annotations: Annotations, task: str) -> Ints:
-    """Rows of one task that are not gold."""
+def opinions(annotations: Annotations, task: str) -> Ints | slice:
+    """Rows of one task that are not gold; all of them as a slice, which copies nothing."""
     chosen = annotations.in_task(task)
     if annotations.is_gold is not None:
         chosen = chosen & ~annotations.is_gold
-    rows = np.flatnonzero(chosen)
-    if not len(rows):
+    if not chosen.any():
         raise InputError(f"agreement, task {task!r}", "no votes", "at least one", "check it")
-    return rows
+    return slice(None) if chosen.all() else np.flatnonzero(chosen)
 
 
-def _values(annotations: Annotations, rows: Ints) -> tuple[Ints, Floats, bool]:
+def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats, bool]:
     """Code of each row, and what the codes mean."""
     if annotations.value is not None:
         value, code = np.unique(annotations.value[rows], return_inverse=True)
@@ -104,7 +106,7 @@ def _counted(
 ) -> tuple[Ints, Ints, Floats]:
     """Item, code and number of every pair that occurs."""
     size = (int(item.max()) + 1) * values
-    key = item.astype(np.int64) * values + code
+    key = item.astype(np.int64, copy=False) * values + code
     if size <= max(DENSE, 4 * len(key)):
         number = np.bincount(key, times, size)
         pair = np.flatnonzero(number)

@@ -163,7 +163,7 @@ def _shares(annotations: Annotations, task: str) -> list[Any]:
     who, item = annotations.annotator[rows], annotations.item[rows]
     pair = who.astype(np.int64) * len(annotations.items) + item
     code = np.unique(pair, return_inverse=True)[1]
-    times = np.ones(len(rows)) if annotations.count is None else annotations.count[rows]
+    times = np.ones(len(who)) if annotations.count is None else annotations.count[rows]
     share = times / np.bincount(code, times)[code]
     shape = (len(annotations.annotators), len(annotations.items))
     said = annotations.label[rows]

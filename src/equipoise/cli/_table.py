@@ -46,7 +46,7 @@ def _place(row: "Row") -> float:
 def _cells(row: "Row") -> tuple[str, str, str]:
     if math.isnan(row.value):
         return "undefined", "", ""
-    ends = [f"{end:.3f}" if math.isfinite(end) else "undefined" for end in (row.low, row.high)]
+    ends = ["undefined" if math.isnan(end) else f"{end:.3f}" for end in (row.low, row.high)]
     rank = "" if math.isnan(row.rank) else f"{row.rank:g}"
     mark = OUTSIDE if outside(row) else ""
     return f"{row.value:.3f}{mark} \\[{', '.join(ends)}]", rank, _share(row.p_best)

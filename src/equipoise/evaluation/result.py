@@ -269,10 +269,10 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
 
 
 def widened(replicates: Floats, factor: float) -> Floats:
-    """Widen the spread around the mean of the defined replicates, on the last axis."""
+    """Widen the spread around the mean of the finite replicates, on the last axis."""
     if factor == 1:
         return replicates
-    defined = ~np.isnan(replicates)
+    defined = np.isfinite(replicates)
     number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
     centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
     return np.asarray(centre + factor * (replicates - centre))

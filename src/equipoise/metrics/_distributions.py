@@ -89,13 +89,17 @@ def mean_finish(sums: Floats) -> PerReplicate:
 def mean_influence(
     score: PerItemScore,
 ) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
-    """Value and influence of a mean over items; labels come as (items, classes)."""
+    """Value and influence of a mean over items; labels come as (items, classes).
+
+    The influence is undefined where the mean is, or is infinite.
+    """
 
     def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
         values = score(labels.T, prepared)
         value = float(values.mean())
-        with np.errstate(invalid="ignore"):
-            return value, np.asarray((values - value) / len(values))
+        if not np.isfinite(value):
+            return value, np.full(len(values), np.nan)
+        return value, np.asarray((values - value) / len(values))
 
     return influence
 

@@ -6,12 +6,13 @@ the one it was dealt. A second table of weights makes conditional metrics: cases
 often they are of the kind asked about.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerItem, PerReplicate
-from equipoise.metrics._metric import Block, Prepared
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate
+from equipoise.metrics._metric import Block, Metric, Prepared
+from equipoise.plausibilities import Plausibilities
 
 
 class Met(NamedTuple):
@@ -67,6 +68,31 @@ def draw_error(met: Met) -> float:
     value = total.sum() / weight.sum()
     spread = (total - value * weight) / weight.mean()
     return float(np.sqrt((spread**2).sum() / (len(spread) - 1) / len(spread)))
+
+
+def plain_draws(metric: Metric, plausibilities: Any, probabilities: Any) -> float:
+    """Value of a metric of draws for one plain call, every item counting once."""
+    met = _meet(metric, plausibilities, probabilities)
+    once = np.ones((len(met.value), 1), dtype=np.uint8)
+    return float(metric.finish(metric.reduce(met, Block((), once)))[0])
+
+
+def plain_draws_per_item(metric: Metric, plausibilities: Any, probabilities: Any) -> PerItem:
+    """Value of every item for one plain call, shape (items,); nan where undefined."""
+    met = _meet(metric, plausibilities, probabilities)
+    if met.mean is not None:
+        return met.mean
+    return draw_finish(np.stack([part.mean(axis=1) for part in _weighed(met)]))
+
+
+def _meet(metric: Metric, plausibilities: Any, probabilities: Any) -> Met:
+    if not isinstance(plausibilities, Plausibilities) or metric.meet is None:
+        raise InputError(
+            metric.name, f"a {type(plausibilities).__name__} as the truth", "Plausibilities",
+            "make them with a model of equipoise.aggregate, or Plausibilities.dense(...)",
+        )  # fmt: skip
+    met: Met = metric.meet(metric.prepare(probabilities), plausibilities)
+    return met
 
 
 def _weighed(met: Met) -> tuple[Floats, Floats]:

@@ -15,9 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerReplicate
-from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._decisions import confusion, confusion_reduce, decide
+from equipoise.arrays import Floats, PerItem, PerReplicate
+from equipoise.metrics._costs import mean_cost
+from equipoise.metrics._decisions import (
+    confusion_reduce,
+    decide,
+    decided_influence,
+    decided_loss,
+    plain_confusion,
+)
 from equipoise.metrics._distributions import checked_distributions
 from equipoise.metrics._metric import Metric
 
@@ -34,9 +40,19 @@ def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     weights
         Importance weights (items,), or `Copies` of counts.
     """
+    return float(_finish(plain_confusion(y_true, probabilities, weights))[0])
+
+
+def accuracy_per_item(y_true: Any, probabilities: Any) -> PerItem:
+    """Share of each item's votes that agree with the decision, shape (items,).
+
+    Examples
+    --------
+    >>> accuracy_per_item([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
+    array([1.  , 0.25])
+    """
     labels, predicted = checked_distributions(y_true, probabilities)
-    each = checked_weights(weights, len(labels)).each
-    return float(_finish(confusion(labels, decide(predicted), each)[..., None])[0])
+    return decided_loss(labels.T, decide(predicted), np.eye(labels.shape[1]))
 
 
 def metric() -> Metric:
@@ -52,10 +68,9 @@ def metric() -> Metric:
         finish=_finish,
         needs="probabilities",
         labels="distribution",
+        influence=decided_influence(np.eye),
     )
 
 
 def _finish(table: Floats) -> PerReplicate:
-    total = table.sum(axis=(0, 1))
-    right = np.einsum("kkr->r", table)
-    return np.where(total > 0, right / np.where(total > 0, total, 1.0), np.nan)
+    return mean_cost(table, np.eye(len(table)))

@@ -23,18 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerItem, choice
-from equipoise.metrics._distributions import (
-    checked_distributions,
-    expected_loss,
-    mean_finish,
-    mean_influence,
-    mean_reduce,
-    weighted_mean,
-)
-from equipoise.metrics._metric import Metric, parameters
-
-SOFT = ("expected", "plug_in")
+from equipoise.arrays import Floats, PerItem
+from equipoise.metrics._distributions import over_classes, weighted_mean
+from equipoise.metrics._metric import Metric
+from equipoise.metrics._rules import Rule, rule_metric, rule_per_item
 
 
 def brier_score(
@@ -65,49 +57,30 @@ def brier_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expect
     >>> brier_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
     array([0., 2.])
     """
-    choice("brier_score, soft", soft, SOFT)
-    labels, predicted = checked_distributions(y_true, probabilities)
-    prepare, score = _rules()[soft]
-    return np.asarray(score(labels.T, prepare(predicted)))
+    return rule_per_item(RULE, y_true, probabilities, soft)
 
 
 def metric(*, soft: str = "expected") -> Metric:
     """Brier score for the engine."""
-    choice("brier_score, soft", soft, SOFT)
-    prepare, score = _rules()[soft]
-    return Metric(
-        name=parameters("brier_score", {"soft": "expected"}, {"soft": soft}),
-        title="Brier score",
-        soft_title="Brier score",
-        definition="Squared distance between predicted probabilities and the class, summed "
-        "over classes, " + ("averaged over votes." if soft == "expected" else "to the shares."),
-        family=f"brier {soft}",
-        prepare=prepare,
-        reduce=mean_reduce(score),
-        finish=mean_finish,
-        better="lower",
-        bounds=(0.0, 2.0),
-        needs="probabilities",
-        labels="distribution",
-        influence=mean_influence(score),
-    )
-
-
-def _rules() -> dict[str, tuple[Any, Any]]:
-    """What is prepared of a prediction, and the score of an item, for each kind of label."""
-    return {"expected": (_losses, expected_loss), "plug_in": (_itself, _distance)}
+    return rule_metric(RULE, soft)
 
 
 def _losses(predicted: Floats) -> Floats:
     """Score if the truth were each class, shape (items, classes)."""
     square = (predicted**2).sum(axis=1, keepdims=True)
-    return np.asarray(square - 2 * predicted + 1)
-
-
-def _itself(predicted: Floats) -> Floats:
-    return predicted
+    return np.asarray(np.maximum(square - 2 * predicted + 1, 0.0))
 
 
 def _distance(labels: Floats, predicted: Floats) -> Floats:
-    wide = predicted.T.reshape(*predicted.T.shape, *[1] * (labels.ndim - 2))
-    return np.asarray(((wide - labels) ** 2).sum(axis=0))
+    return np.asarray(((over_classes(predicted, labels) - labels) ** 2).sum(axis=0))
+
+
+RULE = Rule(
+    name="brier_score",
+    title="Brier score",
+    definition="Squared distance between predicted probabilities and the class, summed over "
+    "classes.",
+    bounds=(0.0, 2.0),
+    losses=_losses,
+    distance=_distance,
+)
