@@ -118,7 +118,7 @@ class Plausibilities:
             and int(self.start[0]) == 0
             and bool((np.diff(self.start) >= 0).all())
             and (not entries or 0 <= self.label.min() <= self.label.max() < len(self.classes))
-            and len(np.unique(self._keys())) == entries
+            and self._each_once()
         )
         if not fits:
             raise InputError(
@@ -129,6 +129,11 @@ class Plausibilities:
                 f"and rest (draws, {len(self.items)})",
                 "name each mentioned class once; or make them with Plausibilities.dense",
             )
+
+    def _each_once(self) -> bool:
+        """Whether no class is mentioned twice for an item; sorting only if it must."""
+        keys = self._keys()
+        return bool((np.diff(keys) > 0).all()) or len(np.unique(keys)) == len(keys)
 
     @classmethod
     def dense(
@@ -178,7 +183,7 @@ class Plausibilities:
         return replace(self, task=task, notices=notices)
 
     def kept(self, rows: Ints) -> "Plausibilities":
-        """Only the draws of some items, given by position; no more can be drawn."""
+        """Only some items, given by position, with their law and draws."""
         sizes = np.diff(self.start)[rows]
         first = np.repeat(self.start[rows] - np.cumsum(sizes) + sizes, sizes)
         entry = first + np.arange(sizes.sum())
@@ -189,7 +194,7 @@ class Plausibilities:
             label=self.label[entry],
             mass=self.mass[:, entry],
             rest=self.rest[:, rows],
-            law=None,
+            law=None if self.law is None else self.law.kept(entry, rows),
             difficulty=None if self.difficulty is None else self.difficulty[rows],
         )
 
