@@ -12,6 +12,8 @@ EVERY = (
     "influence",
     "plackett_luce",
     "glad",
+    "draw_metrics",
+    "agreement",
 )
 
 for name in sys.argv[1:] or EVERY:

@@ -133,7 +133,8 @@ def test_the_order_of_classes_matters_only_where_it_is_said_to(metric, data, ord
     ties = (np.sort(predicted, axis=1)[:, -1] == np.sort(predicted, axis=1)[:, -2]).any()
     names = list(range(truth.shape[1]))
     order.shuffle(names)
-    if not metric.ordered and not ties:
+    binned = "calibration" in metric.name and len(names) == 2  # bins of the second class
+    if not metric.ordered and not ties and not binned:
         moved = metric(truth[:, names], predicted[:, names])
         assert_allclose(moved, metric(truth, predicted), **CLOSE)
 

@@ -105,7 +105,12 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "kendall_tau": _kendall_tau.metric,
     "spearman_footrule": _spearman_footrule.metric,
 }
-CURVES = ("roc_curve", "precision_recall_curve", "retained_samples_curve")
+CURVES = (
+    "roc_curve",
+    "precision_recall_curve",
+    "retained_samples_curve",
+    "reliability_curve",
+)
 DEFAULT = ("auroc", "average_precision")
 
 __all__ = [

@@ -1,6 +1,9 @@
 r"""Entropy correlation: is the model unsure where the annotators disagree?
 
-Pearson correlation over items between the entropy of the predicted distribution and that of
+.. math:: \mathrm{corr}_i\bigl(H(p_i),\, H(\pi_i)\bigr), \quad
+    H(p) = -\sum_k p_k \log p_k
+
+Pearson's correlation over items between the entropy of the predicted distribution and that of
 the label distribution. Undefined (nan) when either does not vary: with hard labels always,
 unless some are tied.
 

@@ -1,4 +1,7 @@
-"""Reliability diagram: what was predicted against what was said, bin by bin.
+r"""Reliability diagram: what was predicted against what was said, bin by bin.
+
+.. math:: \Bigl(\overline{p}_b,\ \overline{\pi}_b\Bigr) \text{ for every bin } b
+    \text{ that holds items}
 
 A calibrated model lies on the diagonal: of the items given 0.7, seven votes in ten are for the
 class. With soft labels the height of a bin is its mean vote.
