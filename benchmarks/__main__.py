@@ -12,6 +12,9 @@ EVERY = (
     "influence",
     "plackett_luce",
     "glad",
+    "dawid_skene",
+    "count_models",
+    "streaming",
 )
 
 for name in sys.argv[1:] or EVERY:

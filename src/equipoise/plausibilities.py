@@ -136,7 +136,7 @@ class Plausibilities:
             and int(self.start[0]) == 0
             and bool((np.diff(self.start) >= 0).all())
             and (not entries or 0 <= self.label.min() <= self.label.max() < len(self.classes))
-            and len(np.unique(self._keys())) == entries
+            and self._each_once()
         )
         if not fits:
             raise InputError(
@@ -147,6 +147,11 @@ class Plausibilities:
                 f"and rest (draws, {len(self.items)})",
                 "name each mentioned class once; or make them with Plausibilities.dense",
             )
+
+    def _each_once(self) -> bool:
+        """Whether no class is mentioned twice for an item; sorting only if it must."""
+        keys = self._keys()
+        return bool((np.diff(keys) > 0).all()) or len(np.unique(keys)) == len(keys)
 
     @classmethod
     def dense(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.ballots import Ballots, ballots
+from equipoise.evaluation.pace import Pace, pace
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block, Truth
 from equipoise.plausibilities import Plausibilities
@@ -43,6 +44,10 @@ class Question:
     votes, draws
         Where the soft labels come from: votes, or draws of possible truths of shape
         (classes, items, draws).
+    pace
+        How long annotators took, where that is known.
+    answers
+        What the class codes of `votes` stand for.
     """
 
     task: str
@@ -52,6 +57,8 @@ class Question:
     shares: Floats
     votes: Ballots | None = None
     draws: Floats | None = None
+    pace: Pace | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def hard(self) -> Floats:
@@ -143,6 +150,7 @@ class Question:
             shares=self.shares[:, rows],
             votes=None if self.votes is None else self.votes.kept(rows),
             draws=None if self.draws is None else self.draws[:, rows],
+            pace=None if self.pace is None else self.pace.kept(keep),
         )
 
 
@@ -171,6 +179,8 @@ def _from_votes(annotations: Annotations, task: str) -> Question:
         classes=names if several else ((names or ("", "positive"))[1],),
         shares=np.stack([votes.shares(code) for code in codes]),
         votes=votes,
+        pace=pace(annotations, task, votes.items),
+        answers=names or ("not positive", "positive"),
     )
 
 
