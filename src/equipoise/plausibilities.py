@@ -195,6 +195,22 @@ class Plausibilities:
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
 
+    def kept(self, rows: Ints) -> "Plausibilities":
+        """Only some items, given by position, with their law and draws."""
+        sizes = np.diff(self.start)[rows]
+        first = np.repeat(self.start[rows] - np.cumsum(sizes) + sizes, sizes)
+        entry = first + np.arange(sizes.sum())
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in rows),
+            start=np.concatenate(([0], np.cumsum(sizes))),
+            label=self.label[entry],
+            mass=self.mass[:, entry],
+            rest=self.rest[:, rows],
+            law=None if self.law is None else self.law.kept(entry, rows),
+            difficulty=None if self.difficulty is None else self.difficulty[rows],
+        )
+
     def top(self) -> tuple[Floats, Floats]:
         """Chance of being the most plausible class: of each entry, and of any other class.
 
