@@ -12,6 +12,9 @@ EVERY = (
     "influence",
     "plackett_luce",
     "glad",
+    "dawid_skene",
+    "count_models",
+    "streaming",
     "draw_metrics",
     "agreement",
 )

@@ -1,20 +1,37 @@
-"""Plackett-Luce on the public dermatology cases, 1,500 iterations each, one core.
+"""Plackett-Luce on the public dermatology cases, 1,500 sweeps each, on one core and on two.
 
-Peer: the same Gibbs sampler in numpy over all classes (no collapse), on a few cases, per case.
-The kernel timed is equipoise.kernels.plackett_luce. Needs EQUIPOISE_DATA.
+Peer: the same Gibbs sampler in numpy over all classes (no collapse, no merging), per case, on a
+few cases. Limit: a sweep draws one gamma variable per wait and per rate, so the time is set
+against that of drawing as many with numpy. One core is processor time of one thread, which
+other work on the machine disturbs little; two are wall time. The kernel timed is
+equipoise.kernels.plackett_luce. Needs EQUIPOISE_DATA.
 """
 
 import json
 import os
+import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks._clock import best, heading, once
+from benchmarks._clock import best, heading, line
 from equipoise import Annotations
 from equipoise.aggregate import Chain, plackett_luce
+from equipoise.aggregate._races import races, stages
 
 CLASSES, SWEEPS = 419, 1_500
+
+
+def processor(function, times=2):
+    """Least processor time of a few runs, after one to warm up."""
+    function()
+    found = []
+    for _ in range(times):
+        start = time.process_time()
+        function()
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def every_class(case, sweeps):
@@ -37,6 +54,40 @@ def every_class(case, sweeps):
         rates = random.gamma(1 / CLASSES + number) / exposure
 
 
+def all_classes(cases, classes):
+    return Annotations.from_rankings(cases, classes=[str(k) for k in range(classes)])
+
+
+def speeds(votes):
+    """Whole calls, one thread and two; returns the seconds of reliability 3, notebook prior."""
+    for prior in ("iid", "notebook"):
+        for reliability in (1, 3):
+            run = partial(plackett_luce, votes, reliability=reliability, prior=prior)
+            one = partial(run, chain=Chain(1000, 500, workers=1))
+            two = partial(run, chain=Chain(1000, 500, workers=2))
+            seconds, wall, both = processor(one), best(one, times=2), best(two, times=2)
+            print(
+                f"   reliability {reliability}, prior {prior}: one core {seconds:.2f} s (goal "
+                f"under 5 s; {wall:.2f} s wall), two threads {both:.2f} s wall"
+            )
+    return seconds
+
+
+def limit(votes, seconds):
+    """Compare with drawing as many gamma variables and nothing else."""
+    found = races(votes, "")
+    parts = stages(found, 3)
+    waits, ties = parts.case_wait[-1], parts.case_tie[-1]
+    number = (waits + ties + len(found.label) + len(found.items)) * SWEEPS
+    random = np.random.default_rng(0)
+    each = processor(lambda: random.standard_gamma(np.full(1_000_000, 3.0))) / 1e6
+    print(
+        f"   limit: at least {number / 1e6:.0f} million gamma variables; numpy needs "
+        f"{number * each:.2f} s for them alone, the whole call {seconds / number / each:.1f} "
+        "times that"
+    )
+
+
 def main():
     if "EQUIPOISE_DATA" not in os.environ:
         print("\n## Plackett-Luce: skipped, set EQUIPOISE_DATA")
@@ -46,19 +97,23 @@ def main():
     heading(
         f"Plackett-Luce, {len(cases):,} cases, {SWEEPS} sweeps, peer numpy {np.__version__}"
     )
-    votes = Annotations.from_rankings(cases, classes=[str(k) for k in range(CLASSES)])
-    for reliability in (1, 3):
-        seconds = best(
-            lambda r=reliability: plackett_luce(votes, reliability=r, chain=Chain(1000, 500)),
-            times=1,
-        )
-        each = seconds / len(cases)
-        print(
-            f"   reliability {reliability}: {seconds:.1f} s in all, {each * 1e3:.2f} ms a case"
-        )
+    votes = all_classes(cases, CLASSES)
+    seconds = speeds(votes)
+    limit(votes, seconds)
+    many = all_classes(cases, 100 * CLASSES)
+    one = Chain(1000, 500, workers=1)
+    times = [
+        processor(lambda v=v: plackett_luce(v, prior="notebook", chain=one))
+        for v in (votes, many)
+    ]
+    print(
+        f"   {CLASSES:,} classes {times[0]:.2f} s, {100 * CLASSES:,} classes {times[1]:.2f} s: "
+        f"{times[1] / times[0]:.2f} times (goal 1)"
+    )
     few = cases[:3]
-    peer = once(lambda: [every_class(case, 150) for case in few]) * 10 / len(few)
-    print(f"   peer, all classes in numpy: {peer:.2f} s a case, {peer / each:,.0f} times")
+    peer = processor(lambda: [every_class(case, 150) for case in few]) * 10 / len(few)
+    each = seconds / len(cases)
+    line("a case, reliability 3; the peer has reliability 1", each, peer)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,26 @@
 """Choosing a model: what fits, held-out votes, where models differ, and what to beware of."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from equipoise import Annotations, InputError, read_plausibilities
-from equipoise.choosing import cautions, disagreement, fitted, held_out, recommended, suitable
+from equipoise import Annotations, InputError, Plausibilities
+from equipoise.choosing import (
+    Settings,
+    cautions,
+    companions,
+    contested,
+    decisions,
+    disagreement,
+    fitted,
+    held_out,
+    model,
+    recommended,
+    skill_ranks,
+    suitable,
+    verdict,
+)
 
 
 def crowd(skills, items=120, seed=0, **more):
@@ -34,8 +44,51 @@ def test_models_are_offered_by_kind():
     readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
     assert recommended(readings)[0] == "plackett_luce"
     ratings = Annotations(kind="interval", items=("a",), item=np.array([0]), value=np.ones(1))
-    with pytest.raises(InputError, match="expected classes or rankings"):
-        recommended(ratings)
+    assert recommended(ratings) == ("normal", "normal, because the annotations are ratings.")
+    assert companions(votes) == ("glad", "mean_vote")
+    assert companions(readings) == ("inverse_rank",)
+    assert companions(votes.anonymous()) == companions(ratings) == ()
+
+
+def test_weights_and_gold_of_rankings_narrow_the_choice():
+    readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
+    heavy = replace(readings, weight=np.full(2, 1.5))
+    assert recommended(heavy)[0] == "probabilistic_inverse_rank"
+    known = replace(readings, is_gold=np.ones(2, bool))
+    assert recommended(known)[0] == "dirichlet"
+    assert "inverse_rank" not in suitable(known)
+    fitted(heavy, suitable(heavy), "")
+    fitted(known, suitable(known), "")
+
+
+def test_confusion_matrices_that_do_not_fit_are_not_recommended():
+    _, votes = crowd([0.8, 0.7, 0.9], items=4)
+    wide = replace(votes, kind="nominal", classes=tuple(f"k{k}" for k in range(6000)))
+    name, why = recommended(wide)
+    assert name == "dirichlet"
+    assert "3 annotators and 6,000 classes would need 0.9 GB" in why
+    assert any("Odd annotators are not looked for" in one for one in cautions(wide))
+
+
+def test_settings_reach_the_models_that_have_them_and_no_other():
+    _, votes = crowd([0.8, 0.7, 0.9], items=6)
+    sure = model("dirichlet", votes, Settings(reliability=5))(votes)
+    assert sure.parameters["reliability"] == 5
+    with pytest.raises(InputError, match="glad, reliability: 5, expected nothing: it has no"):
+        model("glad", votes, Settings(reliability=5))
+    with pytest.raises(InputError, match="takes classes, not ratings; leave it out"):
+        model("dirichlet", votes, Settings(threshold=0.5))
+    with pytest.raises(InputError, match="did you mean 'dirichlet'"):
+        model("dirichlt", votes)
+    with pytest.raises(InputError, match="seed: -1, expected a whole number"):
+        model("dirichlet", votes, Settings(seed=-1))
+    readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
+    assert model("plackett_luce", readings, Settings(seed=8))(readings).parameters["seed"] == 8
+    scale = Annotations(
+        kind="interval", items=("a",), item=np.array([0, 0]), value=np.array([-1.0, 4.0])
+    )
+    with pytest.raises(InputError, match=r"-1 to 4; say .* --threshold 1.5 is midway"):
+        model("normal", scale)
 
 
 def test_held_out_votes_prefer_the_model_that_made_them():
@@ -61,25 +114,74 @@ def test_disagreement_is_the_largest_total_variation():
     fits = fitted(votes, ["mean_vote", "majority_vote"], "")
     gap = np.abs(fits["mean_vote"].mean - fits["majority_vote"].mean).sum(axis=1) / 2
     assert np.allclose(disagreement(fits), gap)
+    assert (disagreement({"one": fits["mean_vote"]}) == 0).all()
+
+
+def test_items_decided_differently_are_counted_and_named():
+    def by_hand(values):
+        return Plausibilities.dense(
+            np.array(values), items=("a", "b", "c"), classes=("no", "yes"), method="by hand"
+        )
+
+    fits = {
+        "first": by_hand([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]),
+        "second": by_hand([[0.4, 0.6], [0.9, 0.1], [0.4, 0.6]]),
+    }
+    (pair,) = decisions(fits)
+    assert pair == ("first", "second", 2, pytest.approx(2 / 3))
+    assert contested(fits) == ["b", "a"]  # the tie agrees with both classes
+    (said,) = verdict(fits)
+    assert "first and second decide 2 of 3 items differently. Look first at 'b', 'a'." in said
+    assert verdict({"first": fits["first"]}) == []
+
+
+def test_skills_are_compared_by_rank():
+    _, votes = crowd([0.95, 0.9, 0.8, 0.7, 0.6, 0.55], items=300)
+    fits = fitted(votes, ["dawid_skene", "glad", "mean_vote"], "")
+    (found,) = skill_ranks(fits)
+    assert found[:3] == ("dawid_skene", "glad", 6)
+    assert found.spearman > 0.7
+    for name, here, there in found.moved:
+        assert name in votes.annotators
+        assert here != there
+    assert skill_ranks(fits, np.arange(6) == 0) == []
+
+
+def test_a_held_out_vote_of_glad_is_a_sigmoid():
+    _, votes = crowd([0.95, 0.9, 0.6, 0.55, 0.5, 0.1], items=200)
+    scores = held_out(votes, ["glad", "dirichlet"])
+    assert scores["glad"] > scores["dirichlet"]
+    assert scores["glad"] > np.log(0.5)
+
+
+def test_gold_is_never_held_out_and_counts_count():
+    _, votes = crowd([0.9, 0.8, 0.7], items=20)
+    rows = votes.annotator == 0
+    known = replace(votes, is_gold=rows)
+    score = held_out(known, ["mean_vote"])["mean_vote"]
+    truth = votes.label[rows]
+    wrong = (votes.label[~rows] != truth[votes.item[~rows]]).any()
+    assert wrong
+    assert score == -np.inf  # settled by gold, so a wrong vote is impossible
+    twice = replace(votes, count=np.full(len(votes), 2))
+    assert held_out(twice, ["dawid_skene"])["dawid_skene"] < 0
+    with pytest.raises(InputError, match="1 folds, expected at least 2"):
+        held_out(votes, ["dirichlet"], folds=1)
 
 
 def test_odd_annotators_are_named():
     _, votes = crowd([0.9, 0.9, 0.85, 0.5, 0.05], items=600)
     label = votes.label.copy()
     label[votes.annotator == 2] = 1
-    from dataclasses import replace
-
     said = " ".join(cautions(replace(votes, label=label)))
-    assert "always give the same answer: 'r2'" in said
-    assert "hardly tell the classes apart: 'r3'" in said
-    assert "turn the classes around: 'r4'" in said
+    assert "1 annotator always gives the same answer: 'r2'" in said
+    assert "hardly tells the classes apart: 'r3'" in said
+    assert "tends to turn the classes around: 'r4'" in said
 
 
 def test_degenerate_data_are_cautioned():
     truth, votes = crowd([0.8, 0.9, 0.7])
     assert not [one for one in cautions(votes) if "groups" in one or "unanimous" in one]
-    from dataclasses import replace
-
     same = replace(votes, label=truth[votes.item])
     assert any("unanimous" in one for one in cautions(same))
     keep = (votes.annotator == 0) == (votes.item < 60)
@@ -87,6 +189,7 @@ def test_degenerate_data_are_cautioned():
         votes, item=votes.item[keep], annotator=votes.annotator[keep], label=votes.label[keep]
     )
     assert any("2 groups that share no item" in one for one in cautions(apart))
+    assert any("single annotator, who is never contradicted" in one for one in cautions(apart))
     one = Annotations(
         kind="binary", items=("a", "b"), classes=("no", "yes"), annotators=("x",),
         item=np.array([0, 1]), annotator=np.zeros(2, int), label=np.array([0, 1]),
@@ -94,68 +197,27 @@ def test_degenerate_data_are_cautioned():
     assert any("only one annotator" in said for said in cautions(one))
 
 
-def run(*words, cwd):
-    done = subprocess.run(
-        [sys.executable, "-m", "equipoise", "aggregate", *words],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "COLUMNS": "120"},
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+def test_symmetric_and_lonely_data_are_cautioned():
+    _, guesses = crowd([0.5, 0.5, 0.5, 0.5], items=400)
+    assert any("hardly more than by chance" in one for one in cautions(guesses))
+    _, votes = crowd([0.8, 0.9, 0.7])
+    assert not any("chance" in one for one in cautions(votes))
+    lone = votes.annotator == votes.item % 3
+    alone = replace(
+        votes, item=votes.item[lone], annotator=votes.annotator[lone], label=votes.label[lone]
+    )
+    assert any("No item has two votes" in one for one in cautions(alone))
 
 
-@pytest.fixture
-def folder(tmp_path):
-    _, votes = crowd([0.9, 0.8, 0.6], items=30)
-    rows = zip(votes.item, votes.annotator, votes.label, strict=True)
-    lines = ["item,annotator,label", *(f"i{i},r{a},{k}" for i, a, k in rows)]
-    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
-    return tmp_path
+def test_ratings_are_cautioned_too():
+    def rated(item, value, **more):
+        return Annotations(
+            kind="interval", items=("a", "b"), item=np.array(item),
+            value=np.array(value, float), **more,
+        )  # fmt: skip
 
-
-def test_the_command_line_shows_items_annotators_and_models(folder):
-    done = run("votes.csv", "--compare", "--out", "truth.npz", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    for words in (
-        "Most ambiguous items",
-        "Annotators",
-        "held out log likelihood",
-        "dawid_skene",
-    ):
-        assert words in done.stdout
-    assert "because annotators are known" in done.stderr
-    assert read_plausibilities(folder / "truth.npz").method == "Dawid-Skene (full)"
-    assert {path.name for path in folder.iterdir()} == {"votes.csv", "truth.npz"}
-
-
-def test_json_is_all_there_is_on_standard_output(folder):
-    done = run("votes.csv", "--model", "dirichlet", "--json", cwd=folder)
-    facts = json.loads(done.stdout)
-    assert facts["model"] == "dirichlet"
-    assert len(facts["items"]) == 30
-    assert sum(facts["items"][0]["plausibility"].values()) == pytest.approx(1)
-    assert {row["annotator"] for row in facts["annotators"]} == {"r0", "r1", "r2"}
-
-
-def test_wrong_words_and_refused_input(folder):
-    wrong = run("votes.csv", "--model", "dawid_skeen", cwd=folder)
-    assert wrong.returncode == 2
-    assert "did you mean 'dawid_skene'?" in " ".join(wrong.stderr.replace("│", " ").split())
-    refused = run("votes.csv", "--model", "dawid_skene", "--exchangeable", cwd=folder)
-    assert refused.returncode == 1
-    assert "expected annotators with ids" in refused.stderr
-    (folder / "tasks.csv").write_text("item,annotator,label,task\na,x,1,t\na,x,0,u\n")
-    several = run("tasks.csv", cwd=folder)
-    assert several.returncode == 1
-    assert "choose one with --task" in several.stderr
-    assert run("tasks.csv", "--task", "t", cwd=folder).returncode == 0
-
-
-def test_rankings_are_aggregated_too(tmp_path):
-    (tmp_path / "ddx.json").write_text("[[[[0], [1, 2]], [[0]]], [[[3]], [[1], [3]]]]")
-    done = run("ddx.json", "--compare", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
-    assert facts["model"] == "plackett_luce"
-    assert {row["model"] for row in facts["comparison"]} >= {"plackett_luce", "inverse_rank"}
-    assert Path(tmp_path / "ddx.json").exists()
+    assert cautions(rated([0, 0, 1], [1, 200, 3])) == []
+    assert "do not scatter" in cautions(rated([0, 0, 1], [1, 1, 3]))[0]
+    assert "No item has two ratings" in cautions(rated([0, 1], [1, 1]))[0]
+    one = rated([0, 0, 1], [1, 2, 3], annotators=("x",), annotator=np.zeros(3, int))
+    assert "only one annotator" in cautions(one)[0]

@@ -262,7 +262,7 @@ def test_reproduce_prints_fifty_rows_and_how_many_cells_agree():
 
 def test_datasets_are_listed():
     rows = json.loads(equipoise("datasets", "--json").stdout)
-    assert {row["name"] for row in rows} == {"chexpert", "cifar10h"}
+    assert {row["name"] for row in rows} == {"chexpert", "cifar10h", "dermatology_ddx"}
     assert "chexpert" in equipoise("datasets").stdout
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.datasets import CATALOGUE, LOADERS, chexpert, cifar10h
+from equipoise.datasets import CATALOGUE, LOADERS, chexpert, cifar10h, dermatology_ddx
 from equipoise.datasets._store import VARIABLE, File, Source, fetched, located
 
 needs_data = pytest.mark.skipif(
@@ -115,6 +115,23 @@ def test_cifar10h():
     assert int(votes.count.sum()) == 511_000
     counts = np.bincount(votes.item, votes.count)
     assert 47 <= counts.min() <= counts.max() <= 63
+
+
+@needs_data
+def test_dermatology_ddx():
+    study = dermatology_ddx()
+    votes = study.annotations
+    assert votes.kind == "ranking"
+    assert votes.annotators is None
+    assert (len(votes.items), len(votes.classes)) == (1947, 419)
+    assert len(np.unique(votes.reading)) == 9602
+    first = votes.label[(votes.item == 0) & (votes.rank == 0)]
+    assert [votes.classes[code] for code in first] == ["Burn of skin"]
+    assert study.risk.classes == votes.classes
+    assert dict(zip(study.risk.groups, np.bincount(study.risk.group), strict=True)) == {
+        "low": 201, "medium": 150, "high": 68,
+    }  # fmt: skip
+    assert study.risk.codes(votes.classes)[votes.classes.index("Melanoma")] == 2
 
 
 @needs_data

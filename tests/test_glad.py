@@ -37,7 +37,7 @@ TIGHT = GladFit(tolerance=1e-11, most=20_000)
 def test_sweep_by_sweep(key, sweeps):
     golden = GOLDEN["glad_cavi"][key][f"after_{sweeps}_sweeps"]
     votes = table(GOLDEN["glad_cavi"]["votes_item_annotator_y"])
-    made = glad(votes, prior=PRIORS[key], fit=GladFit(0, sweeps))
+    made = glad(votes, prior=PRIORS[key], fit=GladFit(0, sweeps, rescale=False))
     assert_allclose(made.mean[:, 1], golden["p"], atol=1e-8)
     assert_allclose(made.skills.value, golden["mu_c"], atol=1e-8)
     assert made.diagnostics["trace"][-1] == pytest.approx(golden["elbo"], abs=1e-7)
@@ -45,11 +45,12 @@ def test_sweep_by_sweep(key, sweeps):
     assert any("did not converge" in one for one in made.notices)
 
 
+@pytest.mark.parametrize("rescale", [False, True])
 @pytest.mark.parametrize("key", list(PRIORS)[:3])
-def test_the_end_of_the_climb(key):
+def test_the_end_of_the_climb(key, rescale):
     golden = GOLDEN["glad_cavi"][key]["converged"]
     votes = table(GOLDEN["glad_cavi"]["votes_item_annotator_y"])
-    made = glad(votes, prior=PRIORS[key], fit=TIGHT)
+    made = glad(votes, prior=PRIORS[key], fit=replace(TIGHT, rescale=rescale))
     assert_allclose(made.mean[:, 1], golden["p"], atol=2e-6)
     assert_allclose(made.skills.value, golden["mu_c"], atol=2e-6)
     assert made.diagnostics["trace"][-1] == pytest.approx(golden["elbo"], abs=2e-6)
@@ -260,7 +261,8 @@ def test_extreme_weights_and_items_known_without_votes(inference):
     weight = np.ones(len(gold))
     weight[0] = 9_000 if inference == "gibbs" else 1e90
     full = table(np.vstack([votes, [10, 5, 1]]), is_gold=gold, weight=weight)
-    made = glad(full, inference=inference, fit=GladFit(draws=20, burn_in=5))
+    fit = GladFit(draws=20, burn_in=5) if inference == "gibbs" else None
+    made = glad(full, inference=inference, fit=fit)
     assert np.isfinite(made.mean).all()
     assert np.isfinite(made.skills.value).all()
     assert_allclose(made.mean[-1], [0, 1])
@@ -286,6 +288,12 @@ def test_what_it_cannot_take_is_refused_with_a_reason():
         ({"fit": GladFit(most=0)}, "whole number of at least 1"),
         ({"fit": GladFit(draws=2.5)}, "whole number of at least 4"),
         ({"fit": GladFit(seed=-1)}, "whole number of at least 0"),
+        ({"fit": GladFit(tolerance="no")}, "number of at least 0"),
+        ({"fit": GladFit(most=True)}, "whole number of at least 1"),
+        ({"fit": GladFit(rescale=1)}, "True or False"),
+        ({"fit": GladFit(draws=20)}, "which draws nothing.*; choose inference='gibbs'"),
+        ({"fit": GladFit(burn_in=20)}, "which draws nothing"),
+        ({"fit": GladFit(seed=1)}, "which draws nothing"),
         ({"task": "other"}, "expected one of"),
     ):
         with pytest.raises(InputError, match=said):

@@ -5,8 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, kstest, norm, truncnorm
 
+from equipoise.aggregate._glad_climb import _divergence
 from equipoise.kernels import glad as kernel
 from tests.oracles import glad as slow
+
+PRIORS = ((0.0, 0.2), (1.0, 0.7))
 
 
 def rows(votes, side, size):
@@ -37,28 +40,74 @@ def problem(seed, known):
     return votes, items, (ability, spread, *moments, np.zeros(4, dtype=int))
 
 
+def fit_of(votes, items, people):
+    """What the votes add to the bound, by the slow twin."""
+    sides = (np.transpose(items[:4]), np.transpose(people[:4]))
+    return slow.bound(votes, *sides, PRIORS) - slow.bound([], *sides, PRIORS)
+
+
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_half_sweeps_and_the_bound(seed, known):
+def test_half_sweeps_and_what_votes_add_to_the_bound(seed, known):
     votes, items, people = problem(seed, known)
     tuples = [(int(i), int(a), w, y) for i, a, w, y in votes]
+    fits = [fit_of(tuples, items, people)]
     first = slow.half_sweep(
-        tuples, list(zip(*people[2:4], strict=True)), list(zip(*items, strict=True)), (0.0, 0.2)
+        tuples, list(zip(*people[2:4], strict=True)), list(zip(*items, strict=True)), PRIORS[0]
     )
-    kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, (0.0, 0.2), 1)
-    assert_allclose(np.transpose(items[:4]), first, rtol=1e-7)
+    got = [kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, PRIORS[0], (1, True))]
+    assert_allclose(np.transpose(items[:4]), first, rtol=1e-10 if not known else 1e-7)
+    fits.append(fit_of(tuples, items, people))
     turned = [(a, i, w, y) for i, a, w, y in tuples]
     second = slow.half_sweep(
-        turned, list(zip(*items[2:4], strict=True)), list(zip(*people, strict=True)), (1.0, 0.7)
+        turned, list(zip(*items[2:4], strict=True)), list(zip(*people, strict=True)), PRIORS[1]
     )
-    kernel.half_sweep(rows(votes, 1, 4), items[2:4], people, (1.0, 0.7), 1)
-    assert_allclose(np.transpose(people[:4]), second, rtol=1e-7)
-    priors = ((0.0, 0.2), (1.0, 0.7))
-    got = kernel.bound(rows(votes, 0, 7), items, people, priors)
-    plain = slow.bound(tuples, np.transpose(items[:4]), np.transpose(people[:4]), priors)
+    got.append(kernel.half_sweep(rows(votes, 1, 4), items[2:4], people, PRIORS[1], (1, True)))
+    assert_allclose(np.transpose(people[:4]), second, rtol=1e-10)
+    assert_allclose(got, fits, rtol=1e-12)
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_divergences(seed, known):
+    _, items, people = problem(seed, known)
+    plain = -slow.bound([], *(np.transpose(x[:4]) for x in (items, people)), PRIORS)
     if known:
-        plain += cut_difference(items, 0.2)
+        for r in range(7):
+            items[2][r], items[3][r] = kernel._moments(*(items[k][r] for k in (0, 1, 4)))
+        plain -= cut_difference(items, 0.2)
+    else:
+        items[2][:], items[3][:] = items[0], items[0] ** 2 + items[1]
+    got = _divergence(items, PRIORS[0]) + _divergence(people, PRIORS[1])
     assert got == pytest.approx(plain, abs=1e-7)
+
+
+def test_long_rows_empty_rows_and_many_blocks():
+    random = np.random.default_rng(0)
+    item = np.concatenate([np.full(3000, 5), random.integers(8, 2000, 9000)])
+    who, y = random.integers(0, 40, len(item)), random.integers(0, 2, len(item))
+    votes = np.stack([item, who, random.uniform(0.3, 2, len(item)), y], axis=1)
+    items = (np.zeros(2001), *random.uniform(1, 2, (3, 2001)), np.zeros(2001, dtype=int))
+    people = random.normal(1, 1, 40), random.uniform(2, 3, 40)
+    xi = np.sqrt(items[3][item] * people[1][who])
+    load = votes[:, 2] * np.tanh(xi / 2) / (2 * xi) * people[1][who]
+    shift = votes[:, 2] * (y - 0.5) * people[0][who]
+    precision = 0.2 + np.bincount(item, load, 2001)
+    kernel.half_sweep(rows(votes, 0, 2001), people, items, (0.0, 0.2), (1, False))
+    assert_allclose(items[1], 1 / precision, rtol=1e-11)
+    assert_allclose(
+        items[0], np.bincount(item, shift, 2001) / precision, rtol=1e-10, atol=1e-14
+    )
+
+
+def test_exponentials_in_plain_arithmetic():
+    x = np.concatenate([[0.0], np.logspace(-12, 0, 500), np.linspace(0, 700, 5_001)])
+    got = np.array([kernel._exp_less_one(one) for one in x])
+    assert_allclose(got, np.expm1(-x), rtol=2e-15, atol=0)
+    assert kernel._exp_less_one(1e9) == -1
+    for one in x:
+        cost = kernel._cost(np.array([one]), np.array([2.0]))
+        assert cost == pytest.approx(2 * np.logaddexp(one / 2, -one / 2), rel=2e-15)
 
 
 def cut_difference(items, precision):
@@ -79,16 +128,15 @@ def cut_difference(items, precision):
 def test_many_inner_updates_are_many_half_sweeps():
     votes, items, people = problem(0, known=True)
     again = tuple(x.copy() for x in items)
-    kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, (0.0, 0.2), 3)
+    kernel.half_sweep(rows(votes, 0, 7), people[2:4], items, (0.0, 0.2), (3, False))
     for _ in range(3):
-        kernel.half_sweep(rows(votes, 0, 7), people[2:4], again, (0.0, 0.2), 1)
+        kernel.half_sweep(rows(votes, 0, 7), people[2:4], again, (0.0, 0.2), (1, False))
     assert_allclose(items[:4], again[:4], rtol=1e-12)
 
 
 @pytest.mark.parametrize("x", [-300.0, -40.0, -5.1, -5.0, -4.9, -1.0, 0.0, 3.0, 30.0])
 def test_the_positive_part_of_a_normal(x):
-    mean, log = kernel._positive_part(x)
-    assert log == pytest.approx(norm.logcdf(x), rel=1e-9, abs=1e-15)
+    mean = kernel._positive_part(x)
     expected = x + np.exp(norm.logpdf(x) - norm.logcdf(x))
     assert mean == pytest.approx(expected, rel=1e-6)
     assert kernel._moments(x, 1.0, 1)[1] > 0

@@ -1,5 +1,7 @@
 """Plausibilities come back from disk as they were, or not at all."""
 
+import json
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -7,10 +9,12 @@ from numpy.testing import assert_array_equal
 from equipoise import Annotations, InputError, read_plausibilities, write_plausibilities
 from equipoise.aggregate import (
     Chain,
+    NormalPrior,
     dawid_skene,
     dirichlet,
     inverse_rank,
     mean_vote,
+    normal,
     plackett_luce,
 )
 
@@ -70,5 +74,51 @@ def test_damage_is_noticed(votes, tmp_path):
     with pytest.raises(InputError):
         read_plausibilities(tmp_path / "nowhere.npz")
     np.savez(path, header=np.frombuffer(b'{"schema": 99}', dtype=np.uint8))
-    with pytest.raises(InputError, match="schema 99, expected schema 1"):
+    with pytest.raises(InputError, match="schema 99, expected schema 1 to 2"):
         read_plausibilities(path)
+
+
+@pytest.mark.parametrize("prior", [NormalPrior(mean=1.0), None])
+def test_normal_ratings_keep_their_law(tmp_path, prior):
+    ratings = Annotations(
+        kind="interval", items=("a", "b", "c"), item=np.array([0, 0, 1, 1, 2]),
+        value=np.array([1.0, 2.5, 4.0, 4.5, 0.1]),
+    )  # fmt: skip
+    made = normal(ratings, threshold=1 / 3, prior=prior)
+    write_plausibilities(made, tmp_path / "p.npz")
+    back = read_plausibilities(tmp_path / "p.npz")
+    assert (back.law.name, back.law.threshold) == ("normal", 1 / 3)
+    for name in ("level", "worth", "shape", "scale"):
+        assert_array_equal(getattr(back.law, name), getattr(made.law, name))
+    assert_array_equal(back.certainty, made.certainty)
+    assert_array_equal(back.drawn(5, seed=1).mass, made.drawn(5, seed=1).mass)
+
+
+def header_of(path):
+    with np.load(path) as stored:
+        return json.loads(stored["header"].tobytes())
+
+
+def test_files_of_the_first_schema_are_written_and_read_as_before(votes, tmp_path):
+    path = tmp_path / "p.npz"
+    write_plausibilities(dirichlet(votes), path)
+    assert header_of(path)["schema"] == 1
+    assert "law_numbers" not in header_of(path)
+    without = normal_header(votes, path)
+    assert without.law is None
+    assert without.classes == ("below 1", "at least 1")
+
+
+def normal_header(votes, path):
+    """Read normal ratings as the first schema wrote them: without their law."""
+    ratings = Annotations(
+        kind="interval", items=votes.items, item=np.arange(3), value=np.arange(3.0)
+    )
+    write_plausibilities(normal(ratings, threshold=1, prior=NormalPrior()), path)
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files if not name.startswith("law_")}
+    header = json.loads(arrays["header"].tobytes()) | {"schema": 1}
+    del header["law"], header["law_numbers"]
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **arrays)
+    return read_plausibilities(path)

@@ -14,7 +14,7 @@ from scipy.stats import invgamma, multivariate_t, norm
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
 from equipoise.aggregate._normal_prior import Ratings, _loss, empirical_prior, log_marginal
-from equipoise.aggregate.normal import NormalPrior, normal
+from equipoise.aggregate.normal import Moments, NormalPrior, normal, normal_of_moments
 from equipoise.predictions import Predictions
 
 PRIOR = NormalPrior(mean=1.0, worth=0.5, shape=2.0, scale=3.0)
@@ -172,6 +172,25 @@ def test_real_ratings():
     scores = Predictions("m", made.items, np.arange(700.0))
     done = evaluate(scores, made.drawn(50, seed=0), metrics=["auroc"])
     assert done.plan.kind == "posterior"
+
+
+def test_moments_are_all_it_needs():
+    values = simulated(40)[0]
+    made = Moments(tuple(f"i{k}" for k in range(40)), summary(values), "size")
+    for prior in (PRIOR, None):
+        whole = normal(table(values), threshold=5.0, prior=prior)
+        other = normal_of_moments(made, threshold=5.0, prior=prior)
+        assert_allclose(other.mean, whole.mean, atol=1e-12 if prior else 1e-6)
+        assert (other.items, other.classes, other.method) == (
+            whole.items, whole.classes, whole.method,
+        )  # fmt: skip
+    assert other.task == "size"
+    with pytest.raises(InputError, match="threshold: nan, expected a finite number"):
+        normal_of_moments(made, threshold=np.nan)
+    with pytest.raises(InputError, match="moments, items: 'a' more than once"):
+        Moments(("a", "a"), summary(values[:2]))
+    with pytest.raises(InputError, match="expected a positive number, a mean and squares"):
+        Moments(("a",), summary(values[:2]))
 
 
 def test_what_it_cannot_take_is_refused_with_a_reason():

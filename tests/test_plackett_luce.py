@@ -136,9 +136,6 @@ def test_diagnostics_and_refusals():
             plackett_luce(votes, **how)
     with pytest.raises(InputError, match="tied readings"):
         plackett_luce(cases([[[[0, 1]]]], 3), reliability=1.5)
-    counts = Annotations.from_counts(np.array([[2, 1]]), classes=["a", "b"])
-    with pytest.raises(InputError, match="with weights or counts"):
-        plackett_luce(counts)
 
 
 def test_dermatology_certainties():

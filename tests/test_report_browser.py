@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.report import render
+from equipoise.report.truth_page import TruthPage, render_truth
+from equipoise.run.certainty import truth_facts
 from tests.report_sample import Shape, sample
+from tests.report_truth_sample import BAD, rankings, votes
 
 CHROMIUM = Path("/usr/bin/chromium")
 playwright = pytest.importorskip(
@@ -27,6 +31,15 @@ RUNS = {
         SINGLE, models=tuple(f"model-{n:02d}" for n in range(40)), replicates=50
     ),
     "crowd": dataclasses.replace(SINGLE, annotators=300),
+}
+LONG = "a-differential-diagnosis-with-a-name-that-never-ends-" * 3
+TRUTHS = {
+    "truth of votes": (lambda: votes(people=30, items=40), dirichlet),
+    "truth of a crowd": (lambda: votes(people=260, items=30), dawid_skene),
+    "truth of rankings": (
+        lambda: rankings([f"{LONG}{k}" for k in range(5)]),
+        lambda table: plackett_luce(table, chain=Chain(draws=120)),
+    ),
 }
 CONTRAST = """() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -73,6 +86,11 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("pages")
     for name, shape in RUNS.items():
         (made / f"{name}.html").write_text(render(sample(shape)), encoding="utf-8")
+    for name, (make, model) in TRUTHS.items():
+        table = make()
+        facts = truth_facts(table, model(table), task="")
+        page = render_truth(facts, TruthPage(f"{name}{BAD}", BAD, (BAD, LONG)))
+        (made / f"{name}.html").write_text(page, encoding="utf-8")
     return made
 
 
@@ -108,7 +126,7 @@ def choose(page, ident):
     page.click(f"label[for={ident}]")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS])
 def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
     page = visit(name)
     page.mouse.wheel(0, 4000)
@@ -117,7 +135,7 @@ def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
 
 
 @pytest.mark.parametrize("script", [True, False])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS])
 def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
     phone = {"width": 390, "height": 844}
     page = visit(name, viewport=phone, java_script_enabled=script)
@@ -129,8 +147,9 @@ def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit):
-    page = visit()
+@pytest.mark.parametrize(("name", "least"), [("sample", 40), ("truth of votes", 15)])
+def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit, name, least):
+    page = visit(name)
     wanted = set(page.evaluate(REACHABLE))
     reached = set()
     for _ in range(len(wanted) + 10):
@@ -143,7 +162,7 @@ def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit):
         if stop is not None:
             assert outline != "none", stop
             reached.add(int(stop))
-    assert len(wanted) > 40
+    assert len(wanted) > least
     assert wanted <= reached
 
 
@@ -155,13 +174,14 @@ def test_the_skip_link_comes_first(visit):
     assert page.evaluate("location.hash") == "#verdict"
 
 
+@pytest.mark.parametrize(("name", "least"), [("sample", 500), ("truth of votes", 200)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_reaches_aa(visit, scheme):
-    page = visit(color_scheme=scheme)
+def test_all_text_reaches_aa(visit, scheme, name, least):
+    page = visit(name, color_scheme=scheme)
     for fold in page.query_selector_all("details"):
         fold.evaluate("fold => (fold.open = true)")
     seen, faults = page.evaluate(CONTRAST)
-    assert seen > 500
+    assert seen > least
     assert faults == []
 
 
@@ -237,4 +257,23 @@ def test_the_theme_can_be_chosen_and_paper_stays_light(visit):
     assert page.evaluate(ground) == "rgb(251, 251, 249)"
     page.click(".theme")
     page.emulate_media(media="print")
+    assert page.evaluate(ground) == "rgb(251, 251, 249)"
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_a_page_of_the_truth_is_whole_without_a_script(visit, name):
+    page = visit(name, java_script_enabled=False)
+    shown = "all => all.every(part => part.checkVisibility() && part.clientHeight > 60)"
+    assert page.eval_on_selector_all("section", shown)
+    assert page.locator("svg").count() > 3
+    assert page.locator("img, b").count() == 0
+
+
+def test_the_truth_is_reached_by_the_skip_link_and_its_theme_chosen(visit):
+    page = visit("truth of votes", color_scheme="dark")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#certainty"
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page.click(".theme")
     assert page.evaluate(ground) == "rgb(251, 251, 249)"

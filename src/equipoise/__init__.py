@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         read_annotations,
         read_plausibilities,
         read_predictions,
+        stream_ratings,
+        stream_votes,
         write_annotations,
         write_plausibilities,
     )
@@ -40,6 +42,8 @@ __all__ = [
     "read_plausibilities",
     "read_predictions",
     "resample",
+    "stream_ratings",
+    "stream_votes",
     "write_annotations",
     "write_plausibilities",
 ]
@@ -51,6 +55,8 @@ _LATER = {
     "read_annotations": "equipoise.io",
     "read_plausibilities": "equipoise.io",
     "read_predictions": "equipoise.io",
+    "stream_ratings": "equipoise.io",
+    "stream_votes": "equipoise.io",
     "write_annotations": "equipoise.io",
     "write_plausibilities": "equipoise.io",
     "Run": "equipoise.run",

@@ -77,8 +77,14 @@ class Ballots:
         return np.diff(self.start)
 
 
-def ballots(annotations: Annotations, task: str = "") -> Ballots:
+def ballots(annotations: Annotations, task: str = "", *, apart: bool = True) -> Ballots:
     """Collect the votes of one task.
+
+    Parameters
+    ----------
+    apart
+        Whether a row that stands for several votes becomes as many ballots, or one ballot that
+        weighs as much: enough for sums, and no larger than the table.
 
     Examples
     --------
@@ -91,33 +97,42 @@ def ballots(annotations: Annotations, task: str = "") -> Ballots:
     if not len(rows):
         raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
     vote = _vote_of_row(annotations, rows)
-    first = np.unique(vote, return_index=True)[1]
+    first = vote if annotations.reading is None else np.unique(vote, return_index=True)[1]
     label, share = _choices(annotations, rows, vote)
     item = annotations.item[rows[first]]
     times = None if annotations.count is None else annotations.count[rows[first]]
-    if times is not None:
-        if len(rows) != len(first):
-            raise InputError(
-                "annotations", "counts of tied rankings", "counts of single labels",
-                "give every ranking its own rows",
-            )  # fmt: skip
+    if times is not None and len(rows) != len(first):
+        raise InputError(
+            "annotations", "counts of tied rankings", "counts of single labels",
+            "give every ranking its own rows",
+        )  # fmt: skip
+    if times is not None and apart:
         first, item = np.repeat(first, times), np.repeat(item, times)
         label, share = np.repeat(label, times), np.repeat(share, times)
         vote = np.arange(len(item))
     order = np.argsort(item, kind="stable")
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
-    items, sizes = np.unique(item, return_counts=True)
+    sizes = np.bincount(item)
+    items = np.flatnonzero(sizes)
     kept = rows[first][order]
     return Ballots(
         items=items,
-        start=np.concatenate(([0], np.cumsum(sizes))),
+        start=np.concatenate(([0], np.cumsum(sizes[items]))),
         annotator=_who(annotations, kept),
-        weight=np.ones(len(kept)) if annotations.weight is None else annotations.weight[kept],
+        weight=_weights(annotations, kept, apart=apart),
         vote=place[vote],
         label=label,
         share=share,
     )
+
+
+def _weights(annotations: Annotations, rows: Ints, *, apart: bool) -> Floats:
+    """What each vote counts; one that stands for several counts as often, unless apart."""
+    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
+    if annotations.count is None or apart:
+        return weight
+    return weight * annotations.count[rows]
 
 
 def _opinions(annotations: Annotations, task: str) -> Bools:

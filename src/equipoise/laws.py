@@ -1,16 +1,15 @@
 r"""Laws: how plausible truths are distributed, so that more of them can be drawn at any time.
 
-Both laws are sparse as `Plausibilities` are: numbers for the mentioned classes of each item
+Laws are sparse as `Plausibilities` are: numbers for the mentioned classes of each item
 (entries) and one for all its other classes together (rest).
 
-``Dirichlet``: an item's distribution over classes is Dirichlet. The chance that class k has the
-largest share needs no draws: with independent gamma variables of shapes :math:`\alpha_j`
-
-.. math:: P(\text{top} = k) = \int_0^\infty f_{\alpha_k}(x) \prod_{j \ne k} F_{\alpha_j}(x)\,dx
-
-taken by the trapezoidal rule in log x, which converges exponentially for these integrands.
+``Dirichlet``: an item's distribution over classes is Dirichlet. The chance that a class has the
+largest share needs no draws: see `equipoise.top_quadrature`.
 
 ``Labels``: the class is known but for chance; a draw is one class per item.
+
+``NormalLaw``: an item's ratings are normal, its level and scatter normal-inverse-gamma, and the
+classes are the two sides of a threshold.
 """
 
 from collections.abc import Mapping
@@ -20,8 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from equipoise.arrays import Floats, Ints
-
-TAIL = 40.0  # e^-40 is what the integrals leave out at either end
+from equipoise.top_quadrature import dirichlet_top
 
 
 class Law(Protocol):
@@ -42,6 +40,10 @@ class Law(Protocol):
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """Chance of being the largest: of each entry, and of any of the `others` classes."""
+        ...
+
+    def kept(self, entries: Ints, items: Ints) -> "Law":
+        """The law of some items and their entries, both by position."""
         ...
 
 
@@ -91,21 +93,11 @@ class Dirichlet:
         >>> law.top(np.array([0, 2]), np.array([0]))[0]
         array([0.75, 0.25])
         """
-        each = np.divide(self.rest, others, out=np.zeros(len(self.rest)), where=others > 0)
-        shapes, code = np.unique(
-            np.concatenate([self.concentration, each]), return_inverse=True
-        )
-        table = _Table.of(shapes, float(np.add.reduceat(self.concentration, start[:-1]).min()))
-        entry, rest = code[: len(self.concentration)], code[len(self.concentration) :]
-        chance, spare = np.empty(len(entry)), np.zeros(len(rest))
-        for i in range(len(rest)):
-            own = entry[start[i] : start[i + 1]]
-            log_all = table.log_cdf[own].sum(axis=0)
-            if others[i] and each[i] > 0:
-                log_all = log_all + others[i] * table.log_cdf[rest[i]]
-                spare[i] = others[i] * table.integral(rest[i], log_all)
-            chance[start[i] : start[i + 1]] = [table.integral(k, log_all) for k in own]
-        return chance, spare
+        return dirichlet_top(self.concentration, self.rest, start, others)
+
+    def kept(self, entries: Ints, items: Ints) -> "Dirichlet":
+        """The law of some items and their entries."""
+        return Dirichlet(self.concentration[entries], self.rest[items])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,39 +139,79 @@ class Labels:
         del others
         return self.mean(start)
 
-
-LAWS: Mapping[str, type[Dirichlet] | type[Labels]] = {"dirichlet": Dirichlet, "labels": Labels}
+    def kept(self, entries: Ints, items: Ints) -> "Labels":
+        """The law of some items and their entries."""
+        return Labels(self.chance[entries], self.rest[items])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """Gamma distribution functions of all occurring shapes on one grid of log x."""
+class NormalLaw:
+    """Normal-inverse-gamma distributions of level and scatter, asked about a threshold.
 
-    log_cdf: Floats
-    log_density: Floats
-    step: float
+    Attributes
+    ----------
+    level, worth, shape, scale
+        The four numbers m, k, a and b of each item, shape (items,).
+    threshold
+        Classes are below it, and at least it, in this order.
+    """
 
-    @classmethod
-    def of(cls, shapes: Floats, least: float) -> "_Table":
-        """Lay out the grid; `least` is the smallest sum of shapes of any item."""
-        from scipy.special import gammainc, gammaln, xlogy
+    level: Floats
+    worth: Floats
+    shape: Floats
+    scale: Floats
+    threshold: float
+    name: str = "normal"
 
-        largest = max(float(shapes.max()), 1.0)
-        step = min(0.05, 0.25 / np.sqrt(largest))
-        top = np.log(largest + 12 * np.sqrt(largest) + TAIL)
-        t = np.arange(-TAIL / max(least, 1e-3), top, step)
-        x, shape = np.exp(t), np.maximum(shapes, 1e-300)[:, None]
-        cdf = gammainc(shape, x)
-        tiny = xlogy(shape, x) - gammaln(shape + 1)  # what the logarithm tends to at 0
-        log_cdf = np.where(cdf > 1e-250, np.log(np.maximum(cdf, 1e-300)), tiny)
-        log_cdf[shapes <= 0] = 0.0
-        log_density = xlogy(shape, x) - x - gammaln(shape)
-        return cls(log_cdf, log_density, step)
+    def mean(self, start: Ints) -> tuple[Floats, Floats]:
+        """Exact: tails of the Student-t distribution of the next rating."""
+        del start
+        return self._tails(1 + 1 / self.worth)
 
-    def integral(self, shape: int, log_all: Floats) -> float:
-        """Integral of the density of one shape times the other distribution functions."""
-        integrand = np.exp(self.log_density[shape] - self.log_cdf[shape] + log_all)
-        return float(integrand.sum() * self.step)
+    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+        """Draw scatter, then level, then the share of ratings on either side."""
+        from scipy.special import ndtr
+
+        del start
+        random = np.random.default_rng(seed)
+        shape = (draws, len(self.level))
+        scatter = np.sqrt(self.scale / random.standard_gamma(self.shape, shape))
+        offset = (self.level - self.threshold) / scatter
+        offset = offset + random.standard_normal(shape) / np.sqrt(self.worth)
+        mass = np.stack([ndtr(-offset), ndtr(offset)], axis=2).reshape(draws, -1)
+        return mass, np.zeros(shape)
+
+    def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
+        """Exact: the chance that the level lies on either side of the threshold."""
+        del start, others
+        return self._tails(1 / self.worth)
+
+    def kept(self, entries: Ints, items: Ints) -> "NormalLaw":
+        """The law of some items."""
+        del entries
+        return NormalLaw(
+            level=self.level[items],
+            worth=self.worth[items],
+            shape=self.shape[items],
+            scale=self.scale[items],
+            threshold=self.threshold,
+        )
+
+    def _tails(self, variance: Floats) -> tuple[Floats, Floats]:
+        """Student-t chances of both classes; `variance` in units of the scatter squared."""
+        from scipy.special import stdtr
+
+        spread = np.sqrt(variance * self.scale / self.shape)
+        offset = (self.level - self.threshold) / spread
+        both = np.stack([stdtr(2 * self.shape, -offset), stdtr(2 * self.shape, offset)], axis=1)
+        return both.ravel(), np.zeros(len(self.level))
+
+
+LAWS: Mapping[str, type[Dirichlet] | type[Labels] | type[NormalLaw]] = {
+    "dirichlet": Dirichlet,
+    "labels": Labels,
+    "normal": NormalLaw,
+}
 
 
 def _item_of(start: Ints) -> Ints:

@@ -166,3 +166,17 @@ def with_gold(votes, item, label):
     gold = np.zeros(len(votes) + 1, dtype=bool)
     gold[-1] = True
     return table(np.vstack([votes, [item, 0, label]]), is_gold=gold)
+
+
+def simulated_world(random, prior, shape):
+    """Items and abilities drawn from the prior, and a vote of everybody on every item, in rows.
+
+    The rows are (start, annotator, weight, kappa), kappa +1/2 for yes and -1/2 for no.
+    """
+    items, people = shape
+    b = random.normal(0, prior.sigma_b, items)
+    c = random.normal(prior.mu_c, prior.sigma_c, people)
+    yes = random.random(shape) < 1 / (1 + np.exp(-np.outer(b, c)))
+    column = np.tile(np.arange(people), items)
+    start = np.arange(0, items * people + 1, people)
+    return b, c, (start, column, np.ones(items * people), yes.ravel() - 0.5)

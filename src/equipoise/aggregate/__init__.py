@@ -7,6 +7,7 @@ it because they need more than annotations: `normal` a threshold, `annotator_boo
 from collections.abc import Callable, Mapping
 
 from equipoise.aggregate._glad_fit import GladFit, GladPrior
+from equipoise.aggregate._glad_svi import GladSvi
 from equipoise.aggregate.annotator_bootstrap import annotator_bootstrap
 from equipoise.aggregate.dawid_skene import Fit, Smoothing, dawid_skene
 from equipoise.aggregate.dawid_skene_ordinal import dawid_skene_ordinal
@@ -15,7 +16,7 @@ from equipoise.aggregate.glad import glad
 from equipoise.aggregate.inverse_rank import inverse_rank
 from equipoise.aggregate.majority_vote import majority_vote
 from equipoise.aggregate.mean_vote import mean_vote
-from equipoise.aggregate.normal import NormalPrior, normal
+from equipoise.aggregate.normal import Moments, NormalPrior, normal, normal_of_moments
 from equipoise.aggregate.plackett_luce import Chain, plackett_luce
 from equipoise.aggregate.plackett_luce_ml import plackett_luce_ml
 from equipoise.aggregate.probabilistic_inverse_rank import probabilistic_inverse_rank
@@ -40,6 +41,8 @@ __all__ = [
     "Fit",
     "GladFit",
     "GladPrior",
+    "GladSvi",
+    "Moments",
     "NormalPrior",
     "Smoothing",
     "annotator_bootstrap",
@@ -51,6 +54,7 @@ __all__ = [
     "majority_vote",
     "mean_vote",
     "normal",
+    "normal_of_moments",
     "plackett_luce",
     "plackett_luce_ml",
     "probabilistic_inverse_rank",

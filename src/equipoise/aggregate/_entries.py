@@ -8,6 +8,8 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.ballots import Ballots, ballots
 
+DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
+
 
 class Entries(NamedTuple):
     """Summed votes of one task.
@@ -47,7 +49,7 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
             "annotations of kind interval", "ratings", "classes",
             "choose the model 'normal', or turn ratings into a yes/no question with at_least",
         )  # fmt: skip
-    votes = ballots(annotations, task)
+    votes = ballots(annotations, task, apart=False)
     names = tuple(annotations.items[i] for i in votes.items)
     item, label, mass = _summed(votes, len(annotations.classes))
     start = np.searchsorted(item, np.arange(len(names) + 1))
@@ -59,6 +61,11 @@ def _summed(votes: Ballots, classes: int) -> tuple[Ints, Ints, Floats]:
     """Item, class and weight of every pair that has votes, in order."""
     item_of_vote = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
     key = item_of_vote[votes.vote] * classes + votes.label
-    pair, code = np.unique(key, return_inverse=True)
-    weight = np.bincount(code, votes.share * votes.weight[votes.vote])
+    mass = votes.share * votes.weight[votes.vote]
+    if len(votes.sizes) * classes <= DENSE * len(key):
+        pair = np.flatnonzero(np.bincount(key))
+        weight = np.bincount(key, mass)[pair]
+    else:
+        pair, code = np.unique(key, return_inverse=True)
+        weight = np.bincount(code, mass)
     return pair // classes, pair % classes, weight.astype(np.float64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, require_unique
 
 SMALL, LARGE = 0.5, 5000.0  # bounds of a and k/2: a prior worth 1 to 10,000 ratings
 THIN = 1e-4  # smallest k: the level of an item may be this vague
@@ -55,6 +55,40 @@ class Ratings:
     mean: Floats
     squares: Floats
     step: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Ratings of named items, summed up: all that the normal model needs of them.
+
+    Attributes
+    ----------
+    items
+        Names of the items.
+    ratings
+        Number, mean and squares of their ratings.
+    task
+        Which question was asked; empty when there is only one.
+    notices
+        What the user should be told about the data, one sentence each.
+    """
+
+    items: tuple[str, ...]
+    ratings: Ratings
+    task: str = ""
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_unique(self.items, where="moments, items")
+        size, own = (len(self.items),), self.ratings
+        each = (own.number, own.mean, own.squares)
+        fits = bool(self.items) and all(part.shape == size for part in each)
+        if not fits or not np.isfinite(each).all() or own.number.min() <= 0:
+            raise InputError(
+                "moments", f"{len(self.items)} items, {[part.shape for part in each]} numbers",
+                "a positive number, a mean and squares for every item, all finite",
+                "leave out items without ratings",
+            )  # fmt: skip
 
 
 def log_marginal(data: Ratings, prior: NormalPrior) -> float:

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError
+from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.ballots import ballots
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
+
+ROOM = 2 * 2**30  # bytes that one table may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +41,10 @@ class People:
 
 
 def people(annotations: Annotations, task: str, *, model: str) -> People:
-    """Collect the votes of one task, or say why this model cannot take them."""
+    """Collect the votes of one task, or say why this model cannot take them.
+
+    Items without votes are left out; annotators without votes stay, known by the prior alone.
+    """
     from scipy.sparse import csr_matrix
 
     if annotations.annotators is None or annotations.annotator is None:
@@ -52,27 +57,66 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
             model, f"annotations of kind {annotations.kind}", "single labels",
             "ask about one class with against(), or choose a model for this kind",
         )  # fmt: skip
-    votes = ballots(annotations, task)
-    size = len(annotations.classes)
+    _require_room(annotations, model)
     rows = np.flatnonzero(annotations.in_task(task))
-    if annotations.is_gold is not None:
-        rows = rows[~annotations.is_gold[rows]]
-    place = np.full(len(annotations.items), -1)
-    place[votes.items] = np.arange(len(votes.items))
+    if not len(rows):
+        raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
+    gold = _gold(annotations, task)[rows]
+    seen = np.bincount(annotations.item[rows]) > 0
+    items, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[annotations.item[rows]]
+    size = len(annotations.classes)
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
     if annotations.count is not None:
         weight = weight * annotations.count[rows]
-    column = annotations.annotator[rows].astype(np.int64) * size + annotations.label[rows]
-    shape = (len(votes.items), len(annotations.annotators) * size)
+    label = annotations.label[rows].astype(np.int64)
+    settled = np.bincount(place[gold], minlength=len(items)) > 0
+    column = annotations.annotator[rows].astype(np.int64) * size + label
+    shape = (len(items), len(annotations.annotators) * size)
+    own = ~gold
     return People(
-        items=tuple(annotations.items[i] for i in votes.items),
+        items=tuple(map(annotations.items.__getitem__, items.tolist())),
         classes=annotations.classes,
         annotators=annotations.annotators,
         task=task,
-        answers=csr_matrix((weight, (place[annotations.item[rows]], column)), shape=shape),
-        shares=np.stack([votes.shares(code) for code in range(size)], axis=1),
-        settled=votes.annotator[votes.start[:-1]] < 0,
+        answers=csr_matrix((weight[own], (place[own], column[own])), shape=shape),
+        shares=_shares(place * size + label, np.where(settled[place] & own, 0, weight), size),
+        settled=settled,
     )
+
+
+def _require_room(annotations: Annotations, model: str) -> None:
+    """Refuse classes so many that the tables of items or annotators would not fit."""
+    size, people = len(annotations.classes), len(annotations.annotators or ())
+    wanted = max(people * size, len(annotations.items)) * size * 8
+    if wanted > ROOM:
+        raise InputError(
+            f"{model}, {size:,} classes and {people:,} annotators",
+            f"tables of {wanted / 2**30:.1f} GiB", f"at most {ROOM / 2**30:g} GiB",
+            "declare only the classes that occur, ask about one with against(), or choose "
+            "dirichlet",
+        )  # fmt: skip
+
+
+def _gold(annotations: Annotations, task: str) -> Bools:
+    """Which rows are gold; those of one item must agree, which ballots see to."""
+    if annotations.is_gold is None or not annotations.is_gold.any():
+        return np.zeros(len(annotations), dtype=bool)
+    ballots(annotations, task)
+    return annotations.is_gold
+
+
+def _shares(cell: Ints, weight: Floats, size: int) -> Floats:
+    """Share of the weight per class, (items, classes); cells are item * classes + class."""
+    cells = (int(cell.max()) // size + 1) * size
+    table = np.bincount(cell, weight, cells).reshape(-1, size)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def unused_confidence(annotations: Annotations, model: str) -> tuple[str, ...]:
+    """Say that a model does not look at confidences, if there are any."""
+    if annotations.confidence is None:
+        return ()
+    return (f"Confidences are not used by {model}; turn them into weights to use them.",)
 
 
 def class_posteriors(who: People, log: Floats, classes: Floats) -> tuple[Floats, float]:
@@ -83,13 +127,15 @@ def class_posteriors(who: People, log: Floats, classes: Floats) -> tuple[Floats,
     """
     size = len(classes)
     joint = who.answers @ log.transpose(0, 2, 1).reshape(-1, size)
-    joint = joint + np.log(np.maximum(classes, 1e-300))
-    top = joint.max(axis=1, keepdims=True)
+    joint = np.ascontiguousarray(joint.T) + np.log(np.maximum(classes, 1e-300))[:, None]
+    top = joint.max(axis=0)  # classes first: sums over few classes are then sums of rows
     weight = np.exp(joint - top)
-    total = weight.sum(axis=1, keepdims=True)
-    posterior = np.where(who.settled[:, None], who.shares, weight / total)
-    settled = (who.shares * joint).sum(axis=1)
-    each = np.where(who.settled, settled, (top + np.log(total))[:, 0])
+    total = weight.sum(axis=0)
+    each = top + np.log(total)
+    posterior = np.ascontiguousarray((weight / total).T)
+    if who.settled.any():
+        posterior = np.where(who.settled[:, None], who.shares, posterior)
+        each = np.where(who.settled, (who.shares * joint.T).sum(axis=1), each)
     return posterior, float(each.sum())
 
 

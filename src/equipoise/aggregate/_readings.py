@@ -11,19 +11,26 @@ def weigh(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
     """Sum 1 / block number over readings, the block's share split over it or not."""
     if annotations.rank is None or annotations.reading is None or annotations.label is None:
         return entries(annotations, task)
-    if annotations.is_gold is not None and annotations.is_gold.any():
-        raise InputError(
-            "inverse rank", "gold rows", "readings only",
-            "leave gold rows out, or choose a model for votes",
-        )  # fmt: skip
     rows = np.flatnonzero(annotations.in_task(task))
+    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+        raise InputError(
+            "inverse rank", "gold rows among rankings",
+            "readings only: a known truth has no ranks",
+            "leave gold rows out, or choose dirichlet or mean_vote, which take first choices",
+        )  # fmt: skip
+    if not len(rows):
+        raise InputError(
+            f"annotations, task {task!r}", "no readings", "at least one", "check it"
+        )
     block = dense_blocks(annotations, rows)
     tied = np.ones(len(rows))
     if share_ties:
         key = annotations.reading[rows].astype(np.int64) * (int(block.max()) + 1) + block
         code = np.unique(key, return_inverse=True)[1]
         tied = np.bincount(code)[code].astype(np.float64)
-    weight = 1.0 if annotations.weight is None else annotations.weight[rows]
+    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
+    if annotations.count is not None:
+        weight = weight * annotations.count[rows]
     value = weight / ((block + 1) * tied)
     classes = len(annotations.classes)
     pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]

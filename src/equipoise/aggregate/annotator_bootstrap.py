@@ -4,7 +4,7 @@ Annotators are drawn with replacement, each copy an annotator of its own, and th
 fitted again; a draw is the fitted distribution. It turns any point model into draws over
 plausible truths, :math:`\lambda^{(b)} = \mathrm{model}(\text{panel } b)`, and its average is
 better calibrated than a single fit. An item that a panel did not rate keeps the fit to all
-annotators.
+annotators. Gold rows stay in every panel.
 
 Examples
 --------
@@ -23,7 +23,7 @@ import numpy as np
 
 from equipoise.annotation_rules import COLUMNS
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.plausibilities import Plausibilities
 
 
@@ -45,53 +45,76 @@ def annotator_bootstrap(
     draws, seed
         How many panels, and from which seed.
     """
-    if annotations.annotators is None or len(annotations.annotators) < 2 or draws < 1:
+    people = _voters(annotations, task)
+    if len(people) < 2 or draws < 1:
         raise InputError(
-            "annotator_bootstrap",
-            f"{len(annotations.annotators or ())} annotators, {draws} draws",
+            "annotator_bootstrap", f"{len(people)} annotators with ids, {draws} draws",
             "at least two annotators with ids, and a draw", "choose a model of counts instead",
         )  # fmt: skip
     whole = model(annotations, task=task)
     random = np.random.default_rng(seed)
     values = np.repeat(whole.mean[None], draws, axis=0)
+    stuck = 0
     for number in range(draws):
-        chosen = random.integers(0, len(annotations.annotators), len(annotations.annotators))
-        _fill(values[number], whole, model(_panel(annotations, chosen), task=task))
+        chosen = people[random.integers(0, len(people), len(people))]
+        part = model(_panel(annotations, chosen, task), task=task)
+        stuck += part.diagnostics.get("converged") is False
+        _fill(values[number], whole, part)
     made = Plausibilities.dense(
         values,
         items=whole.items,
         classes=whole.classes,
         method=f"annotator bootstrap of {whole.method} ({draws} draws)",
     )
+    said = (f"{stuck} of {draws} refits did not converge.",) if stuck else ()
     return replace(
         made,
         task=task,
         parameters={**whole.parameters, "draws": draws, "seed": seed},
         diagnostics={"whole": dict(whole.diagnostics)},
         skills=whole.skills,
+        difficulty=whole.difficulty,
+        notices=(*whole.notices, *said),
     )
 
 
-def _panel(annotations: Annotations, chosen: Ints) -> Annotations:
-    """Annotations of a drawn panel; gold rows stay, copies get names of their own."""
+def _voters(annotations: Annotations, task: str) -> Ints:
+    """Annotators who voted in a task; none when votes are anonymous."""
+    if annotations.annotator is None:
+        return np.zeros(0, dtype=np.intp)
+    return np.unique(annotations.annotator[annotations.in_task(task) & ~_gold(annotations)])
+
+
+def _gold(annotations: Annotations) -> Bools:
+    none = np.zeros(len(annotations), dtype=bool)
+    return none if annotations.is_gold is None else annotations.is_gold
+
+
+def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
+    """Annotations of a drawn panel; gold rows stay, copies are people of their own."""
     assert annotations.annotator is not None and annotations.annotators is not None
-    gold = annotations.is_gold
-    own = np.zeros(len(annotations), dtype=bool) if gold is None else gold
-    rows, who = [np.flatnonzero(own)], [annotations.annotator[own]]
-    names = list(annotations.annotators)
-    for number, one in enumerate(chosen):
-        mine = np.flatnonzero((annotations.annotator == one) & ~own)
-        rows.append(mine)
-        who.append(np.full(len(mine), len(names) + number))
-    names += [f"{annotations.annotators[one]} #{number}" for number, one in enumerate(chosen)]
-    keep = np.concatenate(rows)
+    rows = annotations.in_task(task)
+    own = np.flatnonzero(_gold(annotations) & rows)
+    votes = np.flatnonzero(~_gold(annotations) & rows)
+    votes = votes[np.argsort(annotations.annotator[votes], kind="stable")]
+    ends = np.searchsorted(annotations.annotator[votes], [chosen, chosen + 1])
+    size = ends[1] - ends[0]
+    copy = np.repeat(np.arange(len(chosen)), size)
+    inside = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    keep = np.concatenate([own, votes[np.repeat(ends[0], size) + inside]])
+    who = np.concatenate([np.zeros(len(own), dtype=copy.dtype), copy])
     kept = {
         name: getattr(annotations, name)[keep]
         for name in COLUMNS
         if name != "group" and getattr(annotations, name) is not None
     }
-    kept["annotator"] = np.concatenate(who)
-    return replace(annotations, annotators=tuple(names), **kept)
+    kept["annotator"] = who
+    if annotations.reading is not None:
+        pair = annotations.reading[keep].astype(np.int64) * (len(chosen) + 1)
+        pair += np.concatenate([np.zeros(len(own), dtype=copy.dtype), copy + 1])
+        kept["reading"] = np.unique(pair, return_inverse=True)[1]
+    names = tuple(f"{annotations.annotators[one]} #{n}" for n, one in enumerate(chosen))
+    return replace(annotations, annotators=names, **kept)
 
 
 def _fill(values: Floats, whole: Plausibilities, part: Plausibilities) -> None:

@@ -6,7 +6,8 @@ EM in log space on sparse counts. Confusion rows have a Dirichlet prior (`smooth
 every answer and 1 more for the right one), so the bound that EM climbs is the log-likelihood
 plus the log prior; it counts the class prior once per item and never falls. ``one_coin`` gives
 each annotator one accuracy, errors spread evenly. Repeated votes are real data and count;
-weights multiply a vote; gold items are settled. The result is the posterior of each item's
+weights and counts multiply a vote; gold items are settled; items without votes are left out.
+The result is the posterior of each item's
 class: it is a chance, not a distribution over plausibilities (see `annotator_bootstrap` for
 that).
 
@@ -30,7 +31,13 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._people import People, class_posteriors, labelled, people
+from equipoise.aggregate._people import (
+    People,
+    class_posteriors,
+    labelled,
+    people,
+    unused_confidence,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.plausibilities import Plausibilities, Skills
@@ -66,14 +73,17 @@ def dawid_skene(
     """Posterior class of every item, and what it says about the annotators."""
     choice("dawid_skene, variant", variant, VARIANTS)
     prior, stop = smoothing or Smoothing(), fit or Fit()
-    if min(prior.every, prior.right) < 0 or stop.most < 1:
+    fine = 0 <= prior.every < np.inf and 0 <= prior.right < np.inf
+    if not (fine and stop.tolerance >= 0 and stop.most >= 1):
         raise InputError(
-            "dawid_skene", f"{prior}, {stop}", "pseudo-counts of at least 0, iterations",
+            "dawid_skene", f"{prior}, {stop}",
+            "pseudo-counts of at least 0, a tolerance of at least 0, at least one step",
             "leave them at their defaults",
         )  # fmt: skip
     who = people(annotations, task, model="dawid_skene")
     posterior, state = _climb(who, variant, prior, stop)
-    return _made(who, posterior, state, {"variant": variant, "smoothing": str(prior)})
+    facts = {"variant": variant, "smoothing": str(prior)}
+    return _made(who, posterior, state, facts, unused_confidence(annotations, "Dawid-Skene"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,9 +119,9 @@ def _maximise(
     size = posterior.shape[1]
     counts = (who.answers.T @ posterior).reshape(-1, size, size).transpose(0, 2, 1)
     extra = prior.every + prior.right * np.eye(size)
-    if variant == "one_coin":
+    if variant == "one_coin" and size > 1:
         right = np.einsum("akk->a", counts) + prior.every + prior.right
-        wrong = counts.sum(axis=(1, 2)) - np.einsum("akk->a", counts) + prior.every
+        wrong = (counts * (1 - np.eye(size))).sum(axis=(1, 2)) + prior.every
         share = _divided(right, right + wrong, 1 / size)
         confusion = np.repeat(((1 - share) / (size - 1))[:, None], size * size, axis=1)
         confusion = confusion.reshape(-1, size, size)
@@ -131,10 +141,15 @@ def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
 
 
 def _made(
-    who: People, posterior: Floats, state: _State, parameters: dict[str, Any]
+    who: People,
+    posterior: Floats,
+    state: _State,
+    parameters: dict[str, Any],
+    said: tuple[str, ...],
 ) -> Plausibilities:
     accuracy = np.einsum("k,akk->a", state.classes, state.confusion)
-    said = () if state.converged else ("Dawid-Skene did not converge: raise the iterations.",)
+    if not state.converged:
+        said = (*said, "Dawid-Skene did not converge: raise the iterations.")
     return labelled(
         who,
         posterior,

@@ -14,8 +14,9 @@ N(0, 1) and log scale N(log 0.6, 1).
 
 Generalised EM: exact class posteriors, then Fisher scoring steps in (bias, log scale) of every
 annotator, halved until its expected log posterior does not fall. So the bound, log-likelihood
-plus log prior, never falls. Weights multiply a vote; gold items are settled. The result is the
-posterior of each item's grade, as in `dawid_skene`.
+plus log prior, never falls. Weights and counts multiply a vote; gold items are settled; items
+without votes are left out. The result is the posterior of each item's grade, as in
+`dawid_skene`.
 
 References
 ----------
@@ -38,7 +39,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._people import People, class_posteriors, labelled, people
+from equipoise.aggregate._people import (
+    People,
+    class_posteriors,
+    labelled,
+    people,
+    unused_confidence,
+)
 from equipoise.aggregate._probit import Probit, improved, log_confusion
 from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations
@@ -64,7 +71,8 @@ def dawid_skene_ordinal(
             "read the file with kind='ordinal' and the grades in order, or use dawid_skene",
         )  # fmt: skip
     who = people(annotations, task, model="dawid_skene_ordinal")
-    return _made(who, _climb(who, stop))
+    said = unused_confidence(annotations, "ordinal Dawid-Skene")
+    return _made(who, _climb(who, stop), said)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,13 +104,11 @@ def _climb(who: People, stop: Fit) -> _State:
     return _State(posterior, probit, classes, tuple(trace), still)
 
 
-def _made(who: People, state: _State) -> Plausibilities:
+def _made(who: People, state: _State, said: tuple[str, ...]) -> Plausibilities:
     confusion = np.exp(log_confusion(state.probit, len(state.classes)))
     accuracy = np.einsum("k,akk->a", state.classes, confusion)
-    said = (
-        () if state.converged
-        else ("Ordinal Dawid-Skene did not converge: raise the iterations.",)
-    )  # fmt: skip
+    if not state.converged:
+        said = (*said, "Ordinal Dawid-Skene did not converge: raise the iterations.")
     return labelled(
         who,
         state.posterior,

@@ -3,8 +3,9 @@ r"""Dirichlet: votes as counts, uncertainty from how few there are.
 .. math:: \lambda_i \sim \mathrm{Dirichlet}(r \cdot \text{votes}_i + \alpha)
 
 The reliability r says how much a vote is worth, the prior :math:`\alpha` what every class has
-without votes. The chance that a class is on top is exact, by quadrature: see `equipoise.laws`.
-Draws are made on demand.
+without votes. Weights and counts add to the votes; a gold row settles its item: its class has
+all the mass in every draw. The chance that a class is on top is exact, by quadrature: see
+`equipoise.laws`. Draws are made on demand.
 
 References
 ----------
@@ -21,10 +22,10 @@ array([0.75])
 import numpy as np
 
 from equipoise.aggregate._entries import entries
-from equipoise.aggregate._made import by_law
+from equipoise.aggregate._made import by_law, prior_law, settled
+from equipoise.aggregate._people import unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
-from equipoise.laws import Dirichlet
 from equipoise.plausibilities import Plausibilities
 
 
@@ -32,14 +33,13 @@ def dirichlet(
     annotations: Annotations, *, reliability: float = 1.0, prior: float = 1.0, task: str = ""
 ) -> Plausibilities:
     """Independent Dirichlet posteriors; the mean as one draw, more on demand."""
-    if not (reliability > 0 and prior >= 0):
+    if not (0 < reliability < np.inf and 0 <= prior < np.inf):
         raise InputError(
             "dirichlet", f"reliability {reliability:g}, prior {prior:g}",
-            "a positive reliability and a prior of at least 0", "1 and 1 are the default",
+            "a positive reliability and a prior of at least 0, finite", "leave both at 1",
         )  # fmt: skip
     found = entries(annotations, task)
-    unvoted = len(found.classes) - np.diff(found.start)
-    law = Dirichlet(reliability * found.votes + prior, prior * unvoted)
+    law = prior_law(reliability * found.votes, prior, found, settled(annotations, found, task))
     return by_law(
         found,
         law,
@@ -47,4 +47,5 @@ def dirichlet(
         task=task,
         parameters={"reliability": reliability, "prior": prior},
         rest_shape=prior,
+        notices=unused_confidence(annotations, "Dirichlet"),
     )

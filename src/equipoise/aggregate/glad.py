@@ -10,16 +10,22 @@ closed form, with :math:`w = \tanh(\xi/2) / 2\xi` and :math:`\xi^2 = E[c^2] E[b^
     \mu_i = \lambda_i^{-1} \sum_a (y_{ai} - \tfrac12) E[c_a], \quad
     p_i = \Phi(\mu_i \sqrt{\lambda_i})
 
-and the same for abilities; the bound in ``diagnostics["trace"]`` never falls. Its posteriors of
-abilities are far too narrow, so `Skills` has no interval. ``inference="gibbs"`` draws from the
-exact posterior and has intervals (95 %); it suits up to about 50,000 votes. The result is the
-chance of each class, not a distribution over plausibilities (see `annotator_bootstrap`).
+and the same for abilities, each sweep followed by the best scale of items against annotators
+(which the votes cannot tell); the bound in ``diagnostics["trace"]`` never falls. Its posteriors
+of abilities are far too narrow, so `Skills` has no interval. ``inference="gibbs"`` draws from
+the exact posterior and has intervals (95 %); it suits up to about 50,000 votes.
+``inference="svi"`` is for reproduction: stochastic gradients of the same bound without
+Polya-Gamma variables (CleanPatrick with ``prior="paper"``: Adam at 0.1, 10,000 steps,
+:math:`p_i` the share of 1,000 draws of :math:`b_i` above zero); it refuses gold. The result is
+the chance of each class, not a distribution over plausibilities (see `annotator_bootstrap`).
+Confidences are not used.
 
-The votes alone cannot tell (c, b) from (-c, -b). Abilities start positive, and every connected
-part of the graph of annotators and items is turned so that its vote-weighted mean ability is
-positive; under ``gibbs`` a prior with positive mean does it alone. Gold items settle it for
-their part: their b is cut off at zero, which is exact in both fits, and their chance is 1.
-The chain starts from the abilities that coordinate ascent finds.
+The votes alone cannot tell (c, b) from (-c, -b), so under the prior ``"paper"`` the sign is not
+identified: started at zero, as published, SVI ends upside down for many seeds. Here abilities
+start positive, and every connected part of the graph of annotators and items is turned so that
+its vote-weighted mean ability is positive; under ``gibbs`` a prior with positive mean does it
+alone. Gold items settle it for their part: their b is cut off at zero, which is exact in both
+fits, and their chance is 1. The chain starts from the abilities that coordinate ascent finds.
 Weights multiply a vote's term and repeated votes count. The prior ``"paper"`` (sigma_b = 1000,
 mu_c = 0, sigma_c = 1) is for reproduction: it is not vague, one vote can give 0.999.
 
@@ -30,8 +36,9 @@ answer, `dawid_skene` does better.
 
 References
 ----------
-Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), *Whose vote should count more*. Polson,
-Scott and Windle (2013), *Bayesian inference for logistic models using Polya-Gamma variables*.
+Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), *Whose vote should count more*. Groeger et
+al. (2025), *CleanPatrick: a benchmark for image data cleaning*. Polson, Scott and Windle
+(2013), *Bayesian inference for logistic models using Polya-Gamma variables*.
 
 Examples
 --------
@@ -47,20 +54,34 @@ array([1., 1., 0.6])
 """
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._glad_fit import Found, GladFit, GladPrior, climb, sample
+from equipoise.aggregate._glad_chain import sample
+from equipoise.aggregate._glad_climb import climb
+from equipoise.aggregate._glad_fit import Found, GladFit, GladPrior
+from equipoise.aggregate._glad_svi import GladSvi, descend
 from equipoise.aggregate._glad_votes import Votes, graph_of
-from equipoise.aggregate._people import People, labelled, people
+from equipoise.aggregate._people import People, labelled, people, unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.plausibilities import Plausibilities, Skills
 
-INFERENCES = ("cavi", "gibbs")
+INFERENCES = {"cavi": "CAVI", "gibbs": "Gibbs", "svi": "SVI"}
 PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
+OF_CHAINS = ("draws", "burn_in", "seed")
+LEAST = {
+    "tolerance": 0,
+    "most": 1,
+    "inner": 1,
+    "draws": 4,
+    "burn_in": 0,
+    "seed": 0,
+    "steps": 1,
+    "learning_rate": 1e-9,
+}
 
 
 def glad(
@@ -68,7 +89,7 @@ def glad(
     *,
     inference: str = "cavi",
     prior: str | GladPrior | None = None,
-    fit: GladFit | None = None,
+    fit: GladFit | GladSvi | None = None,
     task: str = "",
 ) -> Plausibilities:
     """Chance of yes for every item, ability of every annotator.
@@ -76,14 +97,15 @@ def glad(
     Parameters
     ----------
     inference
-        ``"cavi"`` (fast, abilities without intervals) or ``"gibbs"`` (exact, slower).
+        ``"cavi"`` (fast, abilities without intervals), ``"gibbs"`` (exact, slower), or
+        ``"svi"`` (for reproduction; needs ``pip install "equipoise[torch]"``).
     prior
         ``"default"``, ``"paper"``, or a `GladPrior`.
     fit
-        When to stop, and the draws of the chain.
+        When to stop, and the draws of the chain; a `GladSvi` for ``"svi"``.
     """
-    choice("glad, inference", inference, INFERENCES)
-    known, how = _prior(prior), _fit(fit)
+    choice("glad, inference", inference, tuple(INFERENCES))
+    known, how = _prior(prior), _fit(fit, inference)
     if annotations.kind != "binary":
         raise InputError(
             "glad", f"annotations of kind {annotations.kind}", "yes/no votes (kind binary)",
@@ -91,9 +113,14 @@ def glad(
         )  # fmt: skip
     who = people(annotations, task, model="glad")
     votes = graph_of(who)
-    found = climb(votes, known, how) if inference == "cavi" else sample(votes, known, how)
+    if isinstance(how, GladSvi):
+        found = descend(votes, known, how)
+    else:
+        found = (climb if inference == "cavi" else sample)(votes, known, how)
+    said = unused_confidence(annotations, "GLAD")
     parameters = {"inference": inference, "prior": asdict(known), "fit": asdict(how)}
-    return _made(who, votes, found, parameters)
+    made = _made(who, votes, found, parameters)
+    return replace(made, notices=(*said, *made.notices))
 
 
 def _prior(prior: str | GladPrior | None) -> GladPrior:
@@ -117,19 +144,38 @@ def _prior(prior: str | GladPrior | None) -> GladPrior:
     return prior
 
 
-def _fit(fit: GladFit | None) -> GladFit:
-    """The stop rule meant, if it makes sense."""
-    how = fit or GladFit()
-    least = {"tolerance": 0, "most": 1, "inner": 1, "draws": 4, "burn_in": 0, "seed": 0}
+def _fit(fit: GladFit | GladSvi | None, inference: str) -> GladFit | GladSvi:
+    """The steps and the stop rule meant, if they make sense and are all used."""
+    kind = GladSvi if inference == "svi" else GladFit
+    how = kind() if fit is None else fit
+    if not isinstance(how, kind):
+        raise InputError(
+            "glad, fit", f"{how!r}", f"a {kind.__name__} with inference {inference!r}",
+            "leave it out",
+        )  # fmt: skip
     for name, value in asdict(how).items():
-        whole = name == "tolerance" or isinstance(value, (int, np.integer))
-        if not whole or not least[name] <= value < 2**63:
-            kind = "number" if name == "tolerance" else "whole number"
+        _check(name, value)
+        if inference == "cavi" and name in OF_CHAINS and value != getattr(GladFit(), name):
             raise InputError(
-                f"glad, fit, {name}", f"{value}", f"a {kind} of at least {least[name]}",
-                "leave it at its default",
+                f"glad, fit, {name}", f"{value} with inference 'cavi', which draws nothing",
+                "its default", "choose inference='gibbs' or leave it out",
             )  # fmt: skip
     return how
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise unless a field of a fit makes sense."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if name == "rescale":
+        right, kind = isinstance(value, bool), "True or False"
+    elif name in ("tolerance", "learning_rate"):
+        right = (whole or isinstance(value, (float, np.floating))) and value >= LEAST[name]
+        right, kind = right and value < math.inf, f"a number of at least {LEAST[name]}"
+    else:
+        right, kind = whole and LEAST[name] <= value < 2**63, "a whole number of at least "
+        kind += f"{LEAST[name]}"
+    if not right:
+        raise InputError(f"glad, fit, {name}", f"{value}", kind, "leave it at its default")
 
 
 def _made(
@@ -140,7 +186,7 @@ def _made(
     return labelled(
         who,
         np.stack([1 - positive, positive], axis=1),
-        method=f"GLAD ({'CAVI' if parameters['inference'] == 'cavi' else 'Gibbs'})",
+        method=f"GLAD ({INFERENCES[parameters['inference']]})",
         parameters=parameters,
         diagnostics={**found.diagnostics, "components": parts},
         skills=Skills(who.annotators, "ability", found.ability, found.low, found.high),

@@ -23,6 +23,7 @@ array([[0.667, 0.167, 0.167]])
 
 import numpy as np
 
+from equipoise.aggregate._people import unused_confidence
 from equipoise.aggregate._readings import weigh
 from equipoise.annotations import Annotations
 from equipoise.arrays import choice
@@ -48,4 +49,5 @@ def inverse_rank(
         method=f"inverse rank (ties {ties})",
         task=task,
         parameters={"ties": ties},
+        notices=unused_confidence(annotations, "inverse rank"),
     )

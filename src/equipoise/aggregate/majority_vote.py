@@ -16,8 +16,12 @@ array([[1., 0.],
 
 import numpy as np
 
-from equipoise.aggregate.mean_vote import mean_vote
+from equipoise.aggregate._entries import Entries, entries
+from equipoise.aggregate._made import by_law
+from equipoise.aggregate._people import unused_confidence
 from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats
+from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
 
 HALF = 0.5 + 1e-12
@@ -25,20 +29,26 @@ HALF = 0.5 + 1e-12
 
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
-    point = mean_vote(annotations, task=task)
-    shares = point.mean
-    hard = (shares > HALF).astype(np.float64)
-    open_ = hard.sum(axis=1) == 0
-    if annotations.kind == "binary":
-        hard[open_, 0] = 1.0
-    else:
-        top = np.isclose(shares, shares.max(axis=1, keepdims=True), atol=1e-12, rtol=0)
-        hard[open_] = (top / top.sum(axis=1, keepdims=True))[open_]
-    made = Plausibilities.dense(
-        hard,
-        items=point.items,
-        classes=annotations.classes,
+    found = entries(annotations, task)
+    hard, undecided = _decided(found, negative=annotations.kind == "binary")
+    number = int(undecided.sum())
+    said = (f"{number:,} items have no strict majority.",) if number else ()
+    return by_law(
+        found,
+        Labels(hard, np.zeros(len(found.items))),
         method="majority vote",
+        task=task,
+        notices=(*said, *unused_confidence(annotations, "majority vote")),
     )
-    said = f"{int(open_.sum()):,} items have no strict majority." if open_.any() else ""
-    return made.noted(task=task, notices=(said,) if said else ())
+
+
+def _decided(found: Entries, *, negative: bool) -> tuple[Floats, Bools]:
+    """Mass of every voted class, and which items have no strict majority."""
+    item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
+    share = found.votes / found.total[item]
+    most = np.maximum.reduceat(share, found.start[:-1])
+    undecided = most <= HALF
+    leading = share >= most[item] - 1e-12
+    if negative:  # both classes have half of the votes
+        leading = np.where(undecided[item], found.label == 0, leading)
+    return leading / np.bincount(item, leading)[item], undecided

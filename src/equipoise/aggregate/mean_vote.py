@@ -18,6 +18,7 @@ import numpy as np
 
 from equipoise.aggregate._entries import entries
 from equipoise.aggregate._made import by_law
+from equipoise.aggregate._people import unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
@@ -29,4 +30,5 @@ def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
     share = found.votes / found.total[item]
     law = Labels(share, np.zeros(len(found.items)))
-    return by_law(found, law, method="mean vote", task=task)
+    said = unused_confidence(annotations, "mean vote")
+    return by_law(found, law, method="mean vote", task=task, notices=said)

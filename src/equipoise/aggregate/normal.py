@@ -31,16 +31,16 @@ array([[0.13, 0.87],
        [0.5 , 0.5 ]])
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from equipoise.aggregate._normal_prior import NormalPrior, Ratings, empirical_prior
+from equipoise.aggregate._normal_prior import Moments, NormalPrior, Ratings, empirical_prior
+from equipoise.aggregate._people import unused_confidence
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import InputError
+from equipoise.laws import NormalLaw
 from equipoise.plausibilities import Plausibilities
 
-__all__ = ["NormalLaw", "NormalPrior", "normal"]
+__all__ = ["Moments", "NormalLaw", "NormalPrior", "normal", "normal_of_moments"]
 
 
 def normal(
@@ -59,11 +59,30 @@ def normal(
     prior
         Level and scatter of items before any rating; None finds it by empirical Bayes.
     """
-    if not np.isfinite(threshold):
-        raise InputError(
-            "normal, threshold", f"{threshold}", "a finite number", "choose one on the scale"
-        )
-    items, data = _ratings(annotations, task)
+    _check_threshold(threshold)
+    moments = _moments(annotations, task)
+    made = normal_of_moments(moments, threshold=threshold, prior=prior)
+    said = unused_confidence(annotations, "normal ratings")
+    return made.noted(task=task, notices=(*made.notices, *said))
+
+
+def normal_of_moments(
+    moments: Moments, *, threshold: float, prior: NormalPrior | None = None
+) -> Plausibilities:
+    """Do the same from the number, mean and squares of each item's ratings.
+
+    These come from `equipoise.stream_ratings` when a file is too large for memory.
+
+    Examples
+    --------
+    >>> two = Moments(("a", "b"), Ratings(np.array([2.0, 1.0]), np.array([4.0, 1.0]),
+    ...     np.array([2.0, 0.0]), 2.0))
+    >>> normal_of_moments(two, threshold=2.0, prior=NormalPrior(mean=3.0)).mean.round(2)
+    array([[0.13, 0.87],
+           [0.5 , 0.5 ]])
+    """
+    _check_threshold(threshold)
+    items, data = moments.items, moments.ratings
     said: tuple[str, ...] = ()
     given = prior
     if given is None:
@@ -79,7 +98,7 @@ def normal(
         mass=mass[None],
         rest=rest[None],
         method=f"Normal ratings ({'empirical Bayes' if prior is None else 'given prior'})",
-        task=task,
+        task=moments.task,
         parameters={"threshold": float(threshold), "prior": str(given)},
         diagnostics={"prior": given, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
@@ -87,7 +106,14 @@ def normal(
     )
 
 
-def _ratings(annotations: Annotations, task: str) -> tuple[tuple[str, ...], Ratings]:
+def _check_threshold(threshold: float) -> None:
+    if not np.isfinite(threshold):
+        raise InputError(
+            "normal, threshold", f"{threshold}", "a finite number", "choose one on the scale"
+        )
+
+
+def _moments(annotations: Annotations, task: str) -> Moments:
     """Number, mean and squares of the ratings of each item that has any."""
     if annotations.kind != "interval" or annotations.value is None:
         raise InputError(
@@ -104,17 +130,22 @@ def _ratings(annotations: Annotations, task: str) -> tuple[tuple[str, ...], Rati
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
     if annotations.count is not None:
         weight = weight * annotations.count[rows]
-    known, item = np.unique(annotations.item[rows], return_inverse=True)
+    known = np.flatnonzero(np.bincount(annotations.item[rows]))
+    place = np.zeros(len(annotations.items), dtype=np.intp)
+    place[known] = np.arange(len(known))
+    item = place[annotations.item[rows]]
     value = annotations.value[rows].astype(np.float64)
     number = np.bincount(item, weight).astype(np.float64)
     mean = np.bincount(item, weight * value) / number
     squares = np.bincount(item, weight * (value - mean[item]) ** 2).astype(np.float64)
-    gaps = np.diff(np.unique(value))
+    ordered = np.sort(value)
+    gaps = np.diff(ordered)[ordered[1:] > ordered[:-1]]
     names = tuple(annotations.items[i] for i in known)
-    return names, Ratings(number, mean, squares, float(gaps.min()) if len(gaps) else 0.0)
+    step = float(gaps.min()) if len(gaps) else 0.0
+    return Moments(names, Ratings(number, mean, squares, step), task)
 
 
-def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> "NormalLaw":
+def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalLaw:
     """Conjugate update of every item."""
     worth = prior.worth + data.number
     apart = prior.worth * data.number / worth * (data.mean - prior.mean) ** 2
@@ -125,55 +156,3 @@ def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> "NormalLa
         scale=prior.scale + (data.squares + apart) / 2,
         threshold=threshold,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalLaw:
-    """Normal-inverse-gamma distributions of level and scatter, asked about a threshold.
-
-    Attributes
-    ----------
-    level, worth, shape, scale
-        The four numbers m, k, a and b of each item, shape (items,).
-    threshold
-        Classes are below it, and at least it, in this order.
-    """
-
-    level: Floats
-    worth: Floats
-    shape: Floats
-    scale: Floats
-    threshold: float
-    name: str = "normal"
-
-    def mean(self, start: Ints) -> tuple[Floats, Floats]:
-        """Exact: tails of the Student-t distribution of the next rating."""
-        del start
-        return self._tails(1 + 1 / self.worth)
-
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
-        """Draw scatter, then level, then the share of ratings on either side."""
-        from scipy.special import ndtr
-
-        del start
-        random = np.random.default_rng(seed)
-        shape = (draws, len(self.level))
-        scatter = np.sqrt(self.scale / random.standard_gamma(self.shape, shape))
-        offset = (self.level - self.threshold) / scatter
-        offset = offset + random.standard_normal(shape) / np.sqrt(self.worth)
-        mass = np.stack([ndtr(-offset), ndtr(offset)], axis=2).reshape(draws, -1)
-        return mass, np.zeros(shape)
-
-    def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
-        """Exact: the chance that the level lies on either side of the threshold."""
-        del start, others
-        return self._tails(1 / self.worth)
-
-    def _tails(self, variance: Floats) -> tuple[Floats, Floats]:
-        """Student-t chances of both classes; `variance` in units of the scatter squared."""
-        from scipy.special import stdtr
-
-        spread = np.sqrt(variance * self.scale / self.shape)
-        offset = (self.level - self.threshold) / spread
-        both = np.stack([stdtr(2 * self.shape, -offset), stdtr(2 * self.shape, offset)], axis=1)
-        return both.ravel(), np.zeros(len(self.level))

@@ -10,9 +10,15 @@ the last ranked class; classes that nobody mentions are collapsed into one rate,
 memory do not depend on how many there are. Blocks may tie any number of classes.
 
 ``reliability`` repeats every reading that many times (published 1, 2, 3, 5, 10; medium is 3);
-between whole numbers only when no reading has ties. Prior presets: ``iid`` (shape
+weights and counts do the same for single readings. Together they must be whole for readings
+with ties. Items without readings are left out. Prior presets: ``iid`` (shape
 :math:`\alpha = 1/K` for each of K classes) and ``notebook`` (shape 1 for each mentioned class
 and 1 for all others together, as the published figures; not the collapse of any iid prior).
+
+The random numbers of a case follow from the seed and its name alone: other cases, their order,
+the order of readings and the number of threads change nothing. A self-check is in the
+diagnostics: the likelihood does not see the sum of the rates, so its posterior mean
+(``rate_sum``) must be that of the prior (``rate_sum_prior``).
 
 References
 ----------
@@ -28,29 +34,38 @@ Examples
 0
 """
 
-from collections.abc import Mapping
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from equipoise.aggregate._chains import effective_size, split_r_hat
-from equipoise.aggregate._races import Races, races
+from equipoise.aggregate._people import unused_confidence
+from equipoise.aggregate._races import Races, races, stages
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice
+from equipoise.arrays import Floats, InputError, Ints, choice
 from equipoise.plausibilities import Plausibilities
 
 PRIORS = ("iid", "notebook")
+CHUNK = 64  # cases that a thread takes at a time
+SLOW = 0.05  # share of independent draws below which the user is told
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """How long each case's chain runs, and from which seed."""
+    """How long each case's chain runs, from which seed, and on how many threads.
+
+    ``workers`` 0 means as many threads as there are cores; it never changes a result.
+    """
 
     draws: int = 1000
     burn_in: int = 500
     thin: int = 1
     seed: int = 0
+    workers: int = 0
 
 
 def plackett_luce(
@@ -75,66 +90,112 @@ def plackett_luce(
     how = chain or Chain()
     _check(reliability, how)
     found = races(annotations, task)
-    whole = float(reliability).is_integer()
-    if not whole and found.tied.any():
+    if not found.items:
         raise InputError(
-            "plackett_luce", f"reliability {reliability:g} with tied readings",
-            "a whole number", "round it: tied readings can only be repeated whole",
-        )  # fmt: skip
-    shape, rest = _shapes(found, reliability, prior)
-    mass, spare = _run(found, (shape, rest, reliability), how)
-    facts = {"reliability": reliability, "prior": prior, "seed": how.seed}
-    return _made(found, mass, spare, facts)
+            f"plackett_luce, task {task!r}", "no readings", "at least one", "check it"
+        )
+    shapes = _prior(found, prior)
+    drawn = _run(found, (*shapes, reliability), how)
+    facts = {
+        "reliability": reliability, "prior": prior, "seed": how.seed, "draws": how.draws,
+        "burn_in": how.burn_in, "thin": how.thin,
+    }  # fmt: skip
+    diagnostics, said = _health(found, drawn, shapes)
+    said = (*unused_confidence(annotations, "Plackett-Luce"), *said)
+    return Plausibilities(
+        items=found.items,
+        classes=found.classes,
+        start=found.start,
+        label=found.label,
+        mass=drawn.mass,
+        rest=drawn.rest,
+        method=f"Plackett-Luce (reliability {reliability:g}, prior {prior})",
+        task=found.task,
+        parameters=facts,
+        diagnostics=diagnostics,
+        rest_shape=None if prior == "notebook" else _alpha(prior, len(found.classes)),
+        notices=said,
+    )
 
 
 def _check(reliability: float, how: Chain) -> None:
-    if not reliability > 0 or min(how.draws, how.thin) < 1 or how.burn_in < 0:
+    fine = 0 < reliability < np.inf and min(how.draws, how.thin) >= 1
+    if not fine or min(how.burn_in, how.workers, how.seed) < 0:
         raise InputError(
             "plackett_luce", f"reliability {reliability:g}, {how}",
-            "a positive reliability, at least one draw", "leave them at their defaults",
+            "a positive reliability, at least one draw, and nothing negative",
+            "leave them at their defaults",
         )  # fmt: skip
 
 
-def _shapes(
-    found: Races, reliability: float, prior: str | float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior shape of each mentioned class, and of all others of a case together."""
-    classes, mentioned = len(found.classes), np.diff(found.start)
+def _alpha(prior: str | float, classes: int) -> float:
+    """Shape of the prior of a mentioned class."""
     if isinstance(prior, str):
         choice("plackett_luce, prior", prior, PRIORS)
-        alpha = 1.0 if prior == "notebook" else 1.0 / classes
-    else:
-        alpha = float(prior)
-    if not alpha > 0:
-        raise InputError("plackett_luce", f"prior {alpha:g}", "a positive shape", "try 'iid'")
-    rest = (classes - mentioned) * alpha
-    if prior == "notebook":
-        rest = np.where(classes > mentioned, 1.0, 0.0)
-    return alpha + reliability * found.mentions, rest.astype(np.float64)
+        return 1.0 if prior == "notebook" else 1.0 / classes
+    if not 0 < float(prior) < np.inf:
+        raise InputError("plackett_luce", f"prior {prior:g}", "a positive shape", "try 'iid'")
+    return float(prior)
 
 
-def _run(
-    found: Races, prior: tuple[np.ndarray, np.ndarray, float], how: Chain
-) -> tuple[np.ndarray, np.ndarray]:
+def _prior(found: Races, prior: str | float) -> tuple[float, Floats]:
+    """Prior shape of a mentioned class, and of all others of each case together."""
+    alpha = _alpha(prior, len(found.classes))
+    others = len(found.classes) - np.diff(found.start)
+    rest = np.where(others > 0, 1.0, 0.0) if prior == "notebook" else others * alpha
+    return alpha, np.asarray(rest, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Masses (draws, entries), rest (draws, cases), and mean sum of rates (cases,)."""
+
+    mass: Floats
+    rest: Floats
+    rate_sum: Floats
+
+
+def _run(found: Races, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
+    """Run all chains, a chunk of cases at a time, on threads."""
     from equipoise.kernels.plackett_luce import chains
 
-    shape, rest, reliability = prior
-    mass = np.empty((how.draws, len(found.label)))
-    spare = np.empty((how.draws, len(found.items)))
-    readings = (
-        found.blocks,
-        found.elements,
-        found.element,
-        found.copies * reliability,
-        found.tied,
+    alpha, rest, reliability = model
+    taken = stages(found, reliability)
+    number = len(found.items)
+    shape = np.insert(alpha + reliability * found.mentions, found.start[1:], rest)
+    start = found.start + np.arange(number + 1)
+    cases = (start, shape, _streams(found, how.seed), taken.case_wait, taken.case_tie)
+    made = _Drawn(
+        np.empty((how.draws, len(found.label))), np.empty((how.draws, number)), np.empty(number)
     )
-    cases = (found.readings, found.start, shape, rest)
-    key = np.uint64(np.random.SeedSequence(how.seed).generate_state(1, np.uint64)[0])
-    chains(cases, readings, (how.burn_in, how.thin), key, (mass, spare))
-    return mass, spare
+
+    def run(first: int) -> None:
+        stop = min(first + CHUNK, number)
+        part = np.empty((how.draws, start[stop] - start[first]))
+        steps = (first, stop, how.burn_in, how.thin)
+        chains(steps, cases, taken.waits, taken.ties, (part, made.rate_sum))
+        last = start[first + 1 : stop + 1] - start[first] - 1
+        made.rest[:, first:stop] = part[:, last]
+        made.mass[:, found.start[first] : found.start[stop]] = np.delete(part, last, axis=1)
+
+    with ThreadPoolExecutor(how.workers or os.cpu_count() or 1) as pool:
+        list(pool.map(run, range(0, number, CHUNK)))
+    made.mass.flags.writeable = made.rest.flags.writeable = False
+    return made
 
 
-def _leading(found: Races, mass: np.ndarray) -> np.ndarray:
+def _streams(found: Races, seed: int) -> Ints:
+    """Where the random numbers of each case start: a hash of seed, task and name."""
+    key = np.random.SeedSequence(seed).generate_state(2, np.uint64).tobytes()
+    key += blake2b(found.task.encode(errors="surrogatepass"), digest_size=16).digest()
+    digest = b"".join(
+        blake2b(name.encode(errors="surrogatepass"), digest_size=8, key=key).digest()
+        for name in found.items
+    )
+    return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+
+
+def _leading(found: Races, mass: Floats) -> Ints:
     """The entry with the largest mean of every case."""
     order = np.lexsort(
         (-mass.mean(axis=0), np.repeat(np.arange(len(found.items)), np.diff(found.start)))
@@ -142,35 +203,23 @@ def _leading(found: Races, mass: np.ndarray) -> np.ndarray:
     return np.asarray(order[found.start[:-1]])
 
 
-def _made(
-    found: Races, mass: np.ndarray, spare: np.ndarray, parameters: Mapping[str, Any]
-) -> Plausibilities:
-    leading = mass[:, _leading(found, mass)]
-    size, r_hat = effective_size(leading), split_r_hat(leading)
-    said = []
-    if len(mass) >= 100 and size.min() < 0.05 * len(mass):
-        said.append(
+def _health(
+    found: Races, drawn: _Drawn, prior: tuple[float, Floats]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What the chains say about themselves, and what of it the user should know."""
+    draws = len(drawn.mass)
+    leading = drawn.mass[:, _leading(found, drawn.mass)]
+    size = effective_size(leading)
+    said: tuple[str, ...] = ()
+    if draws >= 100 and size.min() < SLOW * draws:
+        said = (
             f"The chains mix slowly: the smallest effective sample size is {size.min():.0f} of "
-            f"{len(mass)} draws. Keep more, or thin them."
+            f"{draws} draws. Keep more, or thin them.",
         )
-    classes = len(found.classes)
-    shape = None
-    if parameters["prior"] == "iid":
-        shape = 1.0 / classes
-    elif not isinstance(parameters["prior"], str):
-        shape = float(str(parameters["prior"]))
-    return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
-        mass=mass,
-        rest=spare,
-        method=f"Plackett-Luce (reliability {parameters['reliability']:g}, "
-        f"prior {parameters['prior']})",
-        task=found.task,
-        parameters=parameters,
-        diagnostics={"effective_size": size, "r_hat": r_hat, "draws": len(mass)},
-        rest_shape=shape,
-        notices=tuple(said),
-    )
+    return {
+        "effective_size": size,
+        "r_hat": split_r_hat(leading),
+        "draws": draws,
+        "rate_sum": drawn.rate_sum,
+        "rate_sum_prior": prior[0] * np.diff(found.start) + prior[1],
+    }, said

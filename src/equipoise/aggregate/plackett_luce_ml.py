@@ -7,7 +7,8 @@ The model of `plackett_luce` without the chain: for every case the rates on the 
 by Hunter's minorise-maximise steps: rate = (mentions + a) / exposure, where exposure is the
 expected time that the class was awaited. Readings are censored after the last class named, and
 tied blocks (up to 8 classes) are averaged over their hidden orders, so the exact objective
-never falls. Classes that nobody of a case mentions stand as one rate.
+never falls. Classes that nobody of a case mentions stand as one rate. Weights and counts
+multiply a reading, by any number; items without readings are left out.
 
 ``prior`` is the pseudo-count a of every class, the mode under :math:`\mathrm{Gamma}(1 + a)`
 rates. With a = 0 the maximum may not exist: a class that is never beaten takes everything, and
@@ -33,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.aggregate._people import unused_confidence
 from equipoise.aggregate._races import Races, races
 from equipoise.aggregate._tied import LARGEST, exposures
 from equipoise.aggregate.dawid_skene import Fit
@@ -72,7 +74,8 @@ def plackett_luce_ml(
         raise InputError(
             f"plackett_luce_ml, task {task!r}", "no readings", "at least one", "check it"
         )
-    return _made(found, _climb(_stages(found), found, count, stop), count)
+    said = unused_confidence(annotations, "Plackett-Luce")
+    return _made(found, _climb(_stages(found), found, count, stop), count, said)
 
 
 def log_likelihood(rates: Floats, readings: Sequence[Reading]) -> float:
@@ -224,11 +227,11 @@ def _expect(stages: _Stages, rates: Floats) -> tuple[float, Floats]:
     return total, exposure + stages.later.T @ whole
 
 
-def _made(found: Races, state: _State, prior: float) -> Plausibilities:
+def _made(found: Races, state: _State, prior: float, said: tuple[str, ...]) -> Plausibilities:
     entries = len(found.label)
-    said: tuple[str, ...] = ()
     if not state.converged:
         said = (
+            *said,
             f"Plackett-Luce did not converge in {len(state.trace) - 1} steps: raise them"
             + ("." if prior else ", or give a prior above 0; without one it need not."),
         )

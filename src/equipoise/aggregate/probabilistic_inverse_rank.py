@@ -22,11 +22,11 @@ array([0.5])
 
 import numpy as np
 
-from equipoise.aggregate._made import by_law
+from equipoise.aggregate._made import by_law, prior_law, settled
+from equipoise.aggregate._people import unused_confidence
 from equipoise.aggregate._readings import weigh
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
-from equipoise.laws import Dirichlet
 from equipoise.plausibilities import Plausibilities
 
 PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
@@ -50,20 +50,22 @@ def probabilistic_inverse_rank(
         (ties full, prior 0.01 for every class: as the published figures).
     """
     choice("probabilistic_inverse_rank, preset", preset, tuple(PRESETS))
-    if not reliability > 0:
+    if not 0 < reliability < np.inf:
         raise InputError(
-            "probabilistic_inverse_rank", f"reliability {reliability:g}", "a positive number",
+            "probabilistic_inverse_rank", f"reliability {reliability:g}",
+            "a positive, finite number",
             "20 is the default",
         )  # fmt: skip
     ties, prior = PRESETS[preset]
     found = weigh(annotations, task, share_ties=ties == "split")
     share = found.votes / np.repeat(found.total, np.diff(found.start))
-    unmentioned = len(found.classes) - np.diff(found.start)
+    known = settled(annotations, found, task)
     return by_law(
         found,
-        Dirichlet(reliability * share + prior, prior * unmentioned),
+        prior_law(reliability * share, prior, found, known),
         method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
         task=task,
         parameters={"reliability": reliability, "preset": preset},
         rest_shape=prior,
+        notices=unused_confidence(annotations, "probabilistic inverse rank"),
     )

@@ -4,7 +4,9 @@ Results go to standard output, everything else to standard error. Exit codes: 0 
 input was refused, 2 wrong usage, 130 interrupted. A verb imports what it needs when it runs.
 """
 
+import os
 import sys
+from contextlib import suppress
 
 import typer
 
@@ -42,23 +44,39 @@ def top(
         raise typer.Exit
 
 
-def main() -> None:
-    """Run one verb and turn refused input into a message."""
+def run() -> int:
+    """Run one verb, turn refused input into a message, and return the exit code."""
     try:
         app()
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
         print(f"equipoise: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        return 1
     except KeyboardInterrupt:
         print(
             "equipoise: interrupted; nothing that was reported as done is lost", file=sys.stderr
         )
-        raise SystemExit(130) from None
+        return 130
     except BrokenPipeError:
-        raise SystemExit(0) from None
+        return 0
     except OSError as error:
         place = error.filename or "a file"
         do = "check the path and its permissions"
         refused = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
         print(f"equipoise: {refused}", file=sys.stderr)
-        raise SystemExit(1) from None
+        return 1
+    return 0
+
+
+def main() -> None:
+    """Run one verb and leave at once.
+
+    Threads of compiled libraries that are still starting when Python takes itself apart can
+    abort the process after all is done; nothing here needs that taking apart.
+    """
+    code = run()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

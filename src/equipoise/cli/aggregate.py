@@ -1,6 +1,7 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,14 +9,18 @@ import typer
 
 from equipoise.cli._inputs import read_votes
 from equipoise.cli._options import checked
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import print_json, progress, say
+from equipoise.cli._truth_page import check_page, write_page
+from equipoise.cli._truth_screen import Fits, facts, show
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from equipoise.annotations import Annotations
+    from equipoise.choosing import Model
     from equipoise.plausibilities import Plausibilities
 
-
-MOST = 20  # annotators shown in the terminal; JSON has all
+FOLDS = 5
 
 
 def aggregate(
@@ -25,7 +30,7 @@ def aggregate(
         typer.Option(
             help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
             "`dawid_skene_ordinal`, `glad`, `inverse_rank`, `probabilistic_inverse_rank`, "
-            "`plackett_luce`, `plackett_luce_ml`."
+            "`plackett_luce`, `plackett_luce_ml`; `normal` for ratings."
         ),
     ] = "auto",
     compare: Annotated[
@@ -34,6 +39,22 @@ def aggregate(
             "--compare", help="Fit every suitable model: held-out votes, and where they differ."
         ),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Where ratings (`--kind interval`) become 'at least'."),
+    ] = None,
+    reliability: Annotated[
+        float | None,
+        typer.Option(
+            help="How much a vote is worth: `dirichlet`, `probabilistic_inverse_rank`, "
+            "`plackett_luce`."
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        int,
+        typer.Option(min=0, help="Refit the model to so many panels of redrawn annotators."),
+    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
     task: Annotated[
         str | None, typer.Option(help="Which question; needed when there are several.")
     ] = None,
@@ -56,39 +77,110 @@ def aggregate(
     out: Annotated[
         Path | None, typer.Option(help="File for the plausibilities, ending in .npz.")
     ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="File for a page about the truth, ending in .html.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
-    Prints the most ambiguous items and the annotators; `--compare` fits several models side by
-    side; `--out` keeps the plausibilities for `equipoise.read_plausibilities`.
+    Prints the most ambiguous items, the annotators, and where models decide differently;
+    `--compare` fits every suitable model and scores held-out votes; `--out` keeps the
+    plausibilities for `equipoise.read_plausibilities`.
 
     Example: equipoise aggregate votes.csv --compare
     """
     options = dict(locals())
-    from equipoise.choosing import cautions, fitted, held_out, recommended, suitable
+    from equipoise.choosing import recommended
 
     _check_words(options)
+    check_page(page)
     table = read_votes(options)
     question = _task(table, task)
     name, reason = recommended(table) if model == "auto" else (model, f"{model} was asked for.")
-    names = list(dict.fromkeys([name, *(suitable(table) if compare else ())]))
-    with progress("fitting"):
-        fits = fitted(table, names, question)
-        scores = held_out(table, names, task=question) if compare and _votes(table) else {}
-    made = fits[name]
-    notes = [*table.notices, *cautions(table, question), *made.notices]
+    fits = _fitted(table, Fits(name, question, {}, {}), options)
+    notes = _notes(table, fits, options)
     say(f"Model: {reason}", *(f"Note: {one}" for one in notes))
     if out is not None:
         from equipoise.io import write_plausibilities
 
-        write_plausibilities(made, out)
+        write_plausibilities(fits.made, out)
         say(f"Wrote {out}")
-    facts = _facts(table, made, fits, scores)
+    if page is not None:
+        write_page(page, table, fits.made, (annotations.stem, reason, notes))
+        say(f"Wrote {page}")
+    rows = facts(table, fits)
     if as_json:
-        print_json({"model": name, "method": made.method, **facts, "notices": notes})
+        told = {"model": name, "reason": reason, "method": fits.made.method, "seed": seed}
+        told["parameters"] = fits.made.parameters
+        print_json({**told, **rows, "notices": notes})
     else:
-        _show(made, facts)
+        show(fits.made, rows)
+
+
+def _fitted(table: "Annotations", asked: Fits, options: dict[str, Any]) -> Fits:
+    """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
+    from equipoise.aggregate import annotator_bootstrap
+    from equipoise.choosing import Settings, companions, fitted, held_out, model, suitable
+
+    own = Settings(options["threshold"], options["reliability"], options["seed"])
+    models = {asked.name: model(asked.name, table, own)}
+    beside = companions(table) if options["model"] == "auto" else ()
+    for name in suitable(table) if options["compare"] else beside:
+        models.setdefault(name, model(name, table, Settings(own.threshold, seed=own.seed)))
+    scored = options["compare"] and _votes(table)
+    draws = options["bootstrap"]
+    total = len(models) + draws + (FOLDS * len(models) if scored else 0)
+    with progress("fitting") as tell:
+        plain = _ticking(models, tell, total)
+        chosen = plain[asked.name]
+        if draws:
+            chosen = partial(annotator_bootstrap, chosen, draws=draws, seed=own.seed)
+        fits = fitted(table, {**plain, asked.name: chosen}, asked.task)
+        if scored:
+            scores = held_out(table, plain, folds=FOLDS, seed=own.seed, task=asked.task)
+            return asked._replace(models=fits, scores=scores)
+    return asked._replace(models=fits)
+
+
+def _ticking(
+    models: dict[str, "Model"], tell: "Callable[[int, int], None]", total: int
+) -> dict[str, "Model"]:
+    """The same models, moving the bar after every fit."""
+    done = count(1)
+
+    def ticked(fit: "Model") -> "Model":
+        def run(*args: Any, **how: Any) -> "Plausibilities":
+            made = fit(*args, **how)
+            tell(next(done), total)
+            return made
+
+        return run
+
+    return {name: ticked(fit) for name, fit in models.items()}
+
+
+def _notes(table: "Annotations", fits: Fits, options: dict[str, Any]) -> list[str]:
+    """What the data, the fit and the comparison say that the user should know."""
+    from equipoise.choosing import cautions, verdict
+
+    known = fits.models.get("dawid_skene")
+    notes = [*table.notices, *cautions(table, fits.task, fit=known), *fits.made.notices]
+    notes += verdict(fits.models)
+    if options["compare"] and not fits.scores:
+        what = {"interval": "of ratings", "ranking": "of rankings"}.get(
+            table.kind, "of anonymous votes"
+        )
+        notes.append(
+            f"The likelihood {what} is not held out: it needs single labels of known "
+            "annotators. Compare certainties and decisions instead."
+        )
+    if float("-inf") in fits.scores.values():
+        notes.append(
+            "A held-out log-likelihood of -inf: a held-out vote got chance 0, because the "
+            "model had ruled its class out."
+        )
+    return notes
 
 
 def _check_words(options: dict[str, Any]) -> None:
@@ -98,7 +190,7 @@ def _check_words(options: dict[str, Any]) -> None:
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
-        "model": ("auto", *CATALOGUE),
+        "model": ("auto", *CATALOGUE, "normal"),
         "kind": KINDS,
         "layout": ANNOTATION_LAYOUTS,
         "repeats": REPEATS,
@@ -122,108 +214,3 @@ def _task(table: "Annotations", task: str | None) -> str:
 def _votes(table: "Annotations") -> bool:
     """Whether held-out votes can be scored."""
     return table.annotator is not None and table.rank is None and table.label is not None
-
-
-def _facts(
-    table: "Annotations",
-    made: "Plausibilities",
-    fits: dict[str, "Plausibilities"],
-    scores: dict[str, float],
-) -> dict[str, Any]:
-    """Items, annotators and comparison as plain rows."""
-    import numpy as np
-
-    from equipoise.choosing import disagreement
-
-    certainty, entropy, mean = made.certainty, made.entropy, made.mean
-    apart = disagreement(fits)
-    items = [
-        {
-            "item": item,
-            "certainty": float(certainty[i]),
-            "entropy": float(entropy[i]),
-            "disagreement": float(apart[i]),
-            "plausibility": {
-                made.classes[k]: float(mean[i, k]) for k in np.flatnonzero(mean[i] > 0)
-            },
-        }
-        for i, item in enumerate(made.items)
-    ]
-    tops = {name: one.mean.argmax(axis=1) for name, one in fits.items()}
-    comparison = [
-        {
-            "model": name,
-            "held_out_log_likelihood": scores.get(name),
-            "mean_certainty": float(one.certainty.mean()),
-            "other_top_class": int((tops[name] != mean.argmax(axis=1)).sum()),
-        }
-        for name, one in fits.items()
-    ]
-    return {"items": items, "annotators": _annotators(table, made), "comparison": comparison}
-
-
-def _annotators(table: "Annotations", made: "Plausibilities") -> list[dict[str, Any]]:
-    from equipoise.evaluation.questions import questions
-    from equipoise.run.describe import annotator_rows
-
-    if table.annotators is None:
-        return []
-    asked = [one for one in questions(table) if one.task == made.task]
-    skill = {} if made.skills is None else dict(
-        zip(made.skills.annotators, made.skills.value.tolist(), strict=True)
-    )  # fmt: skip
-    rows = annotator_rows(asked, table.annotators)
-    return [{**row, "skill": skill.get(row["annotator"])} for row in rows]
-
-
-def _show(made: "Plausibilities", facts: dict[str, Any]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    screen = output()
-    sure = [row["certainty"] for row in facts["items"]]
-    screen.print(
-        f"{made.method}: {len(sure):,} items, mean certainty {sum(sure) / len(sure):.3f}, "
-        f"{sum(one < 0.99 for one in sure):,} items below 0.99."
-    )
-    table = Table(title="Most ambiguous items", title_justify="left")
-    for name in ("item", "certainty", "plausible classes"):
-        table.add_column(name)
-    for row in sorted(facts["items"], key=lambda row: row["certainty"])[:10]:
-        best = sorted(row["plausibility"].items(), key=lambda pair: -pair[1])[:3]
-        shown = ", ".join(f"{escape(name)} {share:.2f}" for name, share in best)
-        table.add_row(escape(row["item"]), f"{row['certainty']:.3f}", shown)
-    screen.print(table)
-    for title, key in (("Annotators", "annotators"), ("Models", "comparison")):
-        rows = facts[key]
-        if key == "annotators":
-            rows = sorted(rows, key=lambda row: -row["votes"])
-            title = title if len(rows) <= MOST else f"{title}, the {MOST} with most votes"
-        if len(rows) > (0 if key == "annotators" else 1):
-            screen.print(_table(title, rows[:MOST]))
-
-
-def _table(title: str, rows: list[dict[str, Any]]) -> Any:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    names = [
-        name
-        for name in rows[0]
-        if name != "task"
-        and any(row[name] is not None and row[name] == row[name] for row in rows)
-    ]
-    for name in names:
-        table.add_column(name.replace("_", " "))
-    for row in rows:
-        cells = [row[name] for name in names]
-        table.add_row(*(_cell(one, escape) for one in cells))
-    return table
-
-
-def _cell(value: Any, escape: Any) -> str:
-    """A value in words: undefined is said, not shown as nan."""
-    if value is None or value != value:
-        return "undefined"
-    return f"{value:.3f}" if isinstance(value, float) else str(escape(str(value)))

@@ -1,10 +1,11 @@
 """equipoise reproduce: published numbers, recomputed from raw data."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._screen import output, print_json
+from equipoise.cli._screen import output, print_json, progress
 
 if TYPE_CHECKING:
     from equipoise.reproduce import Reproduction
@@ -30,9 +31,10 @@ def reproduce(
     if name not in CATALOGUE:
         message = f"got {name!r}, expected a known result; {nearest(name, CATALOGUE)}"
         raise typer.BadParameter(message, param_hint="NAME")
-    result = CATALOGUE[name]()
+    with progress(f"recomputing {name}") as tell:
+        result = CATALOGUE[name](tell)
     if as_json:
-        print_json(list(result.rows))
+        print_json(result.record())
     else:
         _show(result)
 
@@ -46,19 +48,32 @@ def _show(result: "Reproduction") -> None:
         table.add_column(key)
     for column in result.columns:
         table.add_column(column.replace("_", " "), justify="right")
-        table.add_column("published", justify="right", style="dim")
+        if column in result.compared():
+            table.add_column("published", justify="right", style="dim")
+    by_row = isinstance(result.tolerance, Mapping)
+    if by_row:
+        table.add_column("tolerance", justify="right", style="dim")
     for row in result.rows:
-        published = result.published.get(tuple(str(row[key]) for key in result.keys), {})
-        cells = []
-        for column in result.columns:
-            cells.append(f"{row[column]:.4f}")
-            cells.append(f"{published[column]:.3f}" if column in published else "-")
-        table.add_row(*(escape(str(row[key])) for key in result.keys), *cells)
-    agree, cells_in_all = result.agreement()
+        table.add_row(*map(escape, _cells(result, row)))
+    agree, cells = result.agreement()
+    within = "the tolerance of their row" if by_row else f"{result.tolerance:g}"
     screen = output()
     screen.print(table)
     screen.print(f"Published: {result.source}")
-    screen.print(
-        f"{agree} of {cells_in_all} published cells agree within {result.tolerance:g}."
-    )
+    screen.print(f"{agree} of {cells} published cells agree within {within}.")
     screen.print(*result.notes, sep="\n")
+
+
+def _cells(result: "Reproduction", row: Mapping[str, str | float]) -> list[str]:
+    """One row of the table, as text."""
+    key = result.key(row)
+    published = result.published.get(key, {})
+    cells = list(key)
+    for column in result.columns:
+        ours, theirs = result.formats.get(column, (".4f", ".3f"))
+        cells.append(format(row[column], ours))
+        if column in result.compared():
+            cells.append(format(published[column], theirs) if column in published else "-")
+    if isinstance(result.tolerance, Mapping):
+        cells.append(f"{result.tolerance[key]:.2g}" if key in result.tolerance else "-")
+    return cells

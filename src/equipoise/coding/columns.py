@@ -96,13 +96,15 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
     codes, words = words_of(table, column)
     values = [_number(word) for word in words]
     bad = [code for code, value in enumerate(values) if value is None]
-    if bad:
-        row = int(np.flatnonzero(np.isin(codes, bad))[0])
+    rows = np.flatnonzero(np.isin(codes, bad)) if bad else np.empty(0, np.intp)
+    if len(rows):
+        row = int(rows[0])
         word = words[codes[row]]
         comma = "write a decimal point" if "," in word else "correct the value"
         place = (where or table.where)(row)
         raise InputError(place, f"{column} {word!r}", "a number", comma)
-    lookup = np.array([*values, np.nan], dtype=np.float64)
+    known = [np.nan if value is None else value for value in values]
+    lookup = np.array([*known, np.nan], dtype=np.float64)
     return np.asarray(lookup[codes])
 
 
@@ -111,8 +113,9 @@ def flags(table: Table, column: str) -> Bools:
     codes, words = words_of(table, column)
     lower = [word.lower() for word in words]
     bad = [code for code, word in enumerate(lower) if word not in TRUE | FALSE]
-    if bad:
-        row = int(np.flatnonzero(np.isin(codes, bad))[0])
+    rows = np.flatnonzero(np.isin(codes, bad)) if bad else np.empty(0, np.intp)
+    if len(rows):
+        row = int(rows[0])
         raise InputError(
             table.where(row), f"{column} {words[codes[row]]!r}", "true or false",
             "write true or false",

@@ -52,7 +52,7 @@ def vote_columns(table: Table, how: AnnotationOptions) -> dict[str, Any]:
     >>> columns["kind"], columns["classes"], columns["label"]
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table, how = _ready(_located(table, how), how)
+    table, how = _ready(located(table, how), how)
     answers, there = _answers(table, how)
     table, answers = _kept(_told(table, there), answers, there)
     who = _who(table)
@@ -67,7 +67,7 @@ def vote_columns(table: Table, how: AnnotationOptions) -> dict[str, Any]:
     return answers | _ids(who, how) | extras | {"notices": notices}
 
 
-def _located(table: Table, how: AnnotationOptions) -> Table:
+def located(table: Table, how: AnnotationOptions) -> Table:
     """Give every column that is used our name, and say which ones are not used."""
     if "worker" in table.columns and not _names_itself(table, how):
         how = replace(how, columns=CROWD_KIT | dict(how.columns))
@@ -180,12 +180,12 @@ def _told(table: Table, there: Bools) -> Table:
 
 def _who(table: Table) -> Who:
     """Code the ids."""
-    task = _named(table, "task") if "task" in table.columns else None
-    annotator = _named(table, "annotator") if "annotator" in table.columns else None
-    return Who(_named(table, "item"), annotator, task)
+    task = name_codes(table, "task") if "task" in table.columns else None
+    annotator = name_codes(table, "annotator") if "annotator" in table.columns else None
+    return Who(name_codes(table, "item"), annotator, task)
 
 
-def _named(table: Table, name: str) -> Coded:
+def name_codes(table: Table, name: str) -> Coded:
     """Code a column of ids; a row without one is an error."""
     ids = coded(table, name)
     blank = np.flatnonzero(ids.codes < 0)

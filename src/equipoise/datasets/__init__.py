@@ -8,14 +8,31 @@ from collections.abc import Callable, Mapping
 
 from equipoise.datasets import chexpert as _chexpert
 from equipoise.datasets import cifar10h as _cifar10h
+from equipoise.datasets import dermatology_ddx as _dermatology_ddx
 from equipoise.datasets._store import Source, Study, located
 from equipoise.datasets.chexpert import chexpert
 from equipoise.datasets.cifar10h import cifar10h
+from equipoise.datasets.dermatology_ddx import DermatologyStudy, dermatology_ddx
 
 CATALOGUE: Mapping[str, Source] = {
     "chexpert": _chexpert.SOURCE,
     "cifar10h": _cifar10h.SOURCE,
+    "dermatology_ddx": _dermatology_ddx.SOURCE,
 }
-LOADERS: Mapping[str, Callable[[], Study]] = {"chexpert": chexpert, "cifar10h": cifar10h}
+LOADERS: Mapping[str, Callable[[], Study]] = {
+    "chexpert": chexpert,
+    "cifar10h": cifar10h,
+    "dermatology_ddx": dermatology_ddx,
+}
 
-__all__ = ["CATALOGUE", "LOADERS", "Source", "Study", "chexpert", "cifar10h", "located"]
+__all__ = [
+    "CATALOGUE",
+    "LOADERS",
+    "DermatologyStudy",
+    "Source",
+    "Study",
+    "chexpert",
+    "cifar10h",
+    "dermatology_ddx",
+    "located",
+]

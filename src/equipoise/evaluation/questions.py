@@ -18,6 +18,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.ballots import Ballots, ballots
 from equipoise.evaluation.blocks import Pair, majority, pair
+from equipoise.evaluation.pace import Pace, pace
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
@@ -46,6 +47,10 @@ class Question:
         Whether the order of the classes means something.
     votes, plausible
         Where the soft labels come from: votes, or draws of possible truths.
+    pace
+        How long annotators took, where that is known.
+    answers
+        What the class codes of `votes` stand for.
     """
 
     task: str
@@ -56,6 +61,8 @@ class Question:
     ordered: bool = False
     votes: Ballots | None = None
     plausible: Plausibilities | None = None
+    pace: Pace | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def hard(self) -> Floats:
@@ -162,6 +169,7 @@ class Question:
             shares=self.shares[:, rows],
             votes=None if self.votes is None else self.votes.kept(rows),
             plausible=None if self.plausible is None else self.plausible.kept(rows),
+            pace=None if self.pace is None else self.pace.kept(keep),
         )
 
 
@@ -198,6 +206,8 @@ def _from_votes(annotations: Annotations, task: str) -> Question:
         shares=np.stack([votes.shares(code) for code in codes]),
         ordered=annotations.kind == "ordinal",
         votes=votes,
+        pace=pace(annotations, task, votes.items),
+        answers=names or ("not positive", "positive"),
     )
 
 

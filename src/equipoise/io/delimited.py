@@ -24,7 +24,7 @@ BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class Text:
     """UTF-8 bytes, the delimiter in them, and their header."""
 
     name: str
@@ -64,12 +64,12 @@ def read_delimited(file: Content) -> Table:
     import pyarrow as pa
 
     data, notices = _utf8(file)
-    text = _headed(file, data)
+    text = headed(file, data)
     unique_names([name.strip() for name in text.header], where=file.name)
     try:
         table = _parsed(text)
     except pa.ArrowException as error:
-        raise _ragged(text, error) from error
+        raise ragged(text, error) from error
     if b'"' in data:
         _check_quotes(text, table.num_rows)
     columns = {
@@ -78,7 +78,7 @@ def read_delimited(file: Content) -> Table:
     return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
 
 
-def _parsed(text: _Text) -> Any:
+def _parsed(text: Text) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -118,7 +118,7 @@ def _utf8(file: Content) -> tuple[bytes, tuple[str, ...]]:
     return data, ()
 
 
-def _headed(file: Content, data: bytes) -> _Text:
+def headed(file: Content, data: bytes) -> Text:
     """Find the delimiter and the names of the columns."""
     start = data[:BLOCK_OF_HEADER].lstrip(b"\r\n")
     line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
@@ -126,11 +126,11 @@ def _headed(file: Content, data: bytes) -> _Text:
     most = max((",", ";", "\t"), key=bare.count)
     if not bare.count(most):
         most = "\t" if file.suffix == ".tsv" else ","
-    _, header = next(_Text(file.name, start, most, ()).records())
-    return _Text(file.name, data, most, tuple(header))
+    _, header = next(Text(file.name, start, most, ()).records())
+    return Text(file.name, data, most, tuple(header))
 
 
-def _ragged(text: _Text, error: Exception) -> InputError:
+def ragged(text: Text, error: Exception) -> InputError:
     """Name the first line that does not fit the header."""
     width = len(text.header)
     for line, record in text.records():
@@ -143,7 +143,7 @@ def _ragged(text: _Text, error: Exception) -> InputError:
     return InputError(text.name, f"cannot be parsed ({error})", "a table", "check the file")
 
 
-def _check_quotes(text: _Text, rows: int) -> None:
+def _check_quotes(text: Text, rows: int) -> None:
     """A quote left open swallows lines; look closely when some lines are missing."""
     lines = text.data.count(b"\n") or text.data.count(b"\r")
     if text.data.count(b'"') % 2 == 0 and rows >= lines - 1:

@@ -2,6 +2,10 @@
 
 The header is JSON inside the same file, with a schema number; every array of a zip carries a
 checksum, so a damaged file is noticed. The same plausibilities give the same bytes.
+
+Schema 1 knew the laws ``dirichlet`` and ``labels`` only; schema 2 adds ``normal``, whose
+threshold is a plain number. A file has the lowest schema that can hold it, so older versions
+read what they understand and refuse the rest.
 """
 
 import json
@@ -17,7 +21,7 @@ from equipoise.arrays import InputError
 from equipoise.laws import LAWS, Law
 from equipoise.plausibilities import Plausibilities, Skills
 
-SCHEMA = 1
+SCHEMAS = (1, 2)
 PLAIN = (
     "items",
     "classes",
@@ -38,12 +42,14 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     }
     if plausibilities.difficulty is not None:
         arrays["difficulty"] = plausibilities.difficulty
-    header: dict[str, Any] = {"schema": SCHEMA}
+    law = plausibilities.law
+    numbers = {} if law is None or law.name not in LAWS else _numbers(law)
+    header: dict[str, Any] = {"schema": 2 if numbers else 1}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["diagnostics"] = dict(plausibilities.diagnostics)
-    law = plausibilities.law
     if law is not None and law.name in LAWS:
         header["law"] = law.name
+        header |= {"law_numbers": numbers} if numbers else {}
         arrays |= {f"law_{name}": array for name, array in _arrays(law).items()}
     if plausibilities.skills is not None:
         header["skills"] = {
@@ -71,9 +77,9 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
             f"{target}", "missing, damaged or something else",
             "a file written by write_plausibilities", "write it again",
         ) from error  # fmt: skip
-    if header.get("schema") != SCHEMA:
+    if header.get("schema") not in SCHEMAS:
         raise InputError(
-            f"{target}", f"schema {header.get('schema')}", f"schema {SCHEMA}",
+            f"{target}", f"schema {header.get('schema')}", f"schema 1 to {SCHEMAS[-1]}",
             "read it with the version of equipoise that wrote it",
         )  # fmt: skip
     facts = {name: header[name] for name in PLAIN}
@@ -83,16 +89,29 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         **facts,
         **arrays,
         diagnostics=header["diagnostics"],
-        law=LAWS[header["law"]](**law) if "law" in header else None,
+        law=LAWS[header["law"]](**law, **header.get("law_numbers", {}))
+        if "law" in header
+        else None,
         skills=_skills(header["skills"], skills) if "skills" in header else None,
     )
 
 
 def _arrays(thing: Law | Skills) -> dict[str, Any]:
     """The arrays that a law or skills consist of."""
-    names = [one.name for one in fields(thing)] if is_dataclass(thing) else []
-    found = {name: getattr(thing, name) for name in names}
+    found = _parts(thing)
     return {name: one for name, one in found.items() if isinstance(one, np.ndarray)}
+
+
+def _parts(thing: Law | Skills) -> dict[str, Any]:
+    """Everything that a law or skills consist of."""
+    names = [one.name for one in fields(thing)] if is_dataclass(thing) else []
+    return {name: getattr(thing, name) for name in names}
+
+
+def _numbers(law: Law) -> dict[str, float]:
+    """The plain numbers that a law holds beside its arrays."""
+    found = _parts(law)
+    return {name: one for name, one in found.items() if isinstance(one, float)}
 
 
 def _skills(facts: dict[str, Any], arrays: dict[str, Any]) -> Skills:

@@ -1,4 +1,4 @@
-"""Annotators of some ability, items of some sign: half-sweeps, bound and a Gibbs chain.
+"""Annotators of some ability, items of some sign: half-sweeps and a Gibbs chain.
 
 A vote says yes with chance sigmoid(c b), c the ability and b the sign and ease of the item.
 Given Polya-Gamma variables w the model is normal in c and in b. Coordinate ascent needs their
@@ -18,8 +18,10 @@ from equipoise.kernels.plackett_luce import _uniform
 from equipoise.kernels.resampling import _mix
 
 TURN = 0.64  # where the two envelopes of Devroye's method meet
-HALF_PI = 0.5 * math.pi
-LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+HALF_PI, LOG_ROOT_TWO_PI = 0.5 * math.pi, 0.5 * math.log(2.0 * math.pi)
+LOG_TWO, LOG_TWO_HIGH, LOG_TWO_LOW = math.log(2.0), 0.6931471803691238, 1.9082149292705877e-10
+ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number
+BLOCK = 1024  # votes at a time, which stay in the fastest cache
 
 
 @njit(cache=True)
@@ -30,15 +32,13 @@ def _normal_below(x: Any) -> Any:
 
 @njit(cache=True)
 def _positive_part(x: Any) -> Any:
-    """Mean of N(x, 1) given that it is positive, and the log chance that it is."""
+    """Mean of N(x, 1) given that it is positive."""
     if x > -5.0:
-        below = _normal_below(x)
-        return x + np.exp(-0.5 * x * x - LOG_ROOT_TWO_PI) / below, np.log(below)
+        return x + np.exp(-0.5 * x * x - LOG_ROOT_TWO_PI) / _normal_below(x)
     fraction = -x
     for k in range(60, 1, -1):
         fraction = k / fraction - x
-    mean = 1.0 / fraction
-    return mean, -0.5 * x * x - LOG_ROOT_TWO_PI - np.log(mean - x)
+    return 1.0 / fraction
 
 
 @njit(cache=True)
@@ -48,70 +48,84 @@ def _moments(mean: Any, variance: Any, side: Any) -> Any:
         return mean, mean * mean + variance
     deviation = np.sqrt(variance)
     x = side * mean / deviation
-    first = _positive_part(x)[0]
+    first = _positive_part(x)
     return side * deviation * first, variance * (1.0 + x * first)
 
 
-@njit(cache=True)
-def _mean_weight(xi: Any) -> Any:
-    """Mean of PG(1, xi): tanh(xi / 2) / (2 xi)."""
-    if xi < 1e-4:
-        return 0.25 - xi * xi / 48.0
-    small = np.exp(-xi)
-    return (1.0 - small) / (1.0 + small) / (2.0 * xi)
+@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+def _exp_less_one(x: Any) -> Any:
+    """exp(-x) - 1 for x >= 0 in plain arithmetic, which compilers turn into wide vectors."""
+    shifted = ROUND - min(x, 700.0) * (1 / LOG_TWO)
+    whole, series = shifted - ROUND, 1.0
+    rest = (-min(x, 700.0) - whole * LOG_TWO_HIGH) - whole * LOG_TWO_LOW
+    scale = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
+    for n in range(12, 1, -1):
+        series = 1.0 + series * rest * (1.0 / n)
+    return scale * series * rest + (scale - 1.0)
 
 
-@njit(cache=True, nogil=True)
-def half_sweep(votes: Any, other: Any, own: Any, prior: Any, inner: Any) -> None:
+@njit(cache=True, fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
+def _cost(xi: Any, weight: Any) -> Any:
+    """Sum of weight * log(2 cosh(xi / 2)): xi / 2 + 2 atanh(e / (2 + e)), e = exp(-xi)."""
+    total = 0.0
+    for k in range(len(xi)):
+        less = _exp_less_one(xi[k])
+        z, series = (1.0 + less) / (3.0 + less), 0.0
+        for n in range(29, 0, -2):
+            series = series * z * z + 1.0 / n
+        total += weight[k] * (0.5 * xi[k] + 2.0 * z * series)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def _block(votes: Any, row: Any, own: Any, other: Any, out: Any) -> Any:
+    """Write xi, and kappa times the first moment, of about `BLOCK` votes; the row after them.
+
+    ``own`` is the second moment of the rows, ``other`` (first moment, root of the second).
+    """
+    (start, column, _, kappa), (xi, pull), (first, square) = votes, out, other
+    base = start[row]
+    while row < len(own) and (start[row] == base or start[row + 1] - base <= BLOCK):
+        root = np.sqrt(own[row])
+        for k in range(start[row], start[row + 1]):
+            xi[k - base] = root * square[column[k]]
+            pull[k - base] = kappa[k] * first[column[k]]
+        row += 1
+    return row
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+def half_sweep(votes: Any, other: Any, own: Any, prior: Any, how: Any) -> Any:
     """Update every row given the other side, in place.
 
     ``other`` is (first, second) moments of the other side; ``own`` is (mean, variance, first,
-    second, side) of the rows; ``prior`` is (mean, precision); rows are updated `inner` times.
+    second, side) of the rows; ``prior`` is (mean, precision); ``how`` is the number of times
+    to update a row, and whether to return what the votes add to the bound before the update.
     """
-    start, column, weight, kappa = votes
-    mean, variance, first, second, side = own
-    for r in range(len(mean)):
-        shift = prior[0] * prior[1]
-        for k in range(start[r], start[r + 1]):
-            shift += kappa[k] * other[0][column[k]]
-        for _ in range(inner):
-            precision = prior[1]
-            for k in range(start[r], start[r + 1]):
-                square = other[1][column[k]]
-                precision += weight[k] * _mean_weight(np.sqrt(square * second[r])) * square
-            variance[r] = 1.0 / precision
-            mean[r] = shift * variance[r]
-            first[r], second[r] = _moments(mean[r], variance[r], side[r])
-
-
-@njit(cache=True)
-def _divergence(own: Any, prior: Any) -> Any:
-    """Kullback-Leibler divergence of one side from its prior (cut off where the side is)."""
-    mean, variance, first, second, side = own
-    total = 0.0
-    for r in range(len(mean)):
-        away = second[r] - 2.0 * prior[0] * first[r] + prior[0] * prior[0]
-        spread = 1.0
-        if side[r] != 0:
-            x = side[r] * mean[r] / np.sqrt(variance[r])
-            cut = _positive_part(x)
-            spread = 1.0 - x * (cut[0] - x)
-            total -= cut[1] + np.log(2.0)
-        total += 0.5 * (prior[1] * away - spread - np.log(variance[r] * prior[1]))
-    return total
-
-
-@njit(cache=True, nogil=True)
-def bound(votes: Any, items: Any, annotators: Any, priors: Any) -> Any:
-    """Lower bound of the log evidence; ``priors`` is that of items and that of annotators."""
-    start, column, weight, kappa = votes
-    total = -_divergence(items, priors[0]) - _divergence(annotators, priors[1])
-    for r in range(len(start) - 1):
-        for k in range(start[r], start[r + 1]):
-            xi = np.sqrt(items[3][r] * annotators[3][column[k]])
-            total += kappa[k] * items[2][r] * annotators[2][column[k]]
-            total -= weight[k] * (0.5 * xi + np.log1p(np.exp(-xi)))
-    return total
+    start, (mean, variance, first, second, side) = votes[0], own
+    most = max(BLOCK, np.diff(start).max())
+    xi, pull, sides = np.empty(most), np.empty(most), (other[0], np.sqrt(other[1]))
+    stop, fit = 0, 0.0
+    while stop < len(mean):
+        begin, base = stop, start[stop]
+        for turn in range(how[0]):
+            stop = _block(votes, begin, second, sides, (xi, pull))
+            weight = votes[2][base : start[stop]]
+            if how[1] and turn == 0:
+                fit -= _cost(xi[: len(weight)], weight)
+            for k in range(len(weight)):
+                less = _exp_less_one(xi[k])
+                xi[k] *= -weight[k] * less / (2.0 + less)  # xi * tanh(xi / 2)
+            for r in range(begin, stop):
+                shift, load = 0.0, 0.0
+                for k in range(start[r] - base, start[r + 1] - base):
+                    shift += pull[k]
+                    load += xi[k]
+                fit += shift * first[r] * (turn == 0)
+                variance[r] = 1.0 / (prior[1] + 0.5 * load / second[r])
+                mean[r] = (prior[0] * prior[1] + shift) * variance[r]
+                first[r], second[r] = _moments(mean[r], variance[r], side[r])
+    return fit
 
 
 @njit(cache=True)
@@ -149,8 +163,7 @@ def _short_passage(z: Any, stream: Any) -> Any:
     while True:
         r = mean * _normal(stream) ** 2
         x = mean / (1.0 + 0.5 * (r + np.sqrt(4.0 * r + r * r)))
-        if _uniform(stream) > mean / (mean + x):
-            x = mean * mean / x
+        x = mean * mean / x if _uniform(stream) > mean / (mean + x) else x
         if x <= TURN:
             return x
 
@@ -167,9 +180,8 @@ def _term(n: Any, x: Any) -> Any:
 @njit(cache=True)
 def _accepted(x: Any, stream: Any) -> Any:
     """Squeeze a point between the partial sums of the series."""
-    total = _term(0, x)
+    total, n = _term(0, x), 0
     height = _uniform(stream) * total
-    n = 0
     while True:
         total -= _term(n + 1, x)
         if height <= total:
@@ -190,10 +202,8 @@ def polya_gamma(z: Any, stream: Any) -> Any:
     left += np.exp(up + z + np.log(_normal_below(-root * (TURN * z + 1.0))))
     long_share = 1.0 / (1.0 + left * 2.0 / HALF_PI)
     while True:
-        if _uniform(stream) < long_share:
-            x = TURN - np.log(_uniform(stream)) / rate
-        else:
-            x = _short_passage(z, stream)
+        long = _uniform(stream) < long_share
+        x = TURN - np.log(_uniform(stream)) / rate if long else _short_passage(z, stream)
         if _accepted(x, stream):
             return 0.25 * x
 
@@ -201,16 +211,13 @@ def polya_gamma(z: Any, stream: Any) -> Any:
 @njit(cache=True)
 def _sweep(votes: Any, state: Any, prior: Any, sums: Any, stream: Any) -> None:
     """Draw the augmentation and the items, then the annotators; ``sums`` are filled anew."""
-    start, column, weight, kappa, side = votes
-    b, c, chance = state
-    shift, precision = sums
+    (start, column, weight, kappa, side), (b, c, chance) = votes, state
+    omega, (shift, precision) = np.empty(len(column)), sums
     shift[:], precision[:] = prior[1] * prior[2], prior[2]
-    omega = np.empty(len(column))
     for i in range(len(b)):
         mean, exact = 0.0, prior[0]
         for k in range(start[i], start[i + 1]):
-            a = column[k]
-            omega[k] = 0.0
+            a, omega[k] = column[k], 0.0
             for _ in range(int(weight[k])):
                 omega[k] += polya_gamma(b[i] * c[a], stream)
             mean += kappa[k] * c[a]
@@ -232,15 +239,12 @@ def _sweep(votes: Any, state: Any, prior: Any, sums: Any, stream: Any) -> None:
 @njit(cache=True)
 def _part_sums(state: Any, parts: Any) -> Any:
     """Per part: sums of b^2, c^2, c and votes times c, numbers of items and of annotators."""
-    item_part, annotator_part, anchored, votes = parts
-    b, c = state
-    sums = np.empty((6, len(anchored) + 1))
-    sums[0] = np.bincount(item_part, b * b, len(anchored) + 1)
-    sums[1] = np.bincount(annotator_part, c * c, len(anchored) + 1)
-    sums[2] = np.bincount(annotator_part, c, len(anchored) + 1)
-    sums[3] = np.bincount(annotator_part, votes * c, len(anchored) + 1)
-    sums[4] = np.bincount(item_part, np.ones(len(b)), len(anchored) + 1)
-    sums[5] = np.bincount(annotator_part, np.ones(len(c)), len(anchored) + 1)
+    (item_part, annotator_part, anchored, votes), (b, c) = parts, state
+    sums, size = np.empty((6, len(anchored) + 1)), len(anchored) + 1
+    for row, value in ((0, b * b), (4, np.ones(len(b)))):
+        sums[row] = np.bincount(item_part, value, size)
+    for row, value in ((1, c * c), (2, c), (3, votes * c), (5, np.ones(len(c)))):
+        sums[row] = np.bincount(annotator_part, value, size)
     return sums
 
 
@@ -251,8 +255,7 @@ def _part_move(sums: Any, anchored: Any, prior: Any, stream: Any) -> Any:
     First the scale, then the sign, both by Metropolis; where the prior does not know the sign
     the mean ability is made positive instead, which is exact by symmetry.
     """
-    factor = 1.0
-    step = min(1.0, 2.4 / np.sqrt(2.0 * (sums[4] + sums[5])))
+    factor, step = 1.0, min(1.0, 2.4 / np.sqrt(2.0 * (sums[4] + sums[5])))
     for _ in range(3):
         log_step = step * _normal(stream)
         new = factor * np.exp(log_step)
@@ -262,10 +265,8 @@ def _part_move(sums: Any, anchored: Any, prior: Any, stream: Any) -> Any:
         gain += prior[1] * prior[2] * sums[2] * (1.0 / new - 1.0 / factor)
         if np.log(_uniform(stream)) < gain:
             factor = new
-    if anchored:
-        return factor
-    if prior[1] == 0.0:
-        return -factor if sums[3] < 0.0 else factor
+    if anchored or prior[1] == 0.0:
+        return factor if anchored or sums[3] >= 0.0 else -factor
     turned = np.log(_uniform(stream)) < -2.0 * prior[1] * prior[2] * sums[2] / factor
     return -factor if turned else factor
 
@@ -280,8 +281,7 @@ def chain(votes: Any, parts: Any, prior: Any, steps: Any, out: Any) -> None:
     ``steps`` is (burn-in, key); ``out`` is (chance (items,), mean (items,), ability (draws,
     annotators)), filled in place; the chain starts from the first row of abilities.
     """
-    total_chance, total_item, ability = out
-    item_part, annotator_part, anchored, _ = parts
+    (item_part, annotator_part, anchored, _), (total_chance, total_item, ability) = parts, out
     b, c, chance = np.zeros(len(item_part)), ability[0].copy(), np.empty(len(item_part))
     work, factor = (np.empty(len(c)), np.empty(len(c))), np.ones(len(anchored) + 1)
     stream = np.array([_mix(uint64(steps[1]))], dtype=np.uint64)

@@ -1,50 +1,94 @@
 """Gibbs chains of the Plackett-Luce model with ties, one per case, cost independent of classes.
 
 Classes arrive at exponential times with rates lambda; a reading observes the order up to its
-last ranked class, later arrivals are censored there. Classes that nobody mentions matter only
-through the sum of their rates, which stands as one more rate at the end. A tied block hides the
-order of its classes: with up to `EXACT` of them an order is drawn from the exact chances of all
-subsets, R(A) = sum over a in A of R(A minus a) / (Z + sum of A); larger blocks draw the first
-arrival T of the others from its log-concave density Z exp(-Z T) prod(1 - exp(-lambda T)), then
-each arrival before T.
+last ranked class, later arrivals are censored there. A class is exposed while it is awaited, so
+its exposure is the sum of the waits of all stages that it takes part in. The wait of a stage is
+exponential with the sum of the rates still awaited; n stages that await the same classes wait
+Gamma(n) together, whatever readings they belong to, and are drawn as one. Classes that nobody
+mentions matter only through the sum of their rates, which stands as one more rate at the end.
 
-Random numbers come from one counter-based stream per case (`equipoise.kernels.resampling`).
+A tied block hides the order of its classes: with up to `EXACT` of them an order is drawn from
+the exact chances of all subsets, R(A) = sum over a in A of R(A minus a) / (Z + sum of A);
+larger blocks draw the first arrival T of the others from its log-concave density
+Z exp(-Z T) prod(1 - exp(-lambda T)), then each arrival before T.
+
+Normal variables come from a ziggurat of 256 layers, gamma variables from rejection with a
+squeeze (both Marsaglia and Tsang 2000, both exact); random numbers from one counter-based
+stream per case (`equipoise.kernels.resampling`).
 """
 
+import math
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
 
 from equipoise.kernels.resampling import GOLDEN, _mix
 
 EXACT = 8
+TAIL = 3.6541528853610088  # where the tail of the ziggurat of 256 layers begins
+
+
+def _layers() -> tuple[Any, Any]:
+    """Right ends of the layers of the ziggurat, and the normal density (times a constant)."""
+    last = math.exp(-0.5 * TAIL * TAIL)
+    area = TAIL * last + math.sqrt(0.5 * math.pi) * math.erfc(TAIL / math.sqrt(2.0))
+    edge = [area / last, TAIL]
+    while len(edge) < 256:
+        x = edge[-1]
+        edge.append(math.sqrt(-2.0 * math.log(area / x + math.exp(-0.5 * x * x))))
+    edges = np.array([*edge, 0.0])
+    return edges, np.exp(-0.5 * edges * edges)
+
+
+EDGE, HEIGHT = _layers()
 
 
 @njit(cache=True)
 def _uniform(stream: Any) -> Any:
     """A number in (0, 1)."""
     stream[0] += GOLDEN
-    return ((_mix(stream[0]) >> uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
+    return (int64(_mix(stream[0]) >> uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True)
+def _normal(stream: Any) -> Any:
+    """A standard normal variable."""
+    while True:
+        stream[0] += GOLDEN
+        word = _mix(stream[0])
+        layer = int64(word & uint64(255))
+        x = ((int64(word >> uint64(11)) + 0.5) * (2.0 / 9007199254740992.0) - 1.0) * EDGE[layer]
+        if abs(x) < EDGE[layer + 1]:
+            return x
+        if layer == 0:
+            step = -np.log(_uniform(stream)) / TAIL
+            if -2.0 * np.log(_uniform(stream)) > step * step:
+                return math.copysign(TAIL + step, x)
+        else:
+            low, high = HEIGHT[layer], HEIGHT[layer + 1]
+            if low + _uniform(stream) * (high - low) < np.exp(-0.5 * x * x):
+                return x
 
 
 @njit(cache=True)
 def _gamma(stream: Any, shape: Any) -> Any:
-    """A standard gamma variable (Marsaglia and Tsang 2000)."""
-    if shape == 1.0:
-        return -np.log(_uniform(stream))
+    """A standard gamma variable; below shape 1 that of shape + 1 times a power of a uniform."""
     boost = 1.0
     if shape < 1.0:
-        boost = _uniform(stream) ** (1.0 / shape)
+        boost = np.exp(np.log(_uniform(stream)) / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
     while True:
-        u1, u2 = _uniform(stream), _uniform(stream)
-        x = np.sqrt(-2.0 * np.log(u1)) * np.cos(6.283185307179586 * u2)
-        v = (1.0 + c * x) ** 3
-        if v > 0.0 and np.log(_uniform(stream)) < 0.5 * x * x + d - d * v + d * np.log(v):
-            return d * v * boost
+        x = _normal(stream)
+        v = 1.0 + c * x
+        if v > 0.0:
+            v, square, u = v * v * v, x * x, _uniform(stream)
+            if u < 1.0 - 0.0331 * square * square:
+                return d * v * boost
+            if np.log(u) < 0.5 * square + d * (1.0 - v + np.log(v)):
+                return d * v * boost
 
 
 @njit(cache=True)
@@ -77,19 +121,6 @@ def _next_of(left: Any, chance: Any, size: Any, point: Any) -> Any:
             if point < 0.0:
                 break
     return pick
-
-
-@njit(cache=True)
-def _order_block(rates: Any, block: Any, rest: Any, stream: Any, scratch: Any) -> None:
-    """Draw the hidden order of a small tied block."""
-    order, _, _, chance, total = scratch
-    size = len(block)
-    _subset_chances(rates, block, rest, chance, total)
-    left = (1 << size) - 1
-    for place in range(size):
-        pick = _next_of(left, chance, size, _uniform(stream))
-        order[place] = block[pick]
-        left ^= 1 << pick
 
 
 @njit(cache=True)
@@ -150,132 +181,120 @@ def _draw_first(rates: Any, block: Any, rest: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _expose_big(rates: Any, block: Any, state: Any, stream: Any, exposure: Any) -> Any:
-    """Arrivals of a large tied block before T; returns the time of the last.
-
-    ``state`` is (rate of all that come later, time so far).
-    """
-    rest, elapsed = state
-    first, last = np.exp(_draw_first(rates, block, rest, stream)), 0.0
+def _expose_large(tie: Any, rates: Any, stream: Any, exposure: Any) -> Any:
+    """Arrivals of a large tied block before the first T of the others; returns the last."""
+    block, rest = tie
+    first, last = np.inf, 0.0
+    if rest > 0.0:
+        first = np.exp(_draw_first(rates, block, rest, stream))
     for k in block:
         reach = -np.expm1(-rates[k] * first)
         time = -np.log1p(-_uniform(stream) * reach) / rates[k]
-        exposure[k] += elapsed + time
+        exposure[k] += time
         last = max(last, time)
-    return elapsed + last
+    return last
 
 
 @njit(cache=True)
-def _expose_strict(order: Any, later: Any, work: Any, stream: Any, exposure: Any) -> Any:
-    """Arrivals of classes in a known order; ``work`` is (rates, copies, time so far)."""
-    rates, copies, elapsed = work
-    for place in range(len(order)):
-        rest = later
-        for other in order[place:]:
-            rest += rates[other]
-        elapsed += _gamma(stream, copies) / rest
-        exposure[order[place]] += elapsed
-    return elapsed
+def _expose_small(tie: Any, rates: Any, stream: Any, exposure: Any, scratch: Any) -> Any:
+    """Waits inside a small tied block after its first arrival; returns their sum.
 
-
-@njit(cache=True)
-def _later_rates(bounds: Any, element: Any, rates: Any, inside: Any, later: Any) -> None:
-    """Fill in the rate of everything from each block on, last of what is never ranked."""
-    inside[: len(rates)] = False
-    for k in element:
-        inside[k] = True
-    sum_ = 0.0
-    for k in range(len(rates)):
-        if not inside[k]:
-            sum_ += rates[k]
-    later[len(bounds) - 1] = sum_
-    for b in range(len(bounds) - 2, -1, -1):
-        later[b] = later[b + 1]
-        for k in element[bounds[b] : bounds[b + 1]]:
-            later[b] += rates[k]
-
-
-@njit(cache=True)
-def _expose_reading(reading: Any, rates: Any, copies: Any, stream: Any, exposure: Any) -> None:
-    """Add the exposures of one reading, `copies` of it at once when it has no ties.
-
-    ``reading`` is (where its blocks start, the classes, scratch); rates and exposures end with
-    those of all unmentioned classes together.
+    ``scratch`` is (chance, total, flow) of all subsets; flow counts the copies of the block
+    of which exactly this subset is left at some time, and is zero before and after.
     """
-    bounds, element, scratch = reading
-    order, inside, later = scratch[0], scratch[1], scratch[2]
-    _later_rates(bounds, element, rates, inside, later)
-    elapsed = 0.0
-    for b in range(len(bounds) - 1):
-        block = element[bounds[b] : bounds[b + 1]]
-        size = len(block)
-        if size == 1:
-            elapsed += _gamma(stream, copies) / later[b]
-            exposure[block[0]] += elapsed
-        elif size <= EXACT:
-            _order_block(rates, block, later[b + 1], stream, scratch)
-            work = (rates, copies, elapsed)
-            elapsed = _expose_strict(order[:size], later[b + 1], work, stream, exposure)
-        else:
-            state = (later[b + 1], elapsed)
-            elapsed = _expose_big(rates, block, state, stream, exposure)
-    for k in range(len(rates)):
-        if not inside[k]:
-            exposure[k] += elapsed
+    block, rest, copies = tie
+    chance, total, flow = scratch
+    size, waited = len(block), 0.0
+    _subset_chances(rates, block, rest, chance, total)
+    full = (1 << size) - 1
+    flow[full] = copies
+    for left in range(full, 0, -1):
+        number = flow[left]
+        if number == 0:
+            continue
+        flow[left] = 0
+        if left != full:
+            wait = _gamma(stream, float(number)) / (rest + total[left])
+            waited += wait
+            for i in range(size):
+                if left & (1 << i):
+                    exposure[block[i]] += wait
+        if left & (left - 1):
+            for _ in range(number):
+                flow[left ^ (1 << _next_of(left, chance, size, _uniform(stream)))] += 1
+    return waited
 
 
 @njit(cache=True)
-def _sweep(case: Any, readings: Any, rates: Any, stream: Any) -> None:
-    """One Gibbs sweep: exposures given rates, then rates given exposures."""
-    first, stop, shapes, exposure, scratch = case
-    starts, bounds, element, copies, tied = readings
-    exposure[:] = 1.0  # the rate of the prior, which normalised masses forget
-    for r in range(first, stop):
-        begin, end = starts[r], starts[r + 1]
-        offset = bounds[begin]
-        local = bounds[begin : end + 1] - offset
-        classes = element[offset : bounds[end]]
-        reading = (local, classes, scratch)
-        repeats = int(copies[r]) if tied[r] else 1
-        for _ in range(repeats):
-            each = 1.0 if tied[r] else copies[r]
-            _expose_reading(reading, rates, each, stream, exposure)
-    for k in range(len(rates)):
-        if shapes[k] > 0.0:
-            rates[k] = _gamma(stream, shapes[k]) / exposure[k]
+def _expose_ties(span: Any, ties: Any, rates: Any, work: Any, scratch: Any) -> None:
+    """Add the exposures of tied blocks, but for the wait for the first of a small block."""
+    stream, exposure = work
+    start, element, size, copies = ties
+    for t in range(span[0], span[1]):
+        middle = start[t] + size[t]
+        block, later = element[start[t] : middle], element[middle : start[t + 1]]
+        rest = 0.0
+        for k in later:
+            rest += rates[k]
+        waited = 0.0
+        if size[t] <= EXACT:
+            tie = (block, rest, copies[t])
+            waited = _expose_small(tie, rates, stream, exposure, scratch)
+        else:
+            for _ in range(copies[t]):
+                waited += _expose_large((block, rest), rates, stream, exposure)
+        for k in later:
+            exposure[k] += waited
+
+
+@njit(cache=True)
+def _expose_waits(span: Any, waits: Any, rates: Any, stream: Any, exposure: Any) -> None:
+    """Add the waits of all stages to the exposures of what they await."""
+    start, element, copies = waits
+    for w in range(span[0], span[1]):
+        rate = 0.0
+        for j in range(start[w], start[w + 1]):
+            rate += rates[element[j]]
+        wait = _gamma(stream, copies[w]) / rate
+        for j in range(start[w], start[w + 1]):
+            exposure[element[j]] += wait
 
 
 @njit(cache=True, nogil=True)
-def chains(cases: Any, readings: Any, steps: Any, key: Any, out: Any) -> None:
-    """Run the chains of all cases.
+def chains(steps: Any, cases: Any, waits: Any, ties: Any, out: Any) -> None:
+    """Run the chains of a range of cases.
 
-    ``cases`` is (first reading of each case, first entry of each case, posterior shape of each
-    entry, shape of the unmentioned classes of each case); ``readings`` is (first block of each
-    reading, first element of each block, elements as classes of the case, copies of readings,
-    whether a reading has ties); ``steps`` is (burn-in, thinning); ``out``
-    is (mass (draws, entries), rest (draws, cases)), filled in place.
+    ``steps`` is (first case, stop, burn-in, thinning); ``cases`` is (start of the rates of each
+    case, posterior shapes of its classes and last of all others together, stream of each case,
+    its first wait, its first tie); ``waits`` is (start, what is awaited, copies) of the stages;
+    ``ties`` is (start, block and then all later classes, size of the block, whole copies).
+    ``out`` is (masses (draws, rates of these cases), mean sum of rates (cases)), filled in.
     """
-    case_reading, case_entry, entry_shape, rest_shape = cases
-    burn, thin = steps
-    mass, rest = out
+    first, stop, burn, thin = steps
+    case_start, case_shape, streams, case_wait, case_tie = cases
+    mass, mean_sum = out
     stream = np.empty(1, dtype=np.uint64)
-    widest = np.diff(case_entry).max() + 2
-    scratch = (
-        np.empty(EXACT, dtype=np.int64), np.empty(widest, dtype=np.bool_), np.empty(widest),
-        np.empty(1 << EXACT), np.empty(1 << EXACT),
-    )  # fmt: skip
-    for c in range(len(rest_shape)):
-        stream[0] = _mix(uint64(key) + uint64(c + 1) * GOLDEN)
-        begin, end = case_entry[c], case_entry[c + 1]
-        shapes = np.empty(end - begin + 1)
-        shapes[:-1] = entry_shape[begin:end]
-        shapes[-1] = rest_shape[c]
-        rates = shapes.copy()
-        case = (case_reading[c], case_reading[c + 1], shapes, np.empty(len(shapes)), scratch)
-        for step in range(burn + len(mass) * thin):
-            _sweep(case, readings, rates, stream)
-            draw = step - burn
-            if draw >= 0 and (draw + 1) % thin == 0:
-                total = rates.sum()
-                mass[draw // thin, begin:end] = rates[:-1] / total
-                rest[draw // thin, c] = rates[-1] / total
+    subsets = 1 << EXACT
+    scratch = (np.empty(subsets), np.empty(subsets), np.zeros(subsets, dtype=np.int64))
+    for c in range(first, stop):
+        stream[0] = streams[c]
+        shapes = case_shape[case_start[c] : case_start[c + 1]]
+        rates, exposure = shapes.copy(), np.empty(len(shapes))
+        place, sums = case_start[c] - case_start[first], 0.0
+        for step in range(1, burn + len(mass) * thin + 1):
+            exposure[:] = 1.0  # the rate of the prior, which normalised masses forget
+            own = (case_wait[c], case_wait[c + 1])
+            _expose_waits(own, waits, rates, stream, exposure)
+            own = (case_tie[c], case_tie[c + 1])
+            _expose_ties(own, ties, rates, (stream, exposure), scratch)
+            total = 0.0
+            for k in range(len(shapes)):
+                if shapes[k] > 0.0:
+                    rates[k] = _gamma(stream, shapes[k]) / exposure[k]
+                    total += rates[k]
+            if step > burn and (step - burn) % thin == 0:
+                sums += total
+                row = (step - burn) // thin - 1
+                for k in range(len(shapes)):
+                    mass[row, place + k] = rates[k] / total
+        mean_sum[c] = sums / len(mass)

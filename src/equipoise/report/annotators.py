@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise.report.markup import Html
-from equipoise.report.numerals import count, defined, listing, number, percent
+from equipoise.report.numerals import count, defined, duration, listing, number, percent
 from equipoise.report.svg import (
     NARROW,
     Axis,
@@ -187,14 +187,20 @@ def numbers(entries: Sequence[Entry]) -> Html:
         known = [entry for entry in entries if defined(entry["agreement"])]
         shown = sorted(known, key=lambda entry: float(entry["agreement"]))[:LISTED]
         title = f"The {len(shown)} annotators of {count(len(entries))} who agree least"
+    timed = any(defined(entry.get("median_ms")) for entry in entries)
     rows = [
         row(
             str(entry["annotator"]),
-            [count(entry["votes"]), *(number(entry[part]) for part in parts)],
+            [
+                count(entry["votes"]),
+                *(number(entry[part]) for part in parts),
+                *([duration(entry.get("median_ms"))] if timed else []),
+            ],
         )
         for entry in shown
     ]
-    return table(title, ["Annotator", "votes", *(HEADS[part] for part in parts)], rows)
+    heads = ["Annotator", "votes", *(HEADS[part] for part in parts)]
+    return table(title, [*heads, *(["median time"] if timed else [])], rows)
 
 
 def finding(entries: Sequence[Entry]) -> str:

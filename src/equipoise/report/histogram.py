@@ -45,7 +45,7 @@ def draw(entry: Entry) -> Html:
     return drawing((NARROW, BOTTOM + 40), alternative, *parts)
 
 
-def small(entry: Entry, name: str) -> Html:
+def small(entry: Entry, name: str, what: str = "") -> Html:
     """Draw a small histogram for the overview of all tasks."""
     most = max([*entry["histogram"]["counts"], 1])
     frame = Scale(0, 1, 4, 196), Scale(0, most, 84, 22)
@@ -58,7 +58,7 @@ def small(entry: Entry, name: str) -> Html:
         text(196, 98, "1", "e a"),
     ]
     return drawing(
-        (200, 104), f"Histogram of the {axis(entry)}: {name}.", *parts, class_="tiny"
+        (200, 104), f"Histogram of the {what or axis(entry)}: {name}.", *parts, class_="tiny"
     )
 
 

@@ -46,6 +46,17 @@ NOTES = {
         "The soft label of an item is the share of positive votes it received, or what the "
         "chosen aggregation made of them. Hard labels keep only the side of the majority."
     ),
+    "certainty": (
+        "The certainty of an item is the chance that the class that leads it really is the "
+        "most plausible one. Here it comes from the votes alone: every item has a Dirichlet "
+        "distribution over the classes, which counts each vote once and one more for every "
+        "class, and the chance is exact. Annotators count alike."
+    ),
+    "ambiguous": (
+        "Bars show the mean share of each class, strongest colour first, under the same "
+        "distribution; the grey piece is all classes not named. Entropy is that of the mean "
+        "shares, in nats."
+    ),
     "items": (
         "The influence of an item is, to first order, the change of the difference if that "
         "item were left out. A position is the share of items that the model scores lower. "

@@ -91,6 +91,22 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{text}%"
 
 
+def chance(share: float | None, digits: int = 2) -> str:
+    """Write a chance as a number; only exact 0 and 1 are 0 and 1.
+
+    Examples
+    --------
+    >>> chance(0.517), chance(0.9995), chance(0.001), chance(1.0)
+    ('0.52', '>0.99', '<0.01', '1.00')
+    """
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    text, step = f"{share:.{digits}f}", 10.0**-digits
+    if share < 1 and float(text) == 1:
+        return f">{1 - step:.{digits}f}"
+    return f"<{step:.{digits}f}" if share > 0 and float(text) == 0 else text
+
+
 def rank(place: float | None) -> str:
     """Write a rank; shared ranks keep their half.
 
@@ -116,6 +132,24 @@ def count(total: float | None, noun: str = "") -> str:
         return f"{UNDEFINED} {noun}".rstrip()
     text = f"{total:,.1f}".removesuffix(".0")
     return text if not noun else f"{text} {noun}{'' if total == 1 else 's'}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Write how long an answer took.
+
+    Examples
+    --------
+    >>> duration(14.0), duration(850.0), duration(14200.0), duration(200000.0), duration(None)
+    ('14 ms', '0.85 s', '14 s', '3.3 min', 'undefined')
+    """
+    if milliseconds is None or not defined(milliseconds):
+        return UNDEFINED
+    if milliseconds < 100:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    if seconds >= 120:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.0f} s"
 
 
 def listing(names: Sequence[str], most: int = 6) -> str:

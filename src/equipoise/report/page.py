@@ -7,6 +7,7 @@ adds sorting, highlighting, the read-out of the matrix and the choice of theme.
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from importlib.resources import files
 
 from equipoise.report.markup import Html, element, join
@@ -14,7 +15,7 @@ from equipoise.report.notes import note_of
 from equipoise.report.numerals import count, defined
 from equipoise.report.overview import glance
 from equipoise.report.palette import css
-from equipoise.report.sections import SECTIONS, Section
+from equipoise.report.sections import Section, sections
 from equipoise.report.view import RunLike, View, view
 
 
@@ -103,9 +104,9 @@ def opening(shown: View) -> Html:
     )  # fmt: skip
 
 
-def contents() -> Html:
-    """List the sections."""
-    links = (element("li", element("a", s.title, href=f"#{s.anchor}")) for s in SECTIONS)
+def contents(parts: Iterable[tuple[str, str]]) -> Html:
+    """List the sections, each by its anchor and its title."""
+    links = (element("li", element("a", title, href=f"#{anchor}")) for anchor, title in parts)
     return element("nav", element("ol", join(links)), aria_label="Sections")
 
 
@@ -154,7 +155,22 @@ def render(run: RunLike) -> str:
         The page; the same run gives the same text.
     """
     shown = view(run)
+    parts = sections(shown)
     style = "\n".join([css(len(shown.models)), asset("page.css"), chosen_css(shown)])
+    return document(
+        shown.header["title"],
+        style,
+        element("a", "Skip to the verdict", href="#verdict", class_="skip"),
+        opening(shown),
+        contents((part.anchor, part.title) for part in parts),
+        choices(shown),
+        element("main", join(section(part, shown) for part in parts), id="main"),
+        element("footer", f"Made by equipoise {shown.header.get('equipoise', '')}."),
+    )
+
+
+def document(title: str, style: str, *body: Html) -> str:
+    """Put a whole page together: one file, with the policy that lets it do nothing else."""
     script = asset("page.js")
     head = element(
         "head",
@@ -163,17 +179,8 @@ def render(run: RunLike) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="data:,"),
-        element("title", shown.header["title"]),
+        element("title", title),
         element("style", Html(style)),
     )
-    body = element(
-        "body",
-        element("a", "Skip to the verdict", href="#verdict", class_="skip"),
-        opening(shown),
-        contents(),
-        choices(shown),
-        element("main", join(section(part, shown) for part in SECTIONS), id="main"),
-        element("footer", f"Made by equipoise {shown.header.get('equipoise', '')}."),
-        element("script", Html(script)),
-    )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    whole = element("body", *body, element("script", Html(script)))
+    return f"<!doctype html>\n{element('html', head, whole, lang='en')}\n"

@@ -20,28 +20,28 @@ from equipoise.report import (
     method,
     moves,
     overview,
+    truth_run,
     votes,
     words,
 )
 from equipoise.report.gaps import gaps
 from equipoise.report.markup import Html, element, join
 from equipoise.report.scope import scope_words
-from equipoise.report.tables import figure, folded
+from equipoise.report.tables import figure, finding, folded
 from equipoise.report.view import Panel, View
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: where it is, what it is called and what it shows."""
+    """One section: where it is, what it is called and what it shows.
+
+    A section that `needs` a part of the run is left out of pages of runs without it.
+    """
 
     anchor: str
     title: str
     body: Callable[[View], Html]
-
-
-def finding(sentence: str) -> Html:
-    """Set the finding of a section."""
-    return element("p", sentence, class_="finding") if sentence else Html("")
+    needs: str = ""
 
 
 def per_panel(make: Callable[[Panel], Html]) -> Callable[[View], Html]:
@@ -232,6 +232,15 @@ SECTIONS = (
     Section("differences", "Every pair of models", per_panel(_matrix)),
     Section("annotators", "Annotators", per_task(_annotators)),
     Section("labels", "What the votes leave open", per_task(_histogram)),
+    Section(
+        "certainty", "How certain is the truth", per_task(truth_run.certainty), "certainty"
+    ),
+    Section("ambiguous", "Most ambiguous items", per_task(truth_run.ambiguous), "certainty"),
     Section("items", "Items that matter most", per_panel(_influence)),
     Section("method", "Method", method.draw),
 )
+
+
+def sections(view: View) -> list[Section]:
+    """The sections that a run has something for."""
+    return [part for part in SECTIONS if not part.needs or view.header.get(part.needs)]

@@ -88,6 +88,11 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     )
 
 
+def finding(sentence: str) -> Html:
+    """Set the finding of a section."""
+    return element("p", sentence, class_="finding") if sentence else Html("")
+
+
 def figure(caption: str, *drawings: Html) -> Html:
     """Set drawings side by side under one caption; on a narrow page they stack."""
     frames = join(element("div", each, class_="frame") for each in drawings)

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from equipoise.reproduce import chexpert_leaderboard
-from equipoise.reproduce._reproduction import Reproduction
+from equipoise.reproduce import chexpert_leaderboard, cifar10h_certainty, dermatology_ddx
+from equipoise.reproduce._reproduction import Reproduction, Tell
 
-CATALOGUE: Mapping[str, Callable[[], Reproduction]] = {
+CATALOGUE: Mapping[str, Callable[[Tell], Reproduction]] = {
     "chexpert-leaderboard": chexpert_leaderboard.reproduce,
+    "cifar10h-certainty": cifar10h_certainty.reproduce,
+    "dermatology-ddx": dermatology_ddx.reproduce,
 }
 
-__all__ = ["CATALOGUE", "Reproduction"]
+__all__ = ["CATALOGUE", "Reproduction", "Tell"]

@@ -11,18 +11,19 @@ from importlib.resources import files
 from equipoise.datasets import chexpert
 from equipoise.evaluation.questions import questions
 from equipoise.metrics import auroc, average_precision
-from equipoise.reproduce._reproduction import Reproduction
+from equipoise.reproduce._reproduction import Reproduction, Tell, silent
 
 KEYS = ("task", "model")
 COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
 
 
-def reproduce() -> Reproduction:
+def reproduce(tell: Tell = silent) -> Reproduction:
     """Recompute all five findings from the raw readings."""
     study = chexpert()
     truth = {question.task: question for question in questions(study.annotations)}
     rows: list[dict[str, str | float]] = []
-    for one in study.predictions:
+    for number, one in enumerate(study.predictions):
+        tell(number, len(study.predictions))
         question = truth[one.task]
         scores = one.aligned(question.items)
         hard, soft = question.hard[0], question.shares[0]

@@ -42,7 +42,10 @@ def truth_row(question: Question) -> dict[str, Any]:
 
 
 def annotator_rows(questions: Sequence[Question], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Votes, base rate and agreement with the others, by task and annotator."""
+    """Votes, base rate and agreement with the others, by task and annotator.
+
+    Where durations are known, also the median one.
+    """
     rows = []
     for question in questions:
         if question.votes is None or not names:
@@ -55,6 +58,7 @@ def annotator_rows(questions: Sequence[Question], names: Sequence[str]) -> list[
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, agreement_with_others(question), len(names))
+        medians = None if question.pace is None else question.pace.medians()
         rows += [
             {
                 "task": question.task,
@@ -62,6 +66,7 @@ def annotator_rows(questions: Sequence[Question], names: Sequence[str]) -> list[
                 "votes": int(number[a]),
                 "base_rate": float(rate[a]),
                 "agreement": float(agreement[a]),
+                **({} if medians is None else {"median_ms": medians.get(a)}),
             }
             for a, name in enumerate(names)
             if number[a]

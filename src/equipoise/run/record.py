@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.evaluation import LABELS, Evaluation
+from equipoise.run.ambiguity import vote_certainty
 from equipoise.run.describe import annotator_rows, truth_row
 from equipoise.run.folder import SCHEMA, Run
 
@@ -89,6 +90,7 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
         ],
         "annotators": annotator_rows(evaluation.questions, provenance.annotators),
         "truth": [truth_row(question) for question in evaluation.questions],
+        "certainty": _certainty(evaluation, provenance),
         "influential": _influential(evaluation),
         "notices": list(evaluation.notices),
     }
@@ -169,6 +171,11 @@ def _rank_probabilities(
         for task, name in where
         for labels in LABELS
     ]
+
+
+def _certainty(evaluation: Evaluation, provenance: Provenance) -> list[dict[str, Any]]:
+    every = [vote_certainty(one, provenance.annotators) for one in evaluation.questions]
+    return [row for row in every if row is not None]
 
 
 def _influential(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -1,0 +1,49 @@
+"""Choosing: which aggregation models fit the annotations, and how far they can be trusted.
+
+`suitable`, `recommended` and `companions` name models, `model` sets one up with `Settings`,
+`fitted` fits several. `held_out` scores them on votes they have not seen, `disagreement`,
+`decisions`, `contested` and `skill_ranks` show where they differ, and `cautions` says what
+makes the annotations hard to aggregate.
+"""
+
+from equipoise.choosing.cautions import cautions
+from equipoise.choosing.differences import (
+    Decisions,
+    SkillRanks,
+    contested,
+    decisions,
+    differ,
+    disagreement,
+    skill_ranks,
+    verdict,
+)
+from equipoise.choosing.held_out import held_out
+from equipoise.choosing.models import (
+    Model,
+    Settings,
+    companions,
+    fitted,
+    model,
+    recommended,
+    suitable,
+)
+
+__all__ = [
+    "Decisions",
+    "Model",
+    "Settings",
+    "SkillRanks",
+    "cautions",
+    "companions",
+    "contested",
+    "decisions",
+    "differ",
+    "disagreement",
+    "fitted",
+    "held_out",
+    "model",
+    "recommended",
+    "skill_ranks",
+    "suitable",
+    "verdict",
+]

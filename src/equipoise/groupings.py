@@ -1,0 +1,210 @@
+r"""Groupings: classes put into named groups, such as conditions into levels of risk.
+
+The mass of a group is the sum over its classes,
+
+.. math:: \lambda_{ig} = \sum_{k \in g} \lambda_{ik}
+
+and needs the mass of classes that nobody mentioned. An even split gives a group its share of
+the unmentioned classes. A split by a symmetric Dirichlet needs one gamma variable per group
+rather than per class, because sums of Dirichlet components are Dirichlet with summed shapes.
+For the same reason a Dirichlet law stays one, and chances of the groups stay exact.
+
+Examples
+--------
+>>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"})
+>>> risk.groups
+('low', 'high')
+>>> three = Plausibilities.dense(np.array([[0.3, 0.4, 0.3]]), items=("lesion",),
+...     classes=("naevus", "melanoma", "wart"), method="by hand")
+>>> coarsened(three, risk).mean
+array([[0.6, 0.4]])
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, frozen, listed, nearest, require_unique
+from equipoise.laws import Dirichlet, Labels, Law
+from equipoise.plausibilities import Plausibilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Which group each class belongs to.
+
+    Attributes
+    ----------
+    classes, groups
+        Names; the order of the groups is theirs in every table.
+    group
+        Code of the group of each class, shape (classes,).
+    """
+
+    classes: tuple[str, ...]
+    groups: tuple[str, ...]
+    group: Ints
+
+    def __post_init__(self) -> None:
+        require_unique(self.classes, where="grouping, classes")
+        require_unique(self.groups, where="grouping, groups")
+        codes = np.asarray(self.group, dtype=np.intp)
+        inside = codes.shape == (len(self.classes),) and len(codes) > 0
+        if not inside or not 0 <= codes.min() <= codes.max() < len(self.groups):
+            raise InputError(
+                "grouping", f"{codes.size} codes for {len(self.classes)} classes",
+                f"one code below {len(self.groups)} per class", "make it with Grouping.of",
+            )  # fmt: skip
+        object.__setattr__(self, "group", frozen(codes))
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, str], groups: Sequence[str] | None = None) -> "Grouping":
+        """Take the group of every class by name.
+
+        Parameters
+        ----------
+        mapping
+            Class name to group name.
+        groups
+            Order of the groups; by default that of their first class.
+
+        Examples
+        --------
+        >>> Grouping.of({"naevus": "low", "melanoma": "hihg"}, groups=("low", "high"))
+        Traceback (most recent call last):
+        ...
+        equipoise.arrays.InputError: grouping, class 'melanoma': group 'hihg', expected one ...
+        """
+        order = tuple(dict.fromkeys(mapping.values())) if groups is None else tuple(groups)
+        for name, group in mapping.items():
+            if group not in order:
+                raise InputError(
+                    f"grouping, class {name!r}", f"group {group!r}",
+                    f"one of {listed(order, most=8)}", nearest(str(group), order),
+                )  # fmt: skip
+        codes = np.array([order.index(group) for group in mapping.values()], dtype=np.intp)
+        return cls(tuple(mapping), order, codes)
+
+    def codes(self, classes: Sequence[str]) -> Ints:
+        """Group of each of these classes, which must be the same as the grouping's.
+
+        Examples
+        --------
+        >>> Grouping.of({"a": "low", "b": "high"}).codes(("b", "a"))
+        array([1, 0])
+        """
+        index = {name: int(code) for name, code in zip(self.classes, self.group, strict=True)}
+        without = [name for name in classes if name not in index]
+        if without:
+            raise InputError(
+                "grouping", f"no group for {listed(without)}", "a group for every class",
+                f"add {len(without)} to the mapping; {nearest(without[0], self.classes)}",
+            )  # fmt: skip
+        known = set(classes)
+        unknown = [name for name in self.classes if name not in known]
+        if unknown:
+            raise InputError(
+                "grouping", f"groups for {listed(unknown)}, which are no classes",
+                f"only {listed(classes)}",
+                f"leave {len(unknown)} out; {nearest(unknown[0], classes)}",
+            )  # fmt: skip
+        return np.array([index[name] for name in classes], dtype=np.intp)
+
+
+def unmentioned(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
+    """How many classes of each group an item's annotations leave out, (items, groups)."""
+    items = len(plausibilities.items)
+    named = np.bincount(_cells(plausibilities, group, groups), minlength=items * groups)
+    return np.asarray(np.bincount(group, minlength=groups) - named.reshape(items, groups))
+
+
+def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilities:
+    """Sum the mass of the classes of each group, draw by draw.
+
+    The groups become the classes, and all of them count as mentioned. Draws stay draws, a law
+    becomes the law of the groups, and where the one draw is the mean of the law it stays that.
+    What was found about annotators spoke of classes and is not kept.
+    """
+    group, groups = grouping.codes(plausibilities.classes), len(grouping.groups)
+    sums = _Sums(
+        cell=_cells(plausibilities, group, groups),
+        left=unmentioned(plausibilities, group, groups).astype(np.float64),
+    )
+    law = _law(plausibilities.law, sums)
+    start = np.arange(0, sums.left.size + 1, groups)
+    if law is not None and _is_mean(plausibilities):
+        mass = law.mean(start)[0][None]
+    else:
+        mass = np.empty((plausibilities.draws, sums.left.size))
+        for number in range(plausibilities.draws):
+            parts = plausibilities.mass[number], plausibilities.rest[number]
+            mass[number] = sums.over(*parts, _split(plausibilities, sums, number))
+    return replace(
+        plausibilities,
+        classes=grouping.groups,
+        start=start,
+        label=np.tile(np.arange(groups), len(plausibilities.items)),
+        mass=mass,
+        rest=np.zeros((len(mass), len(plausibilities.items))),
+        method=f"{plausibilities.method}, {groups} groups",
+        law=law,
+        rest_shape=None,
+        skills=None,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """How masses are summed: the cell (item and group) of each entry, classes left per cell."""
+
+    cell: Ints
+    left: Floats
+
+    @property
+    def even(self) -> Floats:
+        """Share of each group in an item's unmentioned classes, (items, groups)."""
+        return np.asarray(self.left / np.maximum(self.left.sum(axis=1, keepdims=True), 1.0))
+
+    def over(self, mass: Floats, rest: Floats, share: Floats) -> Floats:
+        """Mass per cell, when the rest is shared so."""
+        named = np.bincount(self.cell, mass, self.left.size)
+        return np.asarray(named + (rest[:, None] * share).ravel())
+
+
+def _cells(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
+    """Number of the item and group of each entry."""
+    mentioned = np.diff(plausibilities.start)
+    item = np.repeat(np.arange(len(plausibilities.items)), mentioned)
+    return np.asarray(item * groups + group[plausibilities.label])
+
+
+def _split(plausibilities: Plausibilities, sums: _Sums, number: int) -> Floats:
+    """Share of each group in the rest of one draw."""
+    even, shape = sums.even, plausibilities.rest_shape
+    if not shape or not plausibilities.rest[number].any():
+        return even
+    random = np.random.default_rng([plausibilities.split_seed, number, 2])
+    share = random.standard_gamma(shape * sums.left)
+    total = share.sum(axis=1, keepdims=True)
+    return np.where(total > 0, share / np.where(total > 0, total, 1.0), even)
+
+
+def _law(law: Law | None, sums: _Sums) -> Law | None:
+    """The law of the groups."""
+    none = np.zeros(len(sums.left))
+    if isinstance(law, Dirichlet):
+        return Dirichlet(sums.over(law.concentration, law.rest, sums.even), none)
+    if isinstance(law, Labels):
+        return Labels(sums.over(law.chance, law.rest, sums.even), none)
+    return None
+
+
+def _is_mean(plausibilities: Plausibilities) -> bool:
+    """Whether the one draw is the mean of the law."""
+    if plausibilities.law is None or plausibilities.draws > 1:
+        return False
+    mass, rest = plausibilities.law.mean(plausibilities.start)
+    return bool(
+        np.allclose(mass, plausibilities.mass[0]) and np.allclose(rest, plausibilities.rest[0])
+    )
