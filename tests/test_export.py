@@ -1,0 +1,97 @@
+"""Tables, methods and references say what was run, and nothing breaks them."""
+
+import csv
+from io import StringIO
+
+import numpy as np
+import pytest
+
+import equipoise
+from equipoise import InputError, metrics
+from equipoise.aggregate import CATALOGUE as MODELS
+from equipoise.export import (
+    as_csv,
+    as_latex,
+    as_markdown,
+    bibtex,
+    methods_paragraph,
+    references,
+    write_table,
+)
+from equipoise.export.references import ENTRIES, SOURCES
+
+HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
+ROWS = [
+    {"model": HOSTILE, "value": 1 / 3, "items": 7},
+    {"model": "plain", "value": float("nan"), "items": 8},
+]
+
+
+def test_csv_is_exact_and_reads_back():
+    read = list(csv.DictReader(StringIO(as_csv(ROWS))))
+    assert read[0]["model"] == HOSTILE
+    assert float(read[0]["value"]) == 1 / 3
+    assert read[1]["value"] == ""
+
+
+def test_markdown_keeps_its_columns():
+    lines = as_markdown(ROWS).splitlines()
+    assert len(lines) == 4
+    assert all(line.replace("\\|", "").count("|") == 4 for line in lines)
+    assert "undefined" in lines[3] and "0.333" in lines[2]
+
+
+def test_latex_escapes_everything():
+    text = as_latex(ROWS).splitlines()[4]
+    for letter in "&_%#$":
+        assert f"\\{letter}" in text
+    assert text.count("&") - text.count("\\&") == 2
+    assert text.endswith(r"\\")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".md", ".tex"])
+def test_tables_are_written_by_their_ending(tmp_path, ending):
+    assert write_table(ROWS, tmp_path / f"t{ending}").read_text().count("plain") == 1
+    assert as_csv([]) == "\n" and "|" in as_markdown([])
+
+
+def test_an_unknown_ending_is_refused(tmp_path):
+    with pytest.raises(InputError, match="one of '.csv', '.md', '.tex'"):
+        write_table(ROWS, tmp_path / "t.xls")
+
+
+def test_every_source_is_an_entry_and_every_name_is_known():
+    assert {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
+    kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds"}
+    known = {*metrics.CATALOGUE, *MODELS, *kinds, "critical_difference"}
+    known |= {"precision_at", "recall_at", "auroc:multiclass=ovo"}
+    assert set(SOURCES) <= known
+    for text in ENTRIES.values():
+        assert text.count("{") == text.count("}") and text.startswith("@")
+
+
+def test_only_what_was_used_is_cited():
+    text = bibtex(["auroc", "votes"])
+    assert text.count("@") == 2 and "lionetti" in text and "stutz" not in text
+    assert references(["accuracy"]) == []
+
+
+def test_the_paragraph_says_what_was_run():
+    from equipoise.run.record import Provenance, record
+
+    votes = equipoise.Annotations(
+        kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
+        item=np.repeat(np.arange(4), 2), annotator=np.tile([0, 1], 4),
+        label=np.array([0, 0, 0, 1, 1, 1, 1, 0]),
+    )  # fmt: skip
+    models = [
+        equipoise.Predictions(name, votes.items, np.array([0.1, 0.4, 0.9, 0.3]) + k / 10)
+        for k, name in enumerate(("cnn", "vit"))
+    ]
+    plan = equipoise.resample(votes, "items x panel", replicates=50, seed=3)
+    found = equipoise.evaluate(models, votes, metrics=["auroc"], resampling=plan)
+    header = record(found, Provenance(title="study", inputs=())).header
+    text = methods_paragraph(header)
+    for part in ("2 models", "cnn", "4 items", "8 votes", "AUROC", "50 bootstrap", "seed 3",
+                 "items and annotators", "95 % intervals"):  # fmt: skip
+        assert part in text
