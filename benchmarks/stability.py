@@ -1,0 +1,89 @@
+"""Rank stability of the CheXpert leaderboard: 10 models, 5 findings, 4 metrics, every kind.
+
+1,000 replicates of each of five kinds of resampling, hard and soft labels, on all cores, after
+a warm-up. Goal: 10 s on two cores. Says where the time goes: per kind, drawing and scoring on
+its own (the kernels are those of equipoise.kernels.resampling and equipoise.kernels.ranking),
+and ranks with their correlations. Peer: scipy's spearmanr and kendalltau, replicate by
+replicate, for the ranks; the limit of scoring is one pass over items, replicates and models.
+"""
+
+import os
+
+import numpy as np
+import scipy
+from scipy.stats import kendalltau, spearmanr
+
+from benchmarks._clock import best, heading, line, once
+from equipoise.datasets.chexpert import chexpert
+from equipoise.ranks import beats, kendall_tau_b, rank_probabilities, spearman
+from equipoise.stability.ranking import rank_stability
+from equipoise.stability.redrawing import Redraw, as_drawn, redrawable, redrawn
+
+METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
+FEW = 20  # replicates that the peer is timed on
+
+
+def peer_seconds(values, drawn):
+    """Both correlations by scipy, for a few replicates, scaled to all."""
+
+    def loop():
+        for cell in np.ndindex(values.shape[:-1]):
+            for replicate in range(FEW):
+                spearmanr(values[cell], drawn[cell][:, replicate])
+                kendalltau(values[cell], drawn[cell][:, replicate])
+
+    return once(loop) / FEW * drawn.shape[-1]
+
+
+def correlations(values, drawn):
+    first, second = np.moveaxis(values, -1, 0)[..., None], np.moveaxis(drawn, -2, 0)
+    spearman(first, second)
+    kendall_tau_b(first, second)
+
+
+def distributions(drawn):
+    for cell in np.ndindex(drawn.shape[:-2]):
+        rank_probabilities(drawn[cell])
+        beats(drawn[cell])
+
+
+def main():
+    study = chexpert()
+    told = Redraw()
+    cores = os.cpu_count()
+    heading(f"rank stability, CheXpert, {cores} cores, peer scipy {scipy.__version__}")
+
+    def everything():
+        rank_stability(study.predictions, study.annotations, metrics=METRICS)
+
+    whole = best(everything)
+    kinds = redrawable(study.annotations, None)[0]
+    print(f"   {len(kinds)} kinds x {told.replicates:,} replicates: {whole:.2f} s (goal 10 s)")
+    spent, done = 0.0, None
+    for kind in kinds:
+
+        def one(kind=kind):
+            return redrawn(
+                study.predictions, study.annotations, metrics=METRICS, kind=kind, told=told
+            )
+
+        seconds = best(one)
+        spent += seconds
+        done = one()
+        cells = 2 * 5 * 500 * len(done.models) * told.replicates
+        print(
+            f"   drawing and scoring, {kind}: {seconds:.3f} s, "
+            f"{cells / seconds / 1e9:.2f} thousand million items scored per second"
+        )
+    drawn = as_drawn(done)
+    ranks = best(lambda: correlations(done.values, drawn))
+    line("correlations of one kind", ranks, peer_seconds(done.values, drawn))
+    wins = best(lambda: distributions(drawn))
+    print(
+        f"   in all, each part alone: drawing and scoring {spent:.2f} s, correlations "
+        f"{ranks * len(kinds):.2f} s, rank distributions and wins {wins * len(kinds):.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Groups of items: metric, certainty, entropy and agreement inside and outside of a group.
+
+Every quantity is measured on the items as they are and on the same resamples of items, so that
+the difference between two groups, and everything between models, is paired.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.aggregate import dirichlet
+from equipoise.agreement import krippendorff_alpha
+from equipoise.annotation_rules import COLUMNS
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, PerItem
+from equipoise.evaluation.blocks import every_class
+from equipoise.metrics._distributions import entropy
+from equipoise.stability._subject import Study, Subject, mean_over_tasks
+
+
+class Quantity(NamedTuple):
+    """What is measured: its name, whose it is, and its bounds."""
+
+    name: str
+    model: str
+    bounds: tuple[float, float]
+
+
+class Measures(NamedTuple):
+    """One task, ready to be measured on any group of items.
+
+    Attributes
+    ----------
+    subject
+        The task.
+    scores
+        Numbers per item whose mean over the group is a quantity, by name.
+    counts
+        Every item once, then the replicates, (items, 1 + replicates).
+    """
+
+    subject: Subject
+    scores: dict[str, PerItem]
+    counts: NDArray[np.uint8]
+
+
+def quantities(found: Study, annotations: Annotations) -> list[Quantity]:
+    """Everything that can be measured for these annotations."""
+    named = [Quantity(found.metric.name, model, found.metric.bounds) for model in found.models]
+    if annotations.kind != "interval":
+        named.append(Quantity("certainty", "", (0.0, 1.0)))
+    named.append(Quantity("entropy", "", (0.0, np.inf)))
+    if annotations.rank is None:
+        named.append(Quantity("agreement", "", (-1.0, 1.0)))
+    return named
+
+
+def measures(subject: Subject, annotations: Annotations, found: Study) -> Measures:
+    """Work out what does not depend on the group."""
+    question = subject.question
+    scores = {"entropy": entropy(np.stack(every_class(question.shares)))}
+    if annotations.kind != "interval":
+        made = dirichlet(annotations, task=question.task)
+        sure = dict(zip(made.items, made.certainty, strict=True))
+        scores["certainty"] = np.array([sure[name] for name in question.items])
+    drawn = subject.item_counts(found.plan)
+    once = np.ones((len(drawn), 1), dtype=np.uint8)
+    return Measures(subject, scores, np.concatenate([once, drawn], axis=1))
+
+
+def in_group(
+    parts: Sequence[Measures], named: Sequence[Quantity], group: Bools, found: Study,
+    annotations: Annotations,
+) -> Floats:  # fmt: skip
+    """All quantities of a group, averaged over tasks, (quantities, 1 + replicates).
+
+    Parameters
+    ----------
+    group
+        Which of the annotations' items belong to it, shape (items,).
+    """
+    tasks = []
+    for one in parts:
+        here = group[one.subject.question.place]
+        counts = one.counts * here[:, None].astype(np.uint8)
+        models = one.subject.scored(list(one.subject.question.shares), counts)
+        rows = list(models)
+        for quantity in named[len(models) :]:
+            if quantity.name == "agreement":
+                rows.append(_agreement(one.subject, here, annotations, found))
+            else:
+                rows.append(_mean(one.scores[quantity.name], counts))
+        tasks.append(np.stack(rows))
+    return mean_over_tasks(tasks)
+
+
+def _mean(values: PerItem, counts: NDArray[np.uint8]) -> Floats:
+    """Mean over items in each replicate; nan without items."""
+    times = counts.astype(np.float64)
+    number = times.sum(axis=0)
+    return np.where(number > 0, (values @ times) / np.maximum(number, 1.0), np.nan)
+
+
+def _agreement(subject: Subject, here: Bools, annotations: Annotations, found: Study) -> Floats:
+    """Krippendorff's alpha of the votes on some items, value first."""
+    question = subject.question
+    inside = np.zeros(len(annotations.items), dtype=bool)
+    inside[question.place[here]] = True
+    rows = annotations.in_task(question.task) & inside[annotations.item]
+    if annotations.is_gold is not None:
+        rows &= ~annotations.is_gold
+    if not rows.any():
+        return np.full(1 + found.plan.replicates, np.nan)
+    columns = {
+        name: getattr(annotations, name)[rows]
+        for name in COLUMNS
+        if name != "group" and getattr(annotations, name) is not None
+    }
+    alpha = krippendorff_alpha(
+        replace(annotations, **columns), task=question.task, plan=found.plan
+    )
+    return np.append(alpha.value, alpha.replicates)
+
+
+def chance(difference: float, replicates: Floats) -> float:
+    """Two-sided p-value of a difference by the normal law and the replicates' spread.
+
+    Examples
+    --------
+    >>> chance(1.96, np.array([0.0, 2.0, 0.0, 2.0]))
+    0.05
+    """
+    known = replicates[np.isfinite(replicates)]
+    if np.isnan(difference) or len(known) < len(replicates) * 0.95:
+        return float("nan")
+    spread = float(known.std())
+    if not spread > 0:
+        return 1.0 if difference == 0 else float("nan")
+    return 2 * NormalDist().cdf(-abs(difference) / spread)
+
+
+def holm(values: Sequence[float]) -> Floats:
+    """Holm's adjustment of p-values for all of them being looked at; nan stays nan.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, float("nan"), 0.03])
+    array([0.03, 0.06,  nan, 0.06])
+    """
+    p = np.asarray(values, dtype=np.float64)
+    out = np.full(len(p), np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    times = np.arange(len(order), 0, -1)
+    out[order] = np.minimum(np.maximum.accumulate(p[order] * times), 1.0)
+    return out

@@ -1,0 +1,180 @@
+"""Redrawing: the same evaluation under several kinds of resampling, with one seed.
+
+Which kinds the data allow is asked of `equipoise.resample`; what it refuses becomes a sentence.
+Ranks and orders are read from replicates as drawn, before their spread was widened, so that
+ties stay ties.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, listed, nearest
+from equipoise.estimate import wilson
+from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
+from equipoise.evaluation.result import narrowed
+from equipoise.metrics import Metric
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
+from equipoise.resampling import KINDS, Resampling, normalised, resample
+
+Truths = Annotations | Plausibilities | Sequence[Plausibilities]
+
+
+class RedrawHow(TypedDict, total=False):
+    """Keywords of everything that draws anew; see `Redraw`."""
+
+    replicates: int
+    seed: int
+    settings: Settings
+    progress: Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redraw:
+    """How data are drawn anew.
+
+    Attributes
+    ----------
+    replicates, seed
+        How many resamples, and from which seed.
+    settings
+        Level, missing items, threads.
+    progress
+        Called as ``progress(done, all)`` after each evaluation.
+    """
+
+    replicates: int = 1000
+    seed: int = 0
+    settings: Settings = field(default_factory=Settings)
+    progress: Callable[[int, int], None] | None = None
+
+    def tell(self, done: int, every: int) -> None:
+        """Say how far the work has come."""
+        if self.progress is not None:
+            self.progress(done, every)
+
+
+class _Told(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Options = TypeVar("Options", bound=_Told)
+
+
+def options(kind: type[Options], how: Mapping[str, Any]) -> Options:
+    """Check the keywords given by a caller.
+
+    Examples
+    --------
+    >>> options(Redraw, {"replicats": 10})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'replicats': unknown, expected one of ...
+    """
+    known = [one.name for one in fields(kind)]
+    for name in how:
+        if name not in known:
+            raise InputError(
+                f"keyword {name!r}", "unknown", f"one of {listed(known, most=9)}",
+                nearest(name, known),
+            )  # fmt: skip
+    return kind(**how)
+
+
+def redrawable(
+    truth: Truths, kinds: Sequence[str] | None, plausibilities: Sequence[Plausibilities] = ()
+) -> tuple[dict[str, Truths], list[str]]:
+    """Kinds of resampling with the truth each of them draws from, and what was refused.
+
+    Parameters
+    ----------
+    kinds
+        Those asked for, refused with an error where the data do not allow them; None is all
+        that the data allow, influence apart.
+    plausibilities
+        Possible truths beside annotations, one per task, for the kinds with posterior.
+    """
+    asked = KINDS[:-1] if kinds is None else tuple(dict.fromkeys(map(normalised, kinds)))
+    if not asked:
+        raise InputError("kinds", "none", f"some of {', '.join(KINDS)}", "leave kinds out")
+    found: dict[str, Truths] = {}
+    notices = []
+    for kind in asked:
+        drawn = plausibilities if plausibilities and kind.endswith("posterior") else truth
+        try:
+            resample(_first(drawn), kind)
+        except InputError as error:
+            if kinds is not None:
+                raise
+            if not (isinstance(drawn, Annotations) and kind.endswith("posterior")):
+                notices.append(f"Not drawn anew by {kind}: {error.got}.")
+            continue
+        found[kind] = drawn
+    return found, notices
+
+
+def redrawn(
+    predictions: Iterable[Predictions],
+    truth: Truths,
+    *,
+    metrics: Sequence[str | Metric],
+    kind: str,
+    told: Redraw,
+) -> Evaluation:
+    """Evaluate under one kind of resampling."""
+    plan = plan_for(truth, kind, told)
+    return evaluate(
+        predictions, truth, metrics=metrics, resampling=plan, settings=told.settings
+    )
+
+
+def plan_for(truth: Truths, kind: str, told: Redraw) -> Resampling:
+    """One plan over the items of all tasks."""
+    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
+    items = tuple(dict.fromkeys(name for part in parts for name in part.items))
+    plan = resample(_first(truth), kind, replicates=told.replicates, seed=told.seed)
+    return replace(plan, items=items)
+
+
+def _first(truth: Truths) -> Annotations | Plausibilities:
+    if isinstance(truth, Annotations | Plausibilities):
+        return truth
+    if not truth:
+        raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+    return truth[0]
+
+
+def as_drawn(done: Evaluation) -> Floats:
+    """Replicates before their spread was widened, (tasks, metrics, labels, models, replicates).
+
+    Where the value of any model is undefined, so are the replicates of all: models are
+    compared on the same tasks or not at all.
+    """
+    factors = done.widening or (1.0,) * len(done.tasks)
+    whole = len(done.tasks) - (done.tasks[-1] == MACRO)
+    parts = [narrowed(done.replicates[t], factors[t]) for t in range(whole)]
+    tasks = np.stack(parts)
+    lost = np.asarray(np.isnan(done.values).any(axis=-1))[..., None, None]
+    if whole < len(done.tasks):
+        use = np.broadcast_to(~lost[:whole], tasks.shape)
+        number = np.maximum(use.sum(axis=0), 1)
+        macro = np.where(use, tasks, 0.0).sum(axis=0) / number
+        tasks = np.concatenate([tasks, macro[None]])
+    return np.asarray(np.where(lost, np.nan, tasks))
+
+
+def simulation_interval(share: float, number: int, level: float) -> tuple[float, float]:
+    """How far a share of replicates can be off because their number is finite: Wilson's.
+
+    Examples
+    --------
+    >>> simulation_interval(0.5, 1000, 0.95)
+    (0.469, 0.531)
+    """
+    if not number or np.isnan(share):
+        return float("nan"), float("nan")
+    return wilson(share * number, number, level)

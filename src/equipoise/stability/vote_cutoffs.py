@@ -1,0 +1,218 @@
+"""Vote cut-offs: what is left, and what it says, when thinly rated items are left out.
+
+For every cut-off k only items with at least k votes count. Coverage is the share of items that
+are left. Intervals resample items; the change against all items is paired, replicate by
+replicate. A cut-off that no item reaches has no items: a value that is undefined, not an error.
+
+References
+----------
+Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, section 3.4.
+
+Examples
+--------
+>>> votes = Annotations.from_counts(np.array([[3, 0], [0, 3], [1, 0], [0, 1]]),
+...     items=["a", "b", "c", "d"], classes=["no", "yes"])
+>>> from equipoise.predictions import Predictions
+>>> model = Predictions("cnn", ("a", "b", "c", "d"), np.array([0.1, 0.9, 0.6, 0.5]))
+>>> done = vote_cutoffs(model, votes.against("yes"), cutoffs=(1, 3, 5), replicates=50)
+>>> done.values
+array([[0.75],
+       [1.  ],
+       [ nan]])
+>>> done.rows()[-1]["status"]
+'no items'
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, Ints
+from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.stability._asked import How, asked
+from equipoise.stability._subject import Given, Study, freeze, mean_over_tasks, shown, study
+
+CUTOFFS = (1, 3, 5, 7, 10, 15)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VoteCutoffs:
+    """Every model on the items with at least k votes.
+
+    Attributes
+    ----------
+    task, metric, labels, models, level
+        What was scored, and the level of the intervals.
+    cutoffs, items, coverage
+        Fewest votes, how many items have as many (summed over tasks), and which share.
+    values, low, high
+        Value of each model and its interval, shape (cutoffs, models).
+    change, change_low, change_high
+        The value minus that on all items, paired, shape (cutoffs, models).
+    ranks, spearman
+        Ranks (cutoffs, models), and rank correlation with the order on all items (cutoffs,).
+    notices
+        What the user should know, one sentence each.
+    """
+
+    task: str
+    metric: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
+    cutoffs: tuple[int, ...]
+    items: Ints
+    coverage: Floats
+    values: Floats
+    low: Floats
+    high: Floats
+    change: Floats
+    change_low: Floats
+    change_high: Floats
+    ranks: Floats
+    spearman: Floats
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def finding(self) -> str:
+        """What came out, as a sentence."""
+        usable = [
+            c
+            for c, items in enumerate(self.items)
+            if items < self.items.max() and not np.isnan(self.change[c]).any()
+        ]
+        if not usable:
+            return (
+                "No cut-off leaves out some of the items and keeps others that can be scored."
+            )
+        last = usable[-1]
+        far = self.change[last]
+        m = int(np.argmax(np.abs(far)))
+        sure = self.change_low[last, m] > 0 or self.change_high[last, m] < 0
+        return (
+            f"With at least {self.cutoffs[last]} votes per item ({self.coverage[last]:.0%} of "
+            f"the items) {self.metric} changes by at most {shown(abs(far[m]))} "
+            f"({self.models[m]}); this is {'more' if sure else 'no more'} than chance explains."
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict per cut-off and model."""
+        return [
+            {
+                "task": self.task,
+                "metric": self.metric,
+                "labels": self.labels,
+                "votes": k,
+                "items": int(self.items[c]),
+                "coverage": float(self.coverage[c]),
+                "status": self._status(c, m),
+                "model": model,
+                "value": float(self.values[c, m]),
+                "low": float(self.low[c, m]),
+                "high": float(self.high[c, m]),
+                "change": float(self.change[c, m]),
+                "change_low": float(self.change_low[c, m]),
+                "change_high": float(self.change_high[c, m]),
+                "rank": float(self.ranks[c, m]),
+                "spearman": float(self.spearman[c]),
+            }
+            for c, k in enumerate(self.cutoffs)
+            for m, model in enumerate(self.models)
+        ]
+
+    def _status(self, cutoff: int, model: int) -> str:
+        if not self.items[cutoff]:
+            return "no items"
+        return "undefined" if np.isnan(self.values[cutoff, model]) else "scored"
+
+
+@np.errstate(invalid="ignore")  # of two infinite values: undefined
+def vote_cutoffs(
+    predictions: Given,
+    annotations: Annotations,
+    *,
+    cutoffs: Sequence[int] = CUTOFFS,
+    **how: Unpack[How],
+) -> VoteCutoffs:
+    """Score every model on the items with at least k votes.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    cutoffs
+        Fewest votes, rising.
+    **how
+        See `equipoise.stability._asked.Asked`; replicates resample items.
+    """
+    steps = _checked(cutoffs)
+    found = study(predictions, annotations, asked(how))
+    sizes = [_sizes(one.question) for one in found.subjects]
+    items = np.array([sum(int((size >= k).sum()) for size in sizes) for k in steps])
+    full = mean_over_tasks([one.full() for one in found.subjects])
+    values, replicates, whole = _scores(found, sizes, steps)
+    low, high = found.ends(values, replicates)
+    change = values - full
+    edges = found.ends(change, replicates - whole, difference=True)
+    good = goodness(values, found.metric.better).T
+    first = np.broadcast_to(goodness(full, found.metric.better)[:, None], good.shape)
+    return VoteCutoffs(
+        task=found.task,
+        metric=found.metric.name,
+        labels=found.asked.labels,
+        models=found.models,
+        level=found.asked.level,
+        cutoffs=steps,
+        items=items,
+        coverage=items / sum(len(size) for size in sizes),
+        values=values,
+        low=low,
+        high=high,
+        change=change,
+        change_low=edges[0],
+        change_high=edges[1],
+        ranks=average_ranks(good).T,
+        spearman=np.asarray(spearman(good, first)),
+        notices=found.notices,
+    )
+
+
+def _checked(cutoffs: Sequence[int]) -> tuple[int, ...]:
+    steps = tuple(cutoffs) if isinstance(cutoffs, Sequence) else ()
+    whole = all(isinstance(k, int | np.integer) and k >= 1 for k in steps)
+    if not steps or not whole or list(steps) != sorted(set(steps)):
+        raise InputError(
+            "vote_cutoffs, cutoffs", f"{cutoffs!r}",
+            "rising whole numbers of at least 1", f"try {CUTOFFS}",
+        )  # fmt: skip
+    return tuple(int(k) for k in steps)
+
+
+def _sizes(question: Any) -> Ints:
+    return np.asarray(question.votes.sizes)
+
+
+def _scores(
+    found: Study, sizes: list[Ints], steps: tuple[int, ...]
+) -> tuple[Floats, Floats, Floats]:
+    """Values (cutoffs, models), their replicates, and those on all items."""
+    values, replicates, whole = [], [], []
+    for t, (subject, size) in enumerate(zip(found.subjects, sizes, strict=True)):
+        shares = list(subject.question.shares)
+        counts = subject.item_counts(found.plan)
+        whole.append(subject.scored(shares, counts))
+        own, drawn = [], []
+        for c, k in enumerate(steps):
+            keep = (size >= k).astype(np.uint8)[:, None]
+            own.append(subject.scored(shares, keep)[:, 0])
+            drawn.append(subject.scored(shares, counts * keep))
+            found.asked.tell(t * len(steps) + c + 1, len(sizes) * len(steps))
+        values.append(np.stack(own))
+        replicates.append(np.stack(drawn))
+    return mean_over_tasks(values), mean_over_tasks(replicates), mean_over_tasks(whole)

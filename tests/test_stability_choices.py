@@ -1,0 +1,294 @@
+"""Critical difference against scipy, choices side by side, components with known answers."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import chi2, friedmanchisquare, studentized_range
+
+from equipoise.aggregate import dirichlet, mean_vote
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.evaluation import MACRO, Settings, evaluate
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite
+from equipoise.stability.choices import DEPENDS, HOLDS, LEANS, aggregation_choices
+from equipoise.stability.components import variance_components
+from equipoise.stability.critical_difference import critical_difference, friedman, nemenyi
+from tests.strategies import names
+
+ITEMS, PANEL = 40, 4
+FEW = {"replicates": 80, "seed": 2, "settings": Settings(workers=1)}
+real = pytest.mark.skipif(
+    "EQUIPOISE_DATA" not in os.environ, reason="needs the CheXpert files (EQUIPOISE_DATA)"
+)
+
+
+def votes(label, tasks=("",), items=ITEMS):
+    """Annotations of an array (tasks, items, annotators) of 0 and 1."""
+    task, item, annotator = (axis.ravel() for axis in np.indices(label.shape))
+    return Annotations(
+        kind="binary", items=names(items), classes=("no", "yes"), tasks=tasks,
+        annotators=names(label.shape[2], "reader"), item=item, annotator=annotator,
+        task=task, label=label.ravel().astype(int),
+    )  # fmt: skip
+
+
+def world(seed=0, tasks=4, models=4, *, sure=False):
+    random = np.random.default_rng(seed)
+    truth = random.random((tasks, ITEMS))
+    chance = np.round(truth) if sure else truth
+    label = random.random((tasks, ITEMS, PANEL)) < chance[..., None]
+    which = tuple(f"task-{t}" for t in range(tasks)) if tasks > 1 else ("",)
+    given = [
+        Predictions(
+            f"model-{m}", names(ITEMS),
+            np.clip(truth[t] + random.normal(0, 0.2 + 0.2 * m, ITEMS), 0, 1), task=task,
+        )
+        for t, task in enumerate(which)
+        for m in range(models)
+    ]  # fmt: skip
+    return votes(label, which), given
+
+
+def evaluated(truth, given, **more):
+    plan = resample(truth, "items", replicates=50)
+    return evaluate(given, truth, resampling=plan, **more)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("metrics", [["auroc"], ["precision_at_5"], ["brier_score"]])
+def test_friedman_equals_scipy_with_and_without_ties(seed, metrics):
+    truth, given = world(seed, tasks=5)
+    done = evaluated(truth, given, metrics=metrics)
+    for x, labels in enumerate(("hard", "soft")):
+        found = critical_difference(done, metrics[0], labels=labels)
+        values = done.values[:-1, 0, x]
+        expected = friedmanchisquare(*np.round(values, 12).T)
+        assert_allclose([found.statistic, found.p_value], expected)
+
+
+def test_nemenyi_is_the_studentised_range_and_cliques_follow_it():
+    quantile = studentized_range.ppf(0.9, 4, 1e6) / np.sqrt(2)
+    assert_allclose(nemenyi(4, 6, 0.1), quantile * np.sqrt(20 / 36), rtol=1e-5)
+    truth, given = world(1, tasks=6)
+    found = critical_difference(evaluated(truth, given), "auroc", alpha=0.1)
+    average = dict(zip(found.models, found.average, strict=True))
+    for a in found.models:
+        for b in found.models:
+            near = abs(average[a] - average[b]) <= found.difference
+            together = any({a, b} <= set(clique) for clique in found.cliques)
+            assert near == (together or a == b)
+    assert [row["average_rank"] for row in found.rows()] == sorted(average.values())
+    assert (found.low <= found.high).all()
+    assert any("not independent" in note for note in found.notices)
+    assert "share items" in found.finding
+
+
+def test_identical_models_are_level_and_never_apart():
+    truth, given = world(1, tasks=3, models=1)
+    twins = given + [replace(one, model="twin") for one in given]
+    found = critical_difference(evaluated(truth, twins), "auroc")
+    assert_array_equal(found.average, [1.5, 1.5])
+    assert np.isnan(found.p_value) and found.cliques == (("model-0", "twin"),)
+
+
+def test_fewer_than_three_tasks_leave_it_undefined():
+    for tasks in (1, 2):
+        truth, given = world(1, tasks=tasks)
+        found = critical_difference(evaluated(truth, given), "auroc")
+        assert np.isnan(found.difference) and found.cliques == ()
+        assert "undefined" in found.finding and "at least 3 tasks" in found.finding
+    with pytest.raises(InputError, match="did you mean 'auroc'"):
+        critical_difference(evaluated(truth, given), "auoc")
+    with pytest.raises(InputError, match=r"try 0\.05"):
+        critical_difference(evaluated(truth, given), "auroc", alpha=2)
+
+
+def test_tasks_without_a_value_are_left_out():
+    truth, given = world(1, tasks=4)
+    label = truth.label.reshape(4, ITEMS, PANEL).copy()
+    label[2] = 0
+    empty = replace(truth, label=label.ravel())
+    found = critical_difference(evaluated(empty, given), "auroc")
+    assert found.tasks == ("task-0", "task-1", "task-3")
+    assert any("'task-2'" in note for note in found.notices)
+    assert friedman(found.ranks)[0] == found.statistic
+
+
+def test_choices_equal_single_evaluations_on_the_same_redrawn_items():
+    truth, given = world(3, tasks=1)
+    found = aggregation_choices(
+        given, truth, models=["mean_vote", "dirichlet"], reliabilities=(1.0, 3.0), **FEW
+    )
+    assert found.choices == (("mean_vote", None), ("dirichlet", 1.0), ("dirichlet", 3.0))
+    fits = [mean_vote(truth), dirichlet(truth), dirichlet(truth, reliability=3.0)]
+    for c, fit in enumerate(fits):
+        plan = resample(fit, "items", replicates=80, seed=2)
+        done = evaluate(given, fit, resampling=plan)
+        assert_array_equal(found.values[c], done.values)
+        mine = [r for r in found.rows() if (r["aggregation"], r["reliability"])
+                == found.choices[c]]  # fmt: skip
+        for row, other in zip(mine, done.table(), strict=True):
+            assert_allclose(
+                [row[x] for x in ("value", "low", "high", "rank", "p_best")],
+                [getattr(other, x) for x in ("value", "low", "high", "rank", "p_best")],
+            )
+    assert all(row["spearman"] == 1 for row in found.rank_changes()[:4])
+
+
+def test_conclusions_say_what_holds_under_all_choices():
+    truth, given = world(3, tasks=1, models=2)
+    perfect = [replace(given[0], values=mean_vote(truth).mean[:, 1]), given[1]]
+    worst = replace(given[0], model="worst", values=1 - perfect[0].values)
+    twin = replace(perfect[0], model="twin")
+    found = aggregation_choices([*perfect, worst, twin], truth, metrics=["auroc"], **FEW)
+    told = {
+        frozenset((r["above"], r["below"])): r
+        for r in found.conclusions()
+        if r["labels"] == "soft"
+    }
+    clear = told[frozenset(("model-0", "worst"))]
+    assert (clear["verdict"], clear["above"]) == (HOLDS, "model-0")
+    assert clear["choices_with_this_order"] == clear["choices_separated"] == 8
+    assert told[frozenset(("model-0", "twin"))]["verdict"] == DEPENDS
+    assert {r["verdict"] for r in told.values()} <= {HOLDS, LEANS, DEPENDS}
+    assert "8 choices of aggregation" in found.finding
+
+
+def test_lower_is_better_conclusions_name_the_smaller_value_first():
+    truth, given = world(3, tasks=1, models=2)
+    found = aggregation_choices(given, truth, metrics=["brier_score"], models=["mean_vote"],
+                                **FEW)  # fmt: skip
+    (hard, soft) = found.conclusions()
+    for x, row in enumerate((hard, soft)):
+        best = found.models[int(np.argmin(found.values[0, 0, 0, x]))]
+        assert row["above"] == best and row["choices_with_this_order"] == 1
+
+
+def test_groups_are_drawn_as_wholes_in_choices_too():
+    truth, given = world(3, tasks=1, models=2)
+    grouped = replace(truth, group=np.arange(ITEMS) // 8, groups=names(5, "patient"))
+    one, other = (
+        aggregation_choices(given, t, models=["mean_vote"], **FEW) for t in (truth, grouped)
+    )
+    assert_array_equal(one.values, other.values)
+    assert (one.low != other.low).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": ["dawid"]}, "did you mean 'dawid_skene'"),
+        ({"models": []}, "at least one"),
+        ({"reliabilty": [1]}, "did you mean 'reliabilities'"),
+        ({"reliabilities": [-1.0]}, "positive reliability"),
+    ],
+)
+def test_bad_choices_are_refused_with_a_remedy(change, message):
+    truth, given = world(3, tasks=1, models=2)
+    with pytest.raises(InputError, match=message):
+        aggregation_choices(given, truth, **{**FEW, **change})
+
+
+def by_source(found, result, task=""):
+    return {p.source: p for p in found.parts if (p.task, p.result) == (task, result)}
+
+
+def test_only_item_noise_leaves_nothing_to_annotators_votes_and_models():
+    truth, given = world(5, tasks=1, sure=True)
+    found = variance_components(given, truth, models=["mean_vote", "majority_vote"], **FEW)
+    for result in ("model-0", "model-2", found.parts[-1].result):
+        parts = by_source(found, result)
+        assert parts["items"].variance > 1e-6
+        for source in ("annotators", "votes", "model choice"):
+            assert abs(parts[source].variance) < 1e-20
+            assert parts[source].share < 1e-12
+        total = parts["total (items x panel)"]
+        assert_allclose(total.variance, parts["items"].variance, rtol=1e-9)
+        assert abs(parts["interaction"].share) < 1e-9
+    assert "moves most with items" in found.finding
+
+
+def test_components_are_the_variances_of_the_replicates():
+    truth, given = world(6, tasks=2)
+    found = variance_components(given, truth, models=["mean_vote", "majority_vote"], **FEW)
+    for kind, source in (("items", "items"), ("panel", "annotators"), ("votes", "votes")):
+        done = evaluate(given, truth, metrics=["auroc"],
+                        resampling=resample(truth, kind, replicates=80, seed=2))  # fmt: skip
+        for t, task in enumerate(done.tasks):
+            for m, name in enumerate(done.models):
+                expected = done.replicates[t, 0, 1, m].var(ddof=1)
+                assert_allclose(by_source(found, name, task)[source].variance, expected)
+    best = found.parts[-1].result.split(" - ")
+    values = [
+        evaluate(given, [fit(truth, task=t) for t in truth.tasks], metrics=["auroc"])
+        for fit in (mean_vote, lambda a, task: _majority(a, task))
+    ]
+    gaps = [
+        v.estimate(best[0], "auroc").value - v.estimate(best[1], "auroc").value for v in values
+    ]
+    choice = by_source(found, found.parts[-1].result, MACRO)["model choice"]
+    assert_allclose(choice.variance, np.var(gaps, ddof=1), atol=1e-15)
+    assert any("need not add to one" in note for note in found.notices)
+
+
+def _majority(truth, task):
+    from equipoise.aggregate import majority_vote
+
+    return majority_vote(truth, task=task)
+
+
+def test_eight_annotators_give_a_wide_interval_however_many_replicates():
+    truth, given = world(6, tasks=1)
+    few = {**FEW, "replicates": 3000}
+    found = by_source(variance_components(given, truth, models=["mean_vote"], **few), "model-1")
+    annotators, items = found["annotators"], found["items"]
+    assert annotators.freedom < PANEL - 1 < items.freedom < ITEMS - 1
+    assert annotators.high / annotators.low > 20 > items.high / items.low
+    assert np.isnan(found["model choice"].variance)
+
+
+def test_intervals_of_variances_equal_scipy_and_combine():
+    low, high = chi_square_ends(2.0, 12.5, 0.9)
+    assert_allclose(
+        [low, high], [2 * 12.5 / chi2.ppf(0.95, 12.5), 2 * 12.5 / chi2.ppf(0.05, 12.5)]
+    )
+    assert satterthwaite([(0.0, 5.0), (0.0, 9.0)]) == 5.0
+    assert satterthwaite([(1.0, 7.0), (0.0, 99.0)]) == 7.0
+    value, down, up = beyond([(5.0, 4.0, 7.0), (1.0, 0.5, 3.0), (2.0, 1.0, 2.5)])
+    assert_allclose([value, down, up], [2, 2 - np.sqrt(5.25), 2 + np.sqrt(5.25)])
+
+
+def test_anonymous_votes_take_their_total_from_votes():
+    truth, given = world(6, tasks=1)
+    found = variance_components(given, truth.anonymous(), labels="hard", **FEW)
+    assert found.total == "items x votes"
+    assert set(by_source(found, "model-0")) == {
+        "items", "votes", "total (items x votes)", "model choice", "interaction"
+    }  # fmt: skip
+    with pytest.raises(InputError, match="at least 2"):
+        variance_components(given, truth, replicates=1)
+    with pytest.raises(InputError, match="hard, soft"):
+        variance_components(given, truth, labels="all")
+
+
+@real
+def test_the_leaderboard_under_every_choice_and_source():
+    from equipoise.datasets.chexpert import chexpert
+
+    study = chexpert()
+    found = aggregation_choices(study.predictions, study.annotations, metrics=["auroc"],
+                                replicates=100)  # fmt: skip
+    assert len(found.choices) == 8 and not np.isnan(found.values).any()
+    verdicts = [row["verdict"] for row in found.conclusions()]
+    assert {HOLDS, LEANS, DEPENDS} == set(verdicts)
+    parts = variance_components(study.predictions, study.annotations, replicates=100)
+    total = by_source(parts, "hieupham", MACRO)
+    assert total["items"].variance < total["total (items x panel)"].variance
+    assert 0 < total["annotators"].low < total["annotators"].variance
+    done = critical_difference(evaluate(study.predictions, study.annotations), "auroc")
+    assert len(done.tasks) == 5 and done.p_value > 0.05 and len(done.cliques) == 1

@@ -1,0 +1,228 @@
+"""Subgroups: attributes read and refused, quantities by hand, a noisy group that is found."""
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from equipoise.aggregate import dirichlet
+from equipoise.agreement import krippendorff_alpha
+from equipoise.arrays import InputError
+from equipoise.metrics import auroc
+from equipoise.predictions import Predictions
+from equipoise.stability._groups import chance, holm
+from equipoise.stability.subgroups import Attributes, read_attributes, subgroups
+from tests.oracles import bootstrap
+from tests.strategies import names
+
+RANDOM = np.random.default_rng(17)
+ITEMS = 240
+TRUTH = RANDOM.random(ITEMS) < 0.5
+SITE = np.repeat([0, 1, 2], [100, 135, 5])
+RIGHT = np.where(SITE == 1, 0.65, 0.95)
+VOTES = np.where(RANDOM.random((ITEMS, 5)) < RIGHT[:, None], TRUTH[:, None], ~TRUTH[:, None])
+VOTES = VOTES.astype(float)
+SCORES = [TRUTH + RANDOM.normal(0, s, ITEMS) for s in (0.6, 1.2)]
+KNOWN = Attributes(
+    items=names(ITEMS), columns=("site",), levels=(("north", "south", "west"),),
+    codes=SITE[None],
+)  # fmt: skip
+
+
+def models():
+    return [Predictions(f"model-{m}", names(ITEMS), s) for m, s in enumerate(SCORES)]
+
+
+def cell(done, level, quantity, model=""):
+    return next(
+        one
+        for one in done.cells
+        if (one.level, one.quantity, one.model) == (level, quantity, model)
+    )
+
+
+def test_every_quantity_equals_its_own_computation():
+    truth = bootstrap.annotations(VOTES)
+    done = subgroups(models(), truth, KNOWN, replicates=30)
+    share = VOTES.mean(axis=1)
+    inside, outside = SITE == 1, SITE != 1
+    sure = dirichlet(truth).certainty
+    p = np.stack([1 - share, share])
+    entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=0)
+    for m, score in enumerate(SCORES):
+        one = cell(done, "south", "auroc", f"model-{m}")
+        assert_allclose(one.value, auroc(share[inside], score[inside]), atol=1e-12)
+        assert_allclose(one.other, auroc(share[outside], score[outside]), atol=1e-12)
+    assert_allclose(cell(done, "south", "certainty").value, sure[inside].mean(), atol=1e-12)
+    assert_allclose(cell(done, "south", "entropy").value, entropy[inside].mean(), atol=1e-12)
+    alpha = krippendorff_alpha(bootstrap.annotations(VOTES[inside])).value
+    assert_allclose(cell(done, "south", "agreement").value, alpha, atol=1e-12)
+    alpha = krippendorff_alpha(bootstrap.annotations(VOTES[outside])).value
+    assert_allclose(cell(done, "south", "agreement").other, alpha, atol=1e-12)
+
+
+def test_the_noisy_group_is_found_and_survives_the_adjustment():
+    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=300)
+    assert done.most_disputed.level == done.least_agreement.level == "south"
+    for quantity in ("agreement", "certainty"):
+        one = cell(done, "south", quantity)
+        assert one.difference_high < 0
+        assert one.p <= one.p_holm < 0.01
+    assert cell(done, "south", "entropy").difference_low > 0
+    assert "site = south" in done.finding
+    assert "more than chance explains" in done.finding
+    assert "no more than" not in done.finding
+
+
+def test_like_groups_are_not_called_different():
+    random = np.random.default_rng(0)
+    even = np.where(random.random((ITEMS, 5)) < 0.8, TRUTH[:, None], ~TRUTH[:, None]) * 1.0
+    side = Attributes(items=names(ITEMS), columns=("side",), levels=(("a", "b"),),
+                      codes=random.integers(0, 2, (1, ITEMS)))  # fmt: skip
+    done = subgroups(models(), bootstrap.annotations(even), side, replicates=200)
+    assert all(one.p_holm > 0.05 for one in done.cells)
+    assert "no more than chance explains" in done.finding
+    one, two = cell(done, "a", "entropy"), cell(done, "b", "entropy")
+    assert_allclose(one.difference, -two.difference, atol=1e-12)
+    assert_allclose(one.difference_low, -two.difference_high, atol=1e-12)
+
+
+def test_small_groups_are_only_counted():
+    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=10)
+    assert [(one.level, one.items, one.measured) for one in done.sizes] == [
+        ("north", 100, True),
+        ("south", 135, True),
+        ("west", 5, False),
+    ]
+    assert not [one for one in done.cells if one.level == "west"]
+    assert [row["items"] for row in done.rows() if row["quantity"] == "items"] == [5]
+    assert any("Holm" in said for said in done.notices)
+
+
+def test_against_the_largest_group():
+    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, against="largest",
+                     replicates=10)  # fmt: skip
+    one, two = cell(done, "north", "entropy"), cell(done, "south", "entropy")
+    assert one.other == two.value
+    assert np.isnan(two.difference)
+    assert np.isnan(two.p_holm)
+
+
+def test_same_seed_same_bytes():
+    one, two = (
+        str(
+            subgroups(
+                models(), bootstrap.annotations(VOTES), KNOWN, replicates=7, seed=3
+            ).rows()
+        )
+        for _ in range(2)
+    )
+    assert one == two
+
+
+def test_attributes_from_a_file(tmp_path):
+    path = tmp_path / "known.csv"
+    lines = [f"{k},{'f' if k % 2 else 'm'},{k},{k % 3 + 1},{'' if k == 4 else 'x'},id{k}"
+             for k in range(100)]  # fmt: skip
+    path.write_text("item,sex,age,skin,site,patient\n" + "\n".join(lines) + "\n")
+    known = read_attributes(path)
+    assert known.columns == ("sex", "age", "skin", "site")
+    assert known.levels[0] == ("f", "m")
+    assert known.levels[1] == ("0 to 24.75", "24.75 to 49.5", "49.5 to 74.25", "74.25 to 99")
+    assert known.levels[2] == ("1", "2", "3")
+    assert_array_equal(np.bincount(known.codes[1]), [25, 25, 25, 25])
+    assert known.codes[3, 4] == -1
+    assert "cut at its quartiles" in known.notices[0]
+    assert "'patient' has 100 different values and is left out" in known.notices[1]
+    assert not known.codes.flags.writeable
+
+
+def test_quartiles_with_ties_and_gaps():
+    ages = [20, 20, 20, 20, 20, 30, 40, 50, 60, 70, 80, None]
+    known = Attributes.from_dataframe(
+        pa.table({"item": [str(k) for k in range(12)], "age": pa.array(ages, pa.float64())})
+    )
+    assert known.levels[0] == ("20 to 30", "30 to 55", "55 to 80")
+    assert_array_equal(known.codes[0], [0] * 6 + [1, 1, 2, 2, 2, -1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,sex\na,f\na,m\n", "'a' more than once, expected each name once"),
+        ("itm,sex\na,f\n", "did you mean 'item'"),
+        ("item,sex\n,f\n", "row 2: no item, expected the item's id"),
+        ("item\na\n", "an attribute beside the item"),
+        ("item,sex\n", "a header but no rows"),
+        ("item,sex\na,\nb,\n", "an attribute beside the item"),
+    ],
+)
+def test_attributes_that_cannot_be_used(tmp_path, text, message):
+    path = tmp_path / "known.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_attributes(path)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_attributes(tmp_path / "absent.csv")
+    other = tmp_path / "known.xlsx"
+    other.write_text("item")
+    with pytest.raises(InputError, match="ending"):
+        read_attributes(other)
+
+
+def test_codes_are_checked():
+    with pytest.raises(InputError, match="shape"):
+        Attributes(items=("a",), columns=("x",), levels=(("u",),), codes=np.zeros((2, 1)))
+    with pytest.raises(InputError, match="a code without a level"):
+        Attributes(items=("a",), columns=("x",), levels=(("u",),), codes=np.ones((1, 1)))
+
+
+def test_items_without_attributes_are_refused_or_left_out():
+    part = Attributes(items=KNOWN.items[:235], columns=("site",), levels=KNOWN.levels,
+                      codes=KNOWN.codes[:, :235])  # fmt: skip
+    truth = bootstrap.annotations(VOTES)
+    with pytest.raises(InputError, match="no row for 5 annotated items"):
+        subgroups(models(), truth, part)
+    done = subgroups(models(), truth, part, on_missing="drop", replicates=5)
+    assert [one.items for one in done.sizes] == [100, 135, 0]
+    assert any("5 of 240 items have no attributes" in said for said in done.notices)
+    strangers = Attributes(items=("z",), columns=("site",), levels=(("u",),),
+                           codes=np.zeros((1, 1)))  # fmt: skip
+    with pytest.raises(InputError, match="no row for 240"):
+        subgroups(models(), truth, strangers, on_missing="drop")
+    with pytest.raises(InputError, match="one of rest, largest"):
+        subgroups(models(), truth, KNOWN, against="all")
+
+
+def test_holm_by_hand_and_chances_without_spread():
+    assert_allclose(holm([0.001, 0.5, 0.02]), [0.003, 0.5, 0.04])
+    assert_allclose(holm([0.4, 0.6]), [0.8, 0.8])
+    assert chance(0.0, np.zeros(9)) == 1
+    assert np.isnan(chance(1.0, np.ones(9)))
+    assert np.isnan(chance(np.nan, np.arange(9.0)))
+
+
+@pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
+def test_chexpert_by_another_finding():
+    """Where most radiologists see an effusion, they disagree more about edema."""
+    from equipoise.ballots import ballots
+    from equipoise.datasets import chexpert
+
+    study = chexpert()
+    votes = ballots(study.annotations, "Pleural Effusion")
+    seen = (votes.shares(1) > 0.5).astype(int)
+    known = Attributes(
+        items=study.annotations.items, columns=("effusion",), levels=(("no", "yes"),),
+        codes=seen[None],
+    )  # fmt: skip
+    done = subgroups(study.predictions, study.annotations, known, task="Edema", replicates=100)
+    assert [one.items for one in done.sizes] == [int((seen == 0).sum()), int(seen.sum())]
+    one = cell(done, "yes", "entropy")
+    assert one.low < one.value < one.high
+    assert done.most_disputed.level == "yes"
+    assert cell(done, "yes", "certainty").difference_high < 0

@@ -1,0 +1,248 @@
+"""Expert thresholds: the rule by hand, isotonic regression by hand, redrawn experts, sweeps."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from equipoise import metrics
+from equipoise.arrays import InputError
+from equipoise.predictions import Predictions
+from equipoise.stability.threshold_sweep import Grid, threshold_sweep
+from equipoise.stability.thresholds import (
+    ExpertSample,
+    Rule,
+    _crossing,
+    _rise,
+    expert_threshold,
+    sampling_plan,
+)
+from tests.oracles import bootstrap
+from tests.strategies import names
+
+
+def sample(probability, bins):
+    """A sample that is all there is: as many items in every bin."""
+    return sampling_plan(probability, names(len(probability)), bins, 10**6)
+
+
+def experts(plan, matrix):
+    """Votes (items, experts) on the items of a plan, in the order of the plan."""
+    made = bootstrap.annotations(np.asarray(matrix, float))
+    return type(made)(
+        kind="binary", items=plan.items, classes=("no", "yes"), annotators=made.annotators,
+        item=made.item, annotator=made.annotator, label=made.label,
+    )  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=4, max_size=40),
+    st.integers(1, 4),
+    st.integers(1, 6),
+    st.integers(0, 3),
+)
+def test_a_sample_is_stratified_by_quantiles(values, bins, per_bin, seed):
+    items = names(len(values))
+    plan = sampling_plan(values, items, bins, per_bin, seed)
+    assert len(set(plan.items)) == len(plan.items)
+    assert plan.bin_size.sum() == len(values)
+    assert plan.bin_size.max() - plan.bin_size.min() <= 1
+    assert_array_equal(
+        np.bincount(plan.bin, minlength=bins), np.minimum(per_bin, plan.bin_size)
+    )
+    assert (np.diff(plan.bin_mean) >= -1e-12).all()
+    for name, p in zip(plan.items, plan.probability, strict=True):
+        assert values[items.index(name)] == p
+    for low, high in zip(range(bins - 1), range(1, bins), strict=True):
+        assert (
+            plan.probability[plan.bin == low].max() <= plan.probability[plan.bin == high].min()
+        )
+    assert plan.items == sampling_plan(values, items, bins, per_bin, seed).items
+
+
+def test_the_sample_of_the_paper_has_400_items_and_is_written_as_csv(tmp_path):
+    values = np.random.default_rng(0).beta(0.3, 0.6, 5000)
+    plan = sampling_plan(values, names(5000))
+    assert len(plan.items) == 400 and len(plan.bin_mean) == 20
+    assert "400 of 5,000 items" in plan.finding
+    plan.write(tmp_path / "plan.csv")
+    with (tmp_path / "plan.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["item", "bin", "probability"] and len(rows) == 400
+    assert plan.items != sampling_plan(values, names(5000), seed=1).items
+
+
+@pytest.mark.parametrize(
+    ("shares", "margin", "bin_number"),
+    [
+        ([0, 0, 0, 0.2, 0.5, 1], 0.1, 3),
+        ([0, 0.2, 0, 0.2, 0.5, 1], 0.1, 3),  # the rise at bin 1 does not last
+        ([0, 0, 0, 0.1, 0.5, 1], 0.1, 4),  # must exceed by more than the margin
+        ([0, 0, 0, 0.1, 0.5, 1], 0.0, 3),
+        ([0.3, 0.3, 0.3, 0.3], 0.1, None),
+        ([1, 1, 1], 0.1, None),
+        ([0, 0, 0, 0.5, 0.05, 1], 0.1, 5),
+        ([0, math.nan, 0.5, 1], 0.1, 2),  # a bin without labels is passed over
+    ],
+)
+def test_the_rise_is_the_first_bin_that_exceeds_those_below_and_lasts(
+    shares, margin, bin_number
+):
+    mean = np.arange(len(shares)) / 10
+    found = _rise(np.array(shares, float), mean, margin)
+    assert math.isnan(found) if bin_number is None else found == mean[bin_number]
+
+
+def test_isotonic_regression_by_hand():
+    p = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    y = np.array([0.0, 1, 0, 1, 1, 1])  # pooled: 0, 1/2, 1/2, 1, 1, 1
+    ones = np.ones(6)
+    assert _crossing(p, y, ones, 0.5) == 0.2
+    assert _crossing(p, y, ones, 0.6) == 0.4
+    heavy = np.array([1.0, 1, 3, 1, 1, 1])  # pooled: 0, 1/4, 1/4, 1, 1, 1
+    assert _crossing(p, y, heavy, 0.5) == 0.4
+    assert _crossing(np.full(4, 0.3), np.array([1.0, 0, 1, 0]), np.ones(4), 0.5) == 0.3
+    assert math.isnan(_crossing(p, np.zeros(6), ones, 0.5))
+    assert math.isnan(_crossing(p, y, np.zeros(6), 0.5))
+
+
+def test_experts_set_the_threshold_where_positives_start():
+    plan = sample(np.linspace(0, 1, 100), 10)
+    yes = plan.bin >= 7
+    votes = experts(plan, np.stack([yes, yes, np.zeros(100)], axis=1))
+    done = expert_threshold(plan, votes)
+    assert done.value == pytest.approx(plan.bin_mean[7])
+    assert [row["positives"] for row in done.rows()] == [0] * 7 + [10] * 3
+    low, high = done.interval
+    assert math.isnan(low) and math.isnan(high)  # a panel with the third twice sets none
+    assert any("no threshold is set" in one for one in done.notices)
+    assert "Experts call an item positive from a probability of 0.7" in done.finding
+    isotonic = expert_threshold(plan, votes, Rule("isotonic"))
+    assert isotonic.value == plan.probability[yes].min()
+
+
+def test_two_of_three_experts_decide_and_ties_are_negative():
+    plan = sample(np.array([0.1, 0.2, 0.8, 0.9]), 4)
+    nan = math.nan
+    votes = experts(plan, [[0, 0, 0], [1, 0, nan], [1, 1, 0], [1, 1, 1]])
+    done = expert_threshold(plan, votes, Rule(redraw="items", replicates=5))
+    assert_array_equal(done.bin_positives, [0, 0, 1, 1])
+    assert done.value == 0.8
+
+
+def test_redrawn_experts_equal_a_loop():
+    random = np.random.default_rng(3)
+    p = random.random(200)
+    plan = sample(p, 10)
+    cast = random.random((200, 3)) < plan.probability[:, None] ** 2
+    votes = experts(plan, cast)
+    done = expert_threshold(plan, votes, Rule(replicates=400))
+    possible = set()
+    for a in range(3):
+        for b in range(3):
+            for c in range(3):
+                hard = cast[:, [a, b, c]].mean(axis=1) > 0.5
+                share = np.array([hard[plan.bin == k].mean() for k in range(10)])
+                possible.add(round(_rise(share, plan.bin_mean, 0.1), 9))
+    assert set(np.round(done.replicates, 9)) == possible
+    low, high = done.interval
+    assert low <= done.value <= high and 0 < done.stays < 1
+    again = expert_threshold(plan, votes, Rule(replicates=400))
+    assert_array_equal(again.replicates, done.replicates)
+
+
+def test_experts_who_agree_leave_no_doubt_and_items_leave_some():
+    random = np.random.default_rng(5)
+    plan = sample(random.random(200), 10)
+    one = random.random(200) < np.where(plan.probability > 0.6, 0.5, 0.03)
+    votes = experts(plan, np.repeat(one[:, None], 3, axis=1))
+    sure = expert_threshold(plan, votes, Rule(replicates=100))
+    assert sure.stays == 1 and sure.interval == (sure.value, sure.value)
+    doubt = expert_threshold(plan, votes, Rule(redraw="experts x items", replicates=300))
+    assert doubt.stays < 1 and doubt.value == sure.value
+    assert "Experts, and items within their bins" in doubt.finding
+
+
+def test_what_experts_cannot_say():
+    plan = sample(np.linspace(0, 1, 20), 4)
+    none = expert_threshold(plan, experts(plan, np.zeros((20, 3))))
+    assert math.isnan(none.value) and "set no threshold" in none.finding
+    never = expert_threshold(plan, experts(plan, np.zeros((20, 3))), Rule("isotonic"))
+    assert "never reaches 0.5" in never.finding
+    half = ExpertSample(plan.items[:10], plan.bin[:10], plan.probability[:10], plan.bin_mean,
+                        plan.bin_size)  # fmt: skip
+    some = expert_threshold(half, experts(plan, np.ones((20, 3))))
+    assert any("outside the sample" in one for one in some.notices)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sampling_plan([0.1, 1.2], ["a", "b"], 1), "item 'b': 1.2"),
+        (lambda: sampling_plan([0.1, math.nan], ["a", "b"], 1), "finite number"),
+        (lambda: sampling_plan([0.1], ["a", "b"], 1), "one probability per item"),
+        (lambda: sampling_plan(["x"], ["a"], 1), "not numbers"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "a"], 1), "more than once"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "b"]), "no more bins than items"),
+        (lambda: Rule("rises"), "did you mean 'rise'?"),
+        (lambda: Rule(redraw="people"), "threshold, redraw"),
+        (lambda: Rule(margin=2), "numbers between 0 and 1"),
+        (lambda: Rule(replicates=0), "0 replicates"),
+        (lambda: Grid(reach=2), "a reach between 0 and 1"),
+        (lambda: threshold_sweep([], [0.5], ["a"], math.nan), "a number in [0, 1]"),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as refused:
+        call()
+    assert words in str(refused.value)
+
+
+def test_bad_votes_are_refused():
+    plan = sample(np.linspace(0, 1, 20), 4)
+    votes = experts(plan, np.ones((20, 3)))
+    other = sampling_plan([0.1], ["other"], 1)
+    with pytest.raises(InputError, match="no item of the sample"):
+        expert_threshold(other, votes)
+    with pytest.raises(InputError, match="at least two annotators"):
+        expert_threshold(plan, votes.anonymous())
+
+
+def test_a_sweep_scores_every_threshold_as_plain_metrics_do():
+    random = np.random.default_rng(7)
+    p = random.random(80).round(2)
+    scores = [p + random.normal(0, s, 80) for s in (0.2, 0.5)]
+    models = [Predictions(n, names(80), s) for n, s in zip("ab", scores, strict=True)]
+    grid = Grid(steps=3, metrics=("auroc",), replicates=50)
+    done = threshold_sweep(models, p, names(80), 0.6, grid)
+    tried = sorted({one.threshold for one in done.moves})
+    assert_allclose(tried, [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
+    for one in done.moves:
+        label = p >= one.threshold - 1e-12
+        assert one.positives == label.sum() and one.prevalence == label.mean()
+        assert one.value == pytest.approx(metrics.auroc(label, scores["ab".index(one.model)]))
+        assert one.low <= one.value <= one.high
+    assert all(one.change == 0 for one in done.moves if abs(one.threshold - 0.6) < 1e-9)
+    assert done.agreement[0.6, "auroc"] == 1
+    assert "no model changes its rank" in done.finding
+    assert done.rows() == threshold_sweep(models, p, names(80), 0.6, grid).rows()
+
+
+def test_a_sweep_sees_ranks_change_and_says_where_nothing_is_defined():
+    p = np.linspace(0, 0.99, 100)
+    low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
+    models = [Predictions("low", names(100), low), Predictions("high", names(100), high)]
+    seen = []
+    grid = Grid(0.3, 2, ("auroc",), 20, progress=lambda *at: seen.append(at))
+    done = threshold_sweep(models, p, names(100), 0.4, grid)
+    by = {(round(one.threshold, 2), one.model): one for one in done.moves}
+    assert by[0.4, "low"].rank == 1 and by[0.7, "low"].rank == 2
+    assert by[0.7, "low"].change == 1 and by[0.7, "high"].change == -1
+    assert "the ranks of 'high', 'low' change" in done.finding
+    assert seen[-1] == (5, 5)
+    edge = threshold_sweep(models, p, names(100), 0.9, Grid(0.1, 1, ("auroc",), 20))
+    assert any("undefined at thresholds 1" in one for one in edge.notices)
