@@ -96,7 +96,7 @@ def _thin(items: int, classes: int) -> list[str]:
     if items >= FEW * (classes - 1):
         return []
     return [
-        f"There are only {items} items for {classes} classes: models of annotators know next "
+        f"Items are few for {classes} classes ({items}): models of annotators know next "
         "to nothing about how often a class occurs, and may be far too sure."
     ]
 
