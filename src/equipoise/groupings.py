@@ -155,6 +155,11 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
         left=unmentioned(plausibilities, group, groups).astype(np.float64),
     )
     law = _law(plausibilities.law, sums)
+    if law is None and plausibilities.law is not None and _is_mean(plausibilities):
+        raise InputError(
+            f"grouping of plausibilities by {plausibilities.method}", "their mean alone",
+            "draws", "make some: .drawn(1000, seed=0)",
+        )  # fmt: skip
     start = np.arange(0, sums.left.size + 1, groups)
     if law is not None and _is_mean(plausibilities):
         mass = law.mean(start)[0][None]

@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.ballots import ballots
+from equipoise.ballots import check_gold
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
 
@@ -105,7 +105,7 @@ def _gold(annotations: Annotations, task: str) -> Bools:
     """Which rows are gold; those of one item must agree, which ballots see to."""
     if annotations.is_gold is None or not annotations.is_gold.any():
         return np.zeros(len(annotations), dtype=bool)
-    ballots(annotations, task)
+    check_gold(annotations, task)
     return annotations.is_gold
 
 

@@ -1,4 +1,4 @@
-"""What `equipoise evaluate` was asked: words checked before anything is read, then files."""
+"""What `evaluate` and `aggregate` were asked: words are checked, then files read."""
 
 from dataclasses import replace
 from functools import partial
@@ -69,9 +69,10 @@ def spread(paths: list[Path]) -> list[Path]:
 
 def read_votes(options: dict[str, Any]) -> "Annotations":
     """Read the annotations as the options say."""
+    from equipoise.choosing import refuse_too_many_classes
     from equipoise.io import read_annotations
 
-    return read_annotations(
+    table = read_annotations(
         options["annotations"],
         layout=options["layout"],
         kind=options["kind"],
@@ -80,17 +81,24 @@ def read_votes(options: dict[str, Any]) -> "Annotations":
         repeats=options["repeats"],
         exchangeable=options["exchangeable"],
     )
+    if options["classes"] is None and options["positive"] is None:
+        refuse_too_many_classes(table)
+    return table
+
+
+def asked(table: "Annotations", options: dict[str, Any]) -> "Annotations":
+    """Turn classes, grades or ratings into a yes/no question where one was asked."""
+    if options["at_least"] is not None:
+        table = table.at_least(options["at_least"])
+    if options["positive"] is not None:
+        table = table.against(options["positive"])
+    return table
 
 
 def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both files; votes on several classes become the yes/no question asked."""
     table, models = _matched(read_votes(options), options)
-    if not _as_they_are(table, options):
-        if options["at_least"] is not None:
-            table = table.at_least(options["at_least"])
-        if options["positive"] is not None:
-            table = table.against(options["positive"])
-    return table, models
+    return table if _as_they_are(table, options) else asked(table, options), models
 
 
 def _matched(

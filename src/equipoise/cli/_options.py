@@ -7,6 +7,7 @@ from typing import TypeVar
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._hints import spoken
 
 Value = TypeVar("Value")
 
@@ -50,4 +51,4 @@ def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
     try:
         return function(value)
     except InputError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise typer.BadParameter(str(spoken(error)), param_hint=option) from None

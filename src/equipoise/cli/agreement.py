@@ -10,7 +10,7 @@ from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._inputs import read_votes
 from equipoise.cli._options import checked
 from equipoise.cli._screen import print_json, progress, say
-from equipoise.cli._truth_page import check_page
+from equipoise.cli._truth_page import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -80,7 +80,7 @@ def agreement(
     """
     options = dict(locals())
     _check_words(options)
-    check_page(page)
+    check_target("--page", page, (".html", ".htm"))
     table = read_votes(options)
     found = _facts(table, options)
     say(*(f"Note: {one}" for one in (*table.notices, *_cautions(found))))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import InputError
+from equipoise.io.files import replaced, unreadable
 from equipoise.laws import LAWS, Law
 from equipoise.plausibilities import Plausibilities, Skills
 
@@ -37,7 +38,6 @@ PLAIN = (
 
 def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> None:
     """Write plausibilities to a file that `read_plausibilities` gives back."""
-    target = Path(path)
     arrays: dict[str, Any] = {
         name: getattr(plausibilities, name) for name in ("start", "label", "mass", "rest")
     }
@@ -61,10 +61,8 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
         arrays |= {f"skills_{key}": one for key, one in _arrays(plausibilities.skills).items()}
     text = json.dumps(header, default=_plain)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    scratch = target.with_name(f".{target.name}.part")
-    with scratch.open("wb") as file:
+    with replaced(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    scratch.replace(target)
 
 
 def read_plausibilities(path: str | Path) -> Plausibilities:
@@ -74,9 +72,11 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         with target.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(arrays.pop("header").tobytes())
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
-            f"{target}", "missing, damaged or something else",
+            f"{target}", "damaged or something else",
             "a file written by write_plausibilities", "write it again",
         ) from error  # fmt: skip
     if header.get("schema") not in SCHEMAS:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.io.files import replaced
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # those that can be read
@@ -47,11 +48,9 @@ class Run:
         target = prepared(folder, overwrite=overwrite)
         target.mkdir(parents=True, exist_ok=True)
         (target / HEADER).unlink(missing_ok=True)
-        scratch = target / f".{REPLICATES}.part"
-        with scratch.open("wb") as out:
+        with replaced(target / REPLICATES) as out:
             np.save(out, self.replicates)
-        digest = _sha256(scratch)
-        scratch.replace(target / REPLICATES)
+        digest = _sha256(target / REPLICATES)
         header = dict(self.header)
         header["replicates"] = {
             "file": REPLICATES,
@@ -98,9 +97,8 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file in one step, so that a reader sees the old one or the new one."""
-    scratch = path.with_name(f".{path.name}.part")
-    scratch.write_text(text, encoding="utf-8", newline="\n")
-    scratch.replace(path)
+    with replaced(path) as out:
+        out.write(text.encode("utf-8"))
 
 
 def _header(target: Path) -> dict[str, Any]:
