@@ -19,7 +19,7 @@ VOTES = "item,annotator,label\n" + "".join(
 BAD = {
     "anonymous": ("item,label\na,1\na,0\n", ("--model", "dawid_skene"), "annotators with ids"),
     "slots": (VOTES, ("--model", "glad", "--exchangeable"), "annotators with ids"),
-    "bootstrap of slots": (VOTES, ("--bootstrap", "5", "--exchangeable"), "with ids"),
+    "bootstrap of slots": (VOTES, ("--bootstrap", "5", "--exchangeable"), "with names"),
     "gold outside the classes": (
         "item,annotator,label,is_gold\na,x,0,0\na,y,1,0\nb,x,2,1\n",
         ("--classes", "0,1"), "'2'",
@@ -39,15 +39,15 @@ BAD = {
     ),
     "ordinal model on classes": (VOTES, ("--model", "dawid_skene_ordinal"), "ordinal"),
     "normal on classes": (VOTES, ("--model", "normal", "--threshold", "1"), "interval"),
-    "unknown task": (VOTES, ("--task", "t"), "one of"),
+    "unknown task": (VOTES, ("--task", "t"), "there is only one"),
 }  # fmt: skip
 BAD_RANKINGS = {
     "a case without readings": ("[[[[0], [1]]], []]", (), "reading"),
     "a reading without classes": ("[[[[0], [1]]], [[]]]", (), ""),
     "overlapping blocks": ("[[[[0, 1], [1]]]]", (), "twice"),
-    "a ranking on a yes/no model": ("[[[[0], [1]]]]", ("--model", "glad"), "yes/no votes"),
+    "a ranking on a yes/no model": ("[[[[0], [1]]]]", ("--model", "glad"), "one label"),
     "a ranking on a model of annotators": (
-        "[[[[0], [1]]]]", ("--model", "dawid_skene"), "annotators with ids",
+        "[[[[0], [1]]]]", ("--model", "dawid_skene"), "one label per vote",
     ),
 }  # fmt: skip
 
@@ -108,8 +108,8 @@ def test_a_seed_not_given_is_a_default_that_is_recorded(tmp_path):
     done = run("votes.csv", "--bootstrap", "4", "--json", cwd=tmp_path)
     facts = json.loads(done.stdout)
     assert facts["seed"] == 0
-    assert facts["parameters"]["seed"] == 0
+    assert facts["settings"]["seed"] == 0
     again = run("votes.csv", "--bootstrap", "4", "--json", "--seed", "0", cwd=tmp_path)
     other = run("votes.csv", "--bootstrap", "4", "--json", "--seed", "9", cwd=tmp_path)
     assert again.stdout == done.stdout != other.stdout
-    assert json.loads(other.stdout)["parameters"]["seed"] == 9
+    assert json.loads(other.stdout)["settings"]["seed"] == 9

@@ -219,7 +219,7 @@ def test_the_bootstrap_takes_rankings_and_tasks_that_few_annotators_saw():
     apart = replace(votes, tasks=("t", "u"), task=task)
     made = annotator_bootstrap(mean_vote, apart, draws=20, task="t")
     assert made.task == "t"
-    with pytest.raises(InputError, match="0 annotators with ids, 40 draws, expected at least"):
+    with pytest.raises(InputError, match="0 annotators with ids, expected at least"):
         annotator_bootstrap(mean_vote, votes.anonymous())
 
 

@@ -46,6 +46,8 @@ def test_models_are_offered_by_kind():
     ratings = Annotations(kind="interval", items=("a",), item=np.array([0]), value=np.ones(1))
     assert recommended(ratings) == ("normal", "normal, because the annotations are ratings.")
     assert companions(votes) == ("glad", "mean_vote")
+    graded = replace(votes, kind="ordinal")
+    assert companions(graded) == ("dawid_skene_ordinal", "mean_vote")
     assert companions(readings) == ("inverse_rank",)
     assert companions(votes.anonymous()) == companions(ratings) == ()
 
@@ -91,6 +93,37 @@ def test_settings_reach_the_models_that_have_them_and_no_other():
         model("normal", scale)
 
 
+def test_priors_reach_the_models_that_have_them():
+    _, votes = crowd([0.8, 0.7, 0.9], items=6)
+    assert model("dirichlet", votes, Settings(prior="0.5"))(votes).parameters["prior"] == 0.5
+    readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
+    drawn = model("plackett_luce", readings, Settings(prior="notebook"))(readings)
+    assert drawn.parameters["prior"] == "notebook"
+    name = "probabilistic_inverse_rank"
+    inverse = model(name, readings, Settings(prior="full ties"))(readings)
+    assert inverse.parameters["preset"] == "full ties"
+    for wrong, prior in (("dirichlet", "iid"), (name, 0.5)):
+        with pytest.raises(InputError, match=r"prior: .* leave it out for the default"):
+            model(wrong, readings, Settings(prior=prior))
+    with pytest.raises(InputError, match="mean_vote, prior: 1, expected nothing"):
+        model("mean_vote", votes, Settings(prior=1))
+
+
+def test_models_are_not_given_what_they_cannot_take():
+    _, votes = crowd([0.8, 0.7, 0.9], items=6)
+    readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
+    ratings = Annotations(kind="interval", items=("a",), item=np.array([0]), value=np.ones(1))
+    with pytest.raises(InputError, match="normal: binary labels, expected ratings"):
+        model("normal", votes)
+    with pytest.raises(InputError, match=r"normal: rankings, .* choose plackett_luce$"):
+        model("normal", readings, Settings(threshold=1))
+    for name in ("dawid_skene", "dawid_skene_ordinal", "glad"):
+        with pytest.raises(InputError, match=f"{name}: rankings, .* choose plackett_luce"):
+            model(name, readings)
+        with pytest.raises(InputError, match=f"{name}: ratings, .* choose normal"):
+            model(name, ratings)
+
+
 def test_held_out_votes_prefer_the_model_that_made_them():
     _, skilled = crowd([0.95, 0.9, 0.6, 0.55, 0.5, 0.1])
     scores = held_out(skilled, ["dawid_skene", "dirichlet", "majority_vote"])
@@ -133,6 +166,8 @@ def test_items_decided_differently_are_counted_and_named():
     (said,) = verdict(fits)
     assert "first and second decide 2 of 3 items differently. Look first at 'b', 'a'." in said
     assert verdict({"first": fits["first"]}) == []
+    alone = {name: fit.kept(np.array([1])) for name, fit in fits.items()}
+    assert "decide 1 of 1 item differently" in verdict(alone)[0]
 
 
 def test_skills_are_compared_by_rank():

@@ -1,5 +1,6 @@
 """`equipoise aggregate` as a user meets it: tables, warnings, JSON, and refused input."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -8,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from equipoise import read_plausibilities
+import equipoise
+from equipoise import InputError, read_plausibilities
+from equipoise.cli._hints import in_options, spoken
+from equipoise.cli._truth_rows import settings
 from tests.test_choosing import crowd
 
 
@@ -51,8 +55,14 @@ def test_json_is_all_there_is_on_standard_output(folder):
     facts = json.loads(done.stdout)
     assert facts["model"] == "dirichlet"
     assert len(facts["items"]) == 30
-    assert sum(facts["items"][0]["plausibility"].values()) == pytest.approx(1)
+    for one in facts["items"]:
+        assert sum(one["plausibility"].values()) + one["others"] == pytest.approx(1)
     assert {row["annotator"] for row in facts["annotators"]} == {"r0", "r1", "r2"}
+    digest = hashlib.sha256((folder / "votes.csv").read_bytes()).hexdigest()
+    assert facts["input"] == {"name": "votes.csv", "sha256": digest}
+    assert facts["version"] == equipoise.__version__
+    assert (facts["kind"], facts["classes"], facts["gold_items"]) == ("binary", ["0", "1"], [])
+    assert facts["settings"] == {"reliability": 1.0, "prior": 1.0}
 
 
 def test_wrong_words_and_refused_input(folder):
@@ -122,7 +132,8 @@ def test_ratings_on_the_command_line(tmp_path):
     done = run(*words, "--threshold", "0", "--compare", "--json", cwd=tmp_path)
     facts = json.loads(done.stdout)
     assert facts["model"] == "normal"
-    assert facts["parameters"]["threshold"] == 0
+    assert facts["settings"]["threshold"] == 0
+    assert set(facts["settings"]["prior"]) == {"mean", "worth", "shape", "scale"}
     assert any("likelihood of ratings is not held out" in one for one in facts["notices"])
     assert {"mean_rating", "above_the_item_mean"} <= set(facts["annotators"][0])
 
@@ -141,3 +152,161 @@ def test_models_that_agree_are_said_to_agree(tmp_path):
     assert "All models decide every item alike." in done.stdout
     assert "Every item is unanimous" in done.stderr
     assert "disagree:" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["--model", "normal"], ["normal: binary labels", "choose dawid_skene", "--kind "]),
+        (["--task", "foo"], ["only one, and it has no name; leave --task out"]),
+        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, plackett_luce or"]),
+        (["--model", "dirichlet", "--prior", "much"], ["dirichlet, prior: 'much'"]),
+        (["--positive", "maybe"], ["'maybe'", "one of '0', '1'; choose one of these"]),
+        (["--kind", "interval", "--model", "glad"], ["choose normal", "--at-least VALUE"]),
+        (["--exchangeable", "--bootstrap", "3"], ["--bootstrap: anonymous votes"]),
+        (["--out", "."], ["--out .: a folder", "name a file in it: truth.npz"]),
+        (["--out", "none/truth.npz"], ["--out none/truth.npz: there is no folder 'none'"]),
+        (["--page", "none/truth.html"], ["--page none/truth.html: there is no folder"]),
+    ],
+)  # fmt: skip
+def test_refusals_are_one_line_in_the_words_of_the_command_line(folder, words, parts):
+    done = run("votes.csv", *words, cwd=folder)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    for part in parts:
+        assert part in line
+    assert ", expected " in line
+    assert "='" not in line
+    assert [path.name for path in folder.iterdir()] == ["votes.csv"]
+
+
+def test_files_are_checked_before_anything_is_read(tmp_path):
+    for words in (["--out", "truth.txt"], ["--page", "truth.txt"]):
+        assert run("absent.csv", *words, cwd=tmp_path).returncode == 2
+    done = run("absent.csv", "--out", "none/truth.npz", cwd=tmp_path)
+    assert "there is no folder 'none'" in done.stderr
+
+
+def test_columns_are_explained_and_certainties_not_compared(folder):
+    done = run("votes.csv", "--compare", cwd=folder)
+    assert "disagreement" not in done.stdout
+    text = " ".join(done.stdout.split())
+    for words in (
+        "models apart: largest distance (total variation)",
+        "nats per vote, 5 folds; higher is better",
+        "base rate: share of the annotator's votes for '1'.",
+        "guessing evenly among 2 classes has 0.50",
+        "mean certainty: not comparable between models",
+        "other top class: items whose most plausible class is another than by dawid_skene",
+    ):
+        assert words in text
+    facts = json.loads(run("votes.csv", "--compare", "--json", cwd=folder).stdout)
+    rows = {row["model"]: row for row in facts["comparison"]}
+    assert (
+        rows["mean_vote"]["mean_certainty"] is rows["majority_vote"]["mean_certainty"] is None
+    )
+    assert rows["dawid_skene"]["certainty_is"] == "chance of the class"
+    assert rows["dirichlet"]["certainty_is"] == "chance of the largest share"
+    assert 0 <= facts["items"][0]["models_apart"] <= 1
+
+
+def test_one_item_is_not_one_items(tmp_path):
+    (tmp_path / "votes.csv").write_text("item,annotator,label\na,x,1\na,y,0\na,z,1\n")
+    done = run("votes.csv", "--model", "dirichlet", cwd=tmp_path)
+    assert "1 item, mean certainty" in done.stdout
+    assert "1 items" not in done.stdout
+
+
+def test_settings_are_plain_numbers(folder):
+    facts = json.loads(run("votes.csv", "--json", cwd=folder).stdout)
+    assert facts["settings"]["smoothing"] == {"every": 0.5, "right": 1.0}
+    assert settings({"a": 1, "b": "word (odd)"}) == {"a": 1, "b": "word (odd)"}
+
+
+def test_the_question_and_the_prior_reach_the_model(tmp_path):
+    lines = [f"i{i},r{a},{'abc'[(i + a) % 3]}" for i in range(6) for a in range(2)]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,annotator,label", *lines]) + "\n")
+    words = ("votes.csv", "--model", "dirichlet", "--json")
+    done = run(*words, cwd=tmp_path)
+    assert "The prior outweighs the votes: it is worth 3 votes per item" in done.stderr
+    fewer = run(*words, "--prior", "0.1", cwd=tmp_path)
+    assert json.loads(fewer.stdout)["settings"]["prior"] == 0.1
+    assert "outweighs" not in fewer.stderr
+    one = json.loads(run(*words, "--positive", "b", cwd=tmp_path).stdout)
+    assert one["classes"] == ["not b", "b"]
+    grades = ("--kind", "ordinal", "--classes", "a,b,c", "--at-least", "b")
+    assert json.loads(run(*words, *grades, cwd=tmp_path).stdout)["classes"] == [
+        "below b", "at least b",
+    ]  # fmt: skip
+
+
+def test_labels_that_are_no_classes_are_refused_or_noted(tmp_path):
+    texts = [f"{i},{','.join(f'text {4 * i + r}' for r in range(4))}" for i in range(300)]
+    (tmp_path / "wide.csv").write_text("\n".join(["id,a,b,c,d", *texts]) + "\n")
+    done = run("wide.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1,200 distinct ones" in done.stderr
+    assert "--layout tidy, --layout wide), or name the classes with --classes" in done.stderr
+    rows = [f"i{i},r{a},{(7 * i + a) % 30}" for i in range(30) for a in range(3)]
+    (tmp_path / "scores.csv").write_text("\n".join(["item,annotator,label", *rows]) + "\n")
+    done = run("scores.csv", "--model", "dirichlet", cwd=tmp_path)
+    assert "look like ratings (30 distinct numbers from 0 to 29)" in done.stderr
+    words = ("scores.csv", "--kind", "interval", "--threshold", "99")
+    assert "The threshold 99 does not divide the ratings" in run(*words, cwd=tmp_path).stderr
+
+
+def test_the_page_of_a_bootstrap_says_what_its_certainty_is(folder):
+    words = ("--bootstrap", "4", "--compare", "--page", "truth.html")
+    assert run("votes.csv", *words, cwd=folder).returncode == 0
+    text = (folder / "truth.html").read_text(encoding="utf-8")
+    assert "share of redrawn panels that name the same class" in text
+    assert "There are 4 draws, so it comes in steps of 0.25" in text
+    assert "What other models say" in text
+    assert "majority_vote" in text
+    assert run("votes.csv", "--page", "plain.html", cwd=folder).returncode == 0
+    assert "What other models say" not in (folder / "plain.html").read_text(encoding="utf-8")
+
+
+def test_python_is_spoken_as_options():
+    said = "ask with against(), or read with kind='interval', repeats='last', layout='wide'"
+    assert in_options(said) == (
+        "ask with --positive CLASS, or read with --kind interval, --repeats last, --layout wide"
+    )
+    assert "against()" in in_options(said, asks=False)
+    twice = InputError("x", "y", "z", "drop: on_missing='drop' (--on-missing drop)")
+    assert spoken(twice).do == "drop: --on-missing drop"
+    assert spoken(InputError("x", "y", "z", "use at_least"), ["evaluate"]).do.endswith("VALUE")
+
+
+INTERRUPTED = """
+import signal, sys
+def stop(*_args, **_how):
+    signal.raise_signal(signal.SIGINT)
+sys.argv = ["equipoise", "aggregate", "votes.csv", "--out", "truth.npz", "--page", "truth.html"]
+{setup}
+from equipoise.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "sys.meta_path.insert(0, type('Stop', (), {'find_spec': stop}))",
+        "import equipoise.cli._verbs; sys.modules['equipoise.cli.aggregate'].fit = stop",
+        "import numpy; numpy.savez_compressed = stop",
+        "import equipoise.report.truth_page as page; page.render_truth = stop",
+    ],
+    ids=["importing", "fitting", "writing", "making the page"],
+)
+def test_an_interrupt_is_told_and_leaves_nothing_half_done(folder, setup):
+    code = INTERRUPTED.replace("{setup}", "import equipoise, equipoise.cli; " + setup)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("equipoise: interrupted")
+    left = {path.name for path in folder.iterdir()}
+    assert left <= {"votes.csv", "truth.npz"}
+    assert ("truth.npz" in left) == ("Wrote truth.npz" in done.stderr)

@@ -122,3 +122,33 @@ def normal_header(votes, path):
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez_compressed(path, **arrays)
     return read_plausibilities(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(InputError, match=r"truth.npz: no such file, expected a file; check"):
+        read_plausibilities(tmp_path / "truth.npz")
+    (tmp_path / "truths.npz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"did you mean 'truths.npz'\?"):
+        read_plausibilities(tmp_path / "truth.npz")
+    with pytest.raises(InputError, match="a folder, expected a file"):
+        read_plausibilities(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError, ValueError])
+def test_nothing_is_left_of_a_write_that_was_stopped(votes, tmp_path, monkeypatch, kind):
+    def stopped(file, **_):
+        file.write(b"half")
+        raise kind
+
+    monkeypatch.setattr(np, "savez_compressed", stopped)
+    with pytest.raises(kind):
+        write_plausibilities(dirichlet(votes), tmp_path / "truth.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(votes, tmp_path):
+    for place in (tmp_path / "none" / "truth.npz", tmp_path):
+        with pytest.raises(InputError, match="cannot be written") as refused:
+            write_plausibilities(dirichlet(votes), place)
+        assert refused.value.where == str(place)
+    assert list(tmp_path.iterdir()) == []

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 
 from equipoise.aggregate import (
     Chain,
+    annotator_bootstrap,
     dawid_skene,
     dirichlet,
     majority_vote,
+    mean_vote,
     normal,
     plackett_luce,
     probabilistic_inverse_rank,
@@ -227,6 +229,46 @@ def test_the_page_shows_the_numbers_of_the_facts():
         assert f"{one['mean']:.3f}" in text
 
 
+COMPARED = [
+    {"model": "dirichlet", "held_out_log_likelihood": -0.4, "other_top_class": 0,
+     "certainty_is": "chance of the largest share"},
+    {"model": f"majority{BAD}", "held_out_log_likelihood": "-inf", "other_top_class": 3,
+     "certainty_is": "point: 0 or 1"},
+]  # fmt: skip
+
+
+def test_compared_models_are_on_the_page():
+    text = render_truth(found("dirichlet"), TruthPage(models=COMPARED))
+    assert "section id=models" in text
+    assert "-0.400" in text or "−" + "0.400" in text
+    assert "−∞" in text
+    assert "nats per vote" in text
+    assert "25.0%" in text
+    assert "are not to be compared" in text
+    assert not {"img", "b"} & set(Reader(text).tags)
+    alike = [{**one, "other_top_class": 0, "held_out_log_likelihood": None} for one in COMPARED]
+    plain = render_truth(found("dirichlet"), TruthPage(models=alike))
+    assert "All models decide every item alike." in plain
+    assert "nats per vote" not in plain
+
+
+def test_the_page_says_what_certainty_is():
+    table = votes()
+    many = {
+        "share of redrawn panels that name the same class. There are 8 draws, so it comes in "
+        "steps of 0.12": annotator_bootstrap(dawid_skene, table, draws=8),
+        "exactly one class of an item is right": dawid_skene(table),
+        "really has the largest share": dirichlet(table),
+        "the share of the votes for the leading class": mean_vote(table),
+        "only tells ties from clear cases": majority_vote(table),
+    }
+    for said, made in many.items():
+        text = render_truth(truth_facts(table, made, task="", sweep=False))
+        assert said in text
+    panels = truth_facts(table, annotator_bootstrap(mean_vote, table, draws=100), task="")
+    assert "steps of" not in panels["meaning"]
+
+
 def test_hostile_names_are_shown_and_do_nothing():
     table = votes(people=3, items=4)
     bad = Annotations(
@@ -315,7 +357,7 @@ def test_an_evaluation_records_and_shows_the_certainty_of_its_votes(tmp_path):
     assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
     text = render(Run.load(run.save(tmp_path / "run")))
     ids = re.findall(r"<section id=(\w+)", text)
-    assert ids == [section.anchor for section in SECTIONS]
+    assert ids == [part.anchor for part in SECTIONS if part.needs in ("", "certainty")]
     assert "median time" in text
     assert html.escape(row["ambiguous"][0]["item"]) in text
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -33,12 +34,25 @@ def test_only_published_cells_are_compared():
     assert reproduction({("one",): 0.03, ("two",): 0.05}, both).agreement() == (2, 3)
 
 
-def test_the_record_names_tolerances_where_they_differ():
-    assert reproduction(0.03).record() == ROWS
-    assert reproduction({("one",): 0.03}).record() == [
-        {**ROWS[0], "published_value": 0.6, "tolerance": 0.03},
-        {**ROWS[1], "published_value": None, "tolerance": None},
+def test_every_row_of_the_record_is_judged():
+    assert reproduction(0.03).record() == [
+        {**ROWS[0], "value": 0.58, "published": 0.6, "tolerance": 0.03, "agrees": True},
+        {**ROWS[1], "value": 0.7, "published": None, "tolerance": None, "agrees": None},
     ]
+    one, two = reproduction({("one",): 0.01}).record()
+    assert (one["published_value"], one["tolerance"], one["agrees"]) == (0.6, 0.01, False)
+    assert (two["published_value"], two["tolerance"], two["agrees"]) == (None, None, None)
+    several = reproduction(0.03, {("one",): {"value": 0.6, "more": 3.1}}).record()
+    assert several[0]["value"] == {"value": 0.58, "more": 3}
+    assert several[0]["published"] == {"value": 0.6, "more": 3.1}
+    assert several[0]["agrees"] is False
+    assert several[1]["published"] is None
+
+
+def test_a_figure_that_is_compared_often_counts_once():
+    both = {("one",): {"value": 0.6}, ("two",): {"value": 0.6}}
+    made = replace(reproduction(0.03, both), figures=1)
+    assert made.verdict() == "1 published figure, compared with 2 ofs: 1 agree within 0.03."
 
 
 @pytest.fixture
@@ -70,7 +84,11 @@ def test_json_has_the_published_figures_beside_ours(printed):
 
 
 def test_every_reproduction_is_listed():
-    assert CliRunner().invoke(app, ["reproduce"]).stdout.split() == [*CATALOGUE]
+    shown = CliRunner().invoke(app, ["reproduce"]).stdout
+    assert [line.split()[0] for line in shown.splitlines()] == [*CATALOGUE]
+    rows = json.loads(CliRunner().invoke(app, ["reproduce", "--json"]).stdout)
+    assert [row["name"] for row in rows] == [*CATALOGUE]
+    assert all(row["description"].endswith(".") for row in rows)
     assert set(CATALOGUE) >= {"chexpert-leaderboard", "cifar10h-certainty", "dermatology-ddx"}
 
 
@@ -87,6 +105,10 @@ def test_cifar10h_exact_and_drawn(monkeypatch):
         assert row["drawn"] < row["exact"] < row["drawn_at_most"]
     assert {figures["drawn"] for figures in found.published.values()} == {178}
     assert told == [(step, 12) for step in range(12)]
+    assert found.verdict().startswith("1 published figure, compared with 3 priors: ")
+    assert all(
+        row["published"] == 178 and row["value"] == row["drawn"] for row in found.record()
+    )
     assert cifar10h_certainty.PUBLISHED == 178
 
 

@@ -44,9 +44,8 @@ def run(command, folder):
 
 
 def test_the_commands_work_as_printed(folder):
-    (commands,) = blocks("commands", "sh")
     outputs = []
-    for line in commands.splitlines():
+    for line in "".join(blocks("commands", "sh")).splitlines():
         words = line.split()
         assert words[0] == "equipoise"
         done = run([sys.executable, "-m", "equipoise", *words[1:]], folder)
@@ -59,7 +58,9 @@ def test_the_commands_work_as_printed(folder):
         "replicates.npy",
         "report.html",
     }
-    assert {path.name for path in folder.iterdir()} == {"votes.csv", "scores.csv", "run"}
+    made = {"run", "truth.npz", "truth.html"}
+    assert {path.name for path in folder.iterdir()} == {"votes.csv", "scores.csv", *made}
+    assert "Most ambiguous items" in outputs[2]
 
 
 def test_the_python_works_as_printed(folder):

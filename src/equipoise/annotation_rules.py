@@ -134,3 +134,16 @@ def check_readings(table: "Annotations") -> None:
             f"class {table.classes[table.label[row]]!r} twice in one ranking",
             "each class at most once", "remove the later mention",
         )  # fmt: skip
+
+
+def a_number(threshold: str | float) -> float:
+    """Read a threshold on a scale of ratings."""
+    try:
+        value = float(threshold)
+    except ValueError:
+        value = float("nan")
+    if value != value:
+        raise InputError(
+            "annotations, threshold", f"{threshold!r}", "a number", "give one on the scale"
+        )
+    return value

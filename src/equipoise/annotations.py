@@ -13,6 +13,7 @@ import numpy as np
 
 from equipoise.annotation_rules import (
     COLUMNS,
+    a_number,
     check_codes,
     check_numbers,
     check_readings,
@@ -198,6 +199,11 @@ class Annotations:
         >>> votes.against("c").label
         array([1, 0])
         """
+        if not self.classes:
+            raise InputError(
+                "annotations, positive class", "ratings", "classes",
+                "turn ratings into a yes/no question with at_least",
+            )  # fmt: skip
         if positive not in self.classes:
             raise InputError(
                 "annotations, positive class",
@@ -221,7 +227,7 @@ class Annotations:
         array([1, 0])
         """
         if self.kind == "interval" and self.value is not None:
-            yes = self.value >= float(threshold)
+            yes = self.value >= a_number(threshold)
         elif self.kind == "ordinal" and self.label is not None:
             known = nearest(str(threshold), self.classes)
             if str(threshold) not in self.classes:
@@ -239,6 +245,15 @@ class Annotations:
         return self._as_binary(
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")
         )
+
+    def rows(self, keep: Bools) -> "Annotations":
+        """Only some rows, with all names as they were."""
+        columns = {
+            name: getattr(self, name)[keep]
+            for name in COLUMNS
+            if name != "group" and getattr(self, name) is not None
+        }
+        return replace(self, **columns)
 
     def _as_binary(self, label: Ints, classes: tuple[str, str]) -> "Annotations":
         return replace(

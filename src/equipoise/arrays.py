@@ -47,6 +47,20 @@ class InputError(ValueError):
         return type(self), (self.where, self.got, self.expected, self.do)
 
 
+def require_whole(where: str, value: object, *, least: int = 0) -> int:
+    """Return a whole number of at least `least`, or refuse it.
+
+    Examples
+    --------
+    >>> require_whole("draws", 40, least=1)
+    40
+    """
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or int(str(value)) < least:
+        raise InputError(where, f"{value!r}", f"a whole number of at least {least}", "mend it")
+    return int(str(value))
+
+
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a contiguous read-only array: the same one if it is already so, else a copy."""
     if not array.flags.writeable and array.flags.c_contiguous and array.base is None:

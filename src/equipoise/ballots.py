@@ -99,6 +99,7 @@ def ballots(annotations: Annotations, task: str = "", *, apart: bool = True) -> 
     vote = _vote_of_row(annotations, rows)
     first = vote if annotations.reading is None else np.unique(vote, return_index=True)[1]
     label, share = _choices(annotations, rows, vote)
+    _even_weights(annotations, rows, vote)
     item = annotations.item[rows[first]]
     times = None if annotations.count is None else annotations.count[rows[first]]
     if times is not None and len(rows) != len(first):
@@ -149,6 +150,12 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
     return np.asarray(rows & (gold | ~settled[annotations.item]))
 
 
+def check_gold(annotations: Annotations, task: str = "") -> None:
+    """Refuse gold rows of one task that contradict each other."""
+    if annotations.is_gold is not None:
+        _agree(annotations, annotations.in_task(task) & annotations.is_gold)
+
+
 def _agree(annotations: Annotations, gold: Bools) -> None:
     """Gold rows of one item must say the same."""
     if annotations.label is None:
@@ -168,6 +175,22 @@ def _vote_of_row(annotations: Annotations, rows: Ints) -> Ints:
     if annotations.reading is None:
         return np.arange(len(rows))
     return np.unique(annotations.reading[rows], return_inverse=True)[1]
+
+
+def _even_weights(annotations: Annotations, rows: Ints, vote: Ints) -> None:
+    """Tied first choices are one vote, so they must weigh the same."""
+    if annotations.weight is None or annotations.reading is None:
+        return
+    weight = annotations.weight[rows]
+    first = np.unique(vote, return_index=True)[1]
+    uneven = np.flatnonzero(weight != weight[first][vote])
+    if len(uneven):
+        row = rows[uneven[0]]
+        raise InputError(
+            f"annotations, item {annotations.items[annotations.item[row]]!r}",
+            "different weights in one tied block", "one weight per reading",
+            "give all rows of a reading the same weight",
+        )  # fmt: skip
 
 
 def _choices(annotations: Annotations, rows: Ints, vote: Ints) -> tuple[Ints, Floats]:

@@ -70,18 +70,16 @@ class Dirichlet:
         return self.concentration / total[item], self.rest / total
 
     def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
-        """Gamma variables over their sum; an item whose sum underflows takes its largest."""
+        """Gamma variables over their sum, as logarithms, so that small shapes do not vanish."""
         random = np.random.default_rng(seed)
-        mass = random.standard_gamma(self.concentration, (draws, len(self.concentration)))
-        rest = random.standard_gamma(self.rest, (draws, len(self.rest)))
+        mass = _log_gamma(random, self.concentration, draws)
+        rest = _log_gamma(random, self.rest, draws)
         item = _item_of(start)
+        top = rest.copy()
+        for row, best in zip(mass, top, strict=True):
+            np.maximum.at(best, item, row)
+        mass, rest = np.exp(mass - top[:, item]), np.exp(rest - top)
         total = np.stack([np.bincount(item, row, len(self.rest)) for row in mass]) + rest
-        empty = total <= 0
-        if empty.any():
-            first = self.mean(start)
-            mass = np.where(empty[:, item], first[0], mass)
-            rest = np.where(empty, first[1], rest)
-            total = np.where(empty, 1.0, total)
         return mass / total[:, item], rest / total
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
@@ -212,6 +210,20 @@ LAWS: Mapping[str, type[Dirichlet] | type[Labels] | type[NormalLaw]] = {
     "labels": Labels,
     "normal": NormalLaw,
 }
+
+
+def _log_gamma(random: np.random.Generator, shape: Floats, draws: int) -> Floats:
+    """Logarithms of gamma variables, (draws, shapes); a shape of 0 gives minus infinity.
+
+    A variable of shape a is one of shape a + 1 times a uniform one to the power 1 / a.
+    """
+    size = (draws, len(shape))
+    small = shape < 1
+    value = np.log(random.standard_gamma(np.where(small, shape + 1, shape), size))
+    power = np.divide(1.0, shape, out=np.full(len(shape), np.inf), where=shape > 0)
+    if small.any():
+        value[:, small] -= random.standard_exponential((draws, int(small.sum()))) * power[small]
+    return value
 
 
 def _item_of(start: Ints) -> Ints:

@@ -17,8 +17,10 @@ from equipoise.arrays import (
     Ints,
     ItemsByClasses,
     frozen,
+    nearest,
     require_simplex,
     require_unique,
+    require_whole,
 )
 from equipoise.laws import Law
 from equipoise.skills import Skills
@@ -107,6 +109,13 @@ class Plausibilities:
         for name in ("start", "label", "mass", "rest"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
+    def __repr__(self) -> str:
+        task = f", task {self.task!r}" if self.task else ""
+        return (
+            f"Plausibilities({self.method}: {len(self.items):,} items, "
+            f"{len(self.classes):,} classes, {self.draws:,} draws{task})"
+        )
+
     def _check_shapes(self) -> None:
         entries = len(self.label)
         fits = (
@@ -170,6 +179,8 @@ class Plausibilities:
                 f"plausibilities by {self.method}", "no law to draw from", "a model with draws",
                 "choose another aggregation model, or use the draws it has",
             )  # fmt: skip
+        require_whole("plausibilities, draws", draws, least=1)
+        require_whole("plausibilities, seed", seed)
         mass, rest = self.law.draw(self.start, draws, seed)
         return replace(self, mass=mass, rest=rest, split_seed=seed)
 
@@ -183,7 +194,7 @@ class Plausibilities:
         return replace(self, task=task, notices=notices)
 
     def kept(self, rows: Ints) -> "Plausibilities":
-        """Only some items, given by position, with their law and draws."""
+        """Only some items, given by position; a random split of the rest is drawn anew."""
         sizes = np.diff(self.start)[rows]
         first = np.repeat(self.start[rows] - np.cumsum(sizes) + sizes, sizes)
         entry = first + np.arange(sizes.sum())
@@ -265,6 +276,13 @@ class Plausibilities:
 
     def class_draws(self, label: str) -> Floats:
         """Mass of one class in every draw, shape (items, draws), without making them full."""
+        if label not in self.classes:
+            raise InputError(
+                "plausibilities",
+                f"class {label!r}",
+                "a known one",
+                nearest(label, self.classes),
+            )
         code = self.classes.index(label)
         if self.rest_shape:
             drawn = [self.draw(number)[:, code] for number in range(self.draws)]

@@ -19,6 +19,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.plausibilities import Plausibilities
 
+TIE = 1e-12  # masses that differ by less, relatively, are tied
 MOST = 20_000  # choices among ties that one draw may leave
 Kind = tuple[tuple[int, ...], int]  # places of mentioned classes, number of unmentioned ones
 
@@ -69,11 +70,13 @@ def _patterns(plausibilities: Plausibilities, item: int, j: int) -> tuple[Ints, 
     free = _largest_free(plausibilities, item, j)
     last = np.sort(np.concatenate([mass, free], axis=1), axis=1)[:, -j][:, None]
     others = len(plausibilities.classes) - mass.shape[1]
-    above, level = (free > last).sum(axis=1), (free == last).sum(axis=1)
+    high, low = last * (1 + TIE), last * (1 - TIE)
+    above = (free > high).sum(axis=1)
+    level = ((free >= low) & (free <= high)).sum(axis=1)
     if not plausibilities.rest_shape:  # split evenly, so all others do what the first ones do
         above, level = np.where(above > 0, others, 0), np.where(level > 0, others, 0)
     pattern = np.empty((len(mass), mass.shape[1] + 2), dtype=np.int32)
-    pattern[:, :-2] = (mass >= last).astype(np.int32) + (mass > last)
+    pattern[:, :-2] = (mass >= low).astype(np.int32) + (mass > high)
     pattern[:, -2], pattern[:, -1] = above, level
     rows = pattern.view(f"S{pattern.shape[1] * pattern.itemsize}").ravel()
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)

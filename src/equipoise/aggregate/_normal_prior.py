@@ -132,7 +132,7 @@ def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[str, ...]]:
     """Find the prior that makes all ratings likeliest, and what to tell the user of it."""
     from scipy.optimize import minimize
 
-    several = int((data.number > 1).sum())
+    several = int(((data.number > 1) | (data.squares > 0)).sum())
     if several < 2 or data.step <= 0:
         raise InputError(
             "normal, prior by empirical Bayes",
@@ -144,6 +144,11 @@ def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[str, ...]]:
     between = float(np.average((data.mean - centre) ** 2, weights=data.number))
     within = float(data.squares.sum() / data.number.sum())
     unit = np.sqrt(between + within)
+    if not 1e-100 < unit < 1e100:
+        raise InputError(
+            "normal, prior by empirical Bayes", f"ratings that scatter by {unit:.2g}",
+            "a scatter between 1e-100 and 1e100", "rescale the ratings",
+        )  # fmt: skip
     scaled = Ratings(
         data.number, (data.mean - centre) / unit, data.squares / unit**2, data.step / unit
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.ballots import ballots
+from equipoise.ballots import check_gold
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
 
@@ -22,6 +22,8 @@ class People:
     ----------
     items, classes, annotators, task
         Names.
+    ordered
+        Whether the classes are grades.
     answers
         Weight of the votes, sparse (items, annotators * classes), answers of an annotator
         side by side; gold rows are not among them.
@@ -38,6 +40,7 @@ class People:
     answers: Any
     shares: Floats
     settled: Bools
+    ordered: bool = False
 
 
 def people(annotations: Annotations, task: str, *, model: str) -> People:
@@ -81,6 +84,7 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
         answers=csr_matrix((weight[own], (place[own], column[own])), shape=shape),
         shares=_shares(place * size + label, np.where(settled[place] & own, 0, weight), size),
         settled=settled,
+        ordered=annotations.kind == "ordinal",
     )
 
 
@@ -101,7 +105,7 @@ def _gold(annotations: Annotations, task: str) -> Bools:
     """Which rows are gold; those of one item must agree, which ballots see to."""
     if annotations.is_gold is None or not annotations.is_gold.any():
         return np.zeros(len(annotations), dtype=bool)
-    ballots(annotations, task)
+    check_gold(annotations, task)
     return annotations.is_gold
 
 
@@ -153,5 +157,6 @@ def labelled(who: People, posterior: Floats, *, method: str, **facts: Any) -> Pl
         method=method,
         task=who.task,
         law=Labels(chance, none),
+        ordered=who.ordered,
         **facts,
     )

@@ -23,7 +23,7 @@ import numpy as np
 
 from equipoise.annotation_rules import COLUMNS
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.arrays import Bools, Floats, InputError, Ints, require_whole
 from equipoise.plausibilities import Plausibilities
 
 
@@ -45,11 +45,13 @@ def annotator_bootstrap(
     draws, seed
         How many panels, and from which seed.
     """
+    require_whole("annotator_bootstrap, draws", draws, least=1)
+    require_whole("annotator_bootstrap, seed", seed)
     people = _voters(annotations, task)
-    if len(people) < 2 or draws < 1:
+    if len(people) < 2:
         raise InputError(
-            "annotator_bootstrap", f"{len(people)} annotators with ids, {draws} draws",
-            "at least two annotators with ids, and a draw", "choose a model of counts instead",
+            "annotator_bootstrap", f"{len(people)} annotators with ids",
+            "at least two annotators with ids", "choose a model of counts instead",
         )  # fmt: skip
     whole = model(annotations, task=task)
     random = np.random.default_rng(seed)
@@ -57,7 +59,7 @@ def annotator_bootstrap(
     stuck = 0
     for number in range(draws):
         chosen = people[random.integers(0, len(people), len(people))]
-        part = model(_panel(annotations, chosen, task), task=task)
+        part = _refit(model, _panel(annotations, chosen, task), task)
         stuck += part.diagnostics.get("converged") is False
         _fill(values[number], whole, part)
     made = Plausibilities.dense(
@@ -74,8 +76,22 @@ def annotator_bootstrap(
         diagnostics={"whole": dict(whole.diagnostics)},
         skills=whole.skills,
         difficulty=whole.difficulty,
+        ordered=whole.ordered,
         notices=(*whole.notices, *said),
     )
+
+
+def _refit(
+    model: Callable[..., Plausibilities], panel: Annotations, task: str
+) -> Plausibilities:
+    """Fit a drawn panel; say that it was one if the model cannot take it."""
+    try:
+        return model(panel, task=task)
+    except InputError as error:
+        raise InputError(
+            f"annotator_bootstrap, a drawn panel: {error.where}", error.got, error.expected,
+            "the model needs more than some panels of these annotators give; choose another",
+        ) from error  # fmt: skip
 
 
 def _voters(annotations: Annotations, task: str) -> Ints:

@@ -39,7 +39,7 @@ from equipoise.aggregate._people import (
     unused_confidence,
 )
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice
+from equipoise.arrays import Floats, InputError, choice, require_whole
 from equipoise.plausibilities import Plausibilities, Skills
 
 FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
@@ -73,8 +73,9 @@ def dawid_skene(
     """Posterior class of every item, and what it says about the annotators."""
     choice("dawid_skene, variant", variant, VARIANTS)
     prior, stop = smoothing or Smoothing(), fit or Fit()
+    require_whole("dawid_skene, most", stop.most, least=1)
     fine = 0 <= prior.every < np.inf and 0 <= prior.right < np.inf
-    if not (fine and stop.tolerance >= 0 and stop.most >= 1):
+    if not (fine and stop.tolerance >= 0):
         raise InputError(
             "dawid_skene", f"{prior}, {stop}",
             "pseudo-counts of at least 0, a tolerance of at least 0, at least one step",

@@ -12,8 +12,10 @@ closed form, with :math:`w = \tanh(\xi/2) / 2\xi` and :math:`\xi^2 = E[c^2] E[b^
 
 and the same for abilities, each sweep followed by the best scale of items against annotators
 (which the votes cannot tell); the bound in ``diagnostics["trace"]`` never falls. Its posteriors
-of abilities are far too narrow, so `Skills` has no interval. ``inference="gibbs"`` draws from
-the exact posterior and has intervals (95 %); it suits up to about 50,000 votes.
+of abilities are far too narrow, so `Skills` has no interval, and with a handful of annotators
+the chances of items can be far too sure as well (0.04 where the exact posterior has 0.40).
+``inference="gibbs"`` draws from the exact posterior and has intervals (95 %); it suits up to
+about 50,000 votes.
 ``inference="svi"`` is for reproduction: stochastic gradients of the same bound without
 Polya-Gamma variables (CleanPatrick with ``prior="paper"``: Adam at 0.1, 10,000 steps,
 :math:`p_i` the share of 1,000 draws of :math:`b_i` above zero); it refuses gold. The result is

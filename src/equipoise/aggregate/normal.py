@@ -40,6 +40,7 @@ from equipoise.arrays import InputError
 from equipoise.laws import NormalLaw
 from equipoise.plausibilities import Plausibilities
 
+MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
 __all__ = ["Moments", "NormalLaw", "NormalPrior", "normal", "normal_of_moments"]
 
 
@@ -62,7 +63,10 @@ def normal(
     _check_threshold(threshold)
     moments = _moments(annotations, task)
     made = normal_of_moments(moments, threshold=threshold, prior=prior)
-    said = unused_confidence(annotations, "normal ratings")
+    said = (
+        *_misfit(annotations, made, threshold, task),
+        *unused_confidence(annotations, "normal ratings"),
+    )
     return made.noted(task=task, notices=(*made.notices, *said))
 
 
@@ -103,6 +107,28 @@ def normal_of_moments(
         diagnostics={"prior": given, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
         notices=said,
+    )
+
+
+def _misfit(
+    annotations: Annotations, made: Plausibilities, threshold: float, task: str
+) -> tuple[str, ...]:
+    """Say when the share of ratings beyond the threshold is not what the model makes of it."""
+    assert annotations.value is not None
+    rows = np.flatnonzero(annotations.in_task(task))
+    item = np.unique(annotations.item[rows], return_inverse=True)[1]
+    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
+    if annotations.count is not None:
+        weight = weight * annotations.count[rows]
+    reach = np.bincount(item, weight * (annotations.value[rows] >= threshold))
+    seen = reach / np.bincount(item, weight)
+    gap = float(np.abs(seen - made.mean[:, 1]).mean())
+    if gap <= MISFIT:
+        return ()
+    return (
+        f"The model's share of ratings of at least {threshold:g} is {gap:.2f} away from the "
+        "observed share on average: ratings pile up at the threshold or at the end of the "
+        "scale, which a normal law cannot. Turn them into a yes/no question instead.",
     )
 
 

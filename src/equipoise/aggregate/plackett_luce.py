@@ -46,11 +46,15 @@ from equipoise.aggregate._chains import effective_size, split_r_hat
 from equipoise.aggregate._people import unused_confidence
 from equipoise.aggregate._races import Races, races, stages
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, choice
+from equipoise.arrays import Floats, InputError, Ints, choice, require_whole
 from equipoise.plausibilities import Plausibilities
 
 PRIORS = ("iid", "notebook")
+LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
+LEAST = 1e-6  # shape of a prior: below, gamma variables vanish
 CHUNK = 64  # cases that a thread takes at a time
+FEWEST = 50  # independent draws below which the user is told, unless fewer were asked for
+UNMIXED = 1.1  # R-hat above which the user is told
 SLOW = 0.05  # share of independent draws below which the user is told
 
 
@@ -114,17 +118,19 @@ def plackett_luce(
         parameters=facts,
         diagnostics=diagnostics,
         rest_shape=None if prior == "notebook" else _alpha(prior, len(found.classes)),
+        ordered=found.ordered,
         notices=said,
     )
 
 
 def _check(reliability: float, how: Chain) -> None:
-    fine = 0 < reliability < np.inf and min(how.draws, how.thin) >= 1
-    if not fine or min(how.burn_in, how.workers, how.seed) < 0:
+    for name in ("draws", "thin"):
+        require_whole(f"plackett_luce, {name}", getattr(how, name), least=1)
+    for name in ("burn_in", "seed", "workers"):
+        require_whole(f"plackett_luce, {name}", getattr(how, name))
+    if not 0 < reliability < np.inf:
         raise InputError(
-            "plackett_luce", f"reliability {reliability:g}, {how}",
-            "a positive reliability, at least one draw, and nothing negative",
-            "leave them at their defaults",
+            "plackett_luce", f"reliability {reliability:g}", "a positive number", "1 is usual"
         )  # fmt: skip
 
 
@@ -133,8 +139,11 @@ def _alpha(prior: str | float, classes: int) -> float:
     if isinstance(prior, str):
         choice("plackett_luce, prior", prior, PRIORS)
         return 1.0 if prior == "notebook" else 1.0 / classes
-    if not 0 < float(prior) < np.inf:
-        raise InputError("plackett_luce", f"prior {prior:g}", "a positive shape", "try 'iid'")
+    if not isinstance(prior, int | float) or not LEAST <= float(prior) < np.inf:
+        raise InputError(
+            "plackett_luce, prior", f"{prior!r}",
+            f"iid, notebook or a shape of at least {LEAST:g}", "try 'iid'",
+        )  # fmt: skip
     return float(prior)
 
 
@@ -164,6 +173,7 @@ def _run(found: Races, model: tuple[float, Floats, float], how: Chain) -> _Drawn
     number = len(found.items)
     shape = np.insert(alpha + reliability * found.mentions, found.start[1:], rest)
     start = found.start + np.arange(number + 1)
+    _require_weight(np.add.reduceat(shape, start[:-1]), found.items)
     cases = (start, shape, _streams(found, how.seed), taken.case_wait, taken.case_tie)
     made = _Drawn(
         np.empty((how.draws, len(found.label))), np.empty((how.draws, number)), np.empty(number)
@@ -182,6 +192,17 @@ def _run(found: Races, model: tuple[float, Floats, float], how: Chain) -> _Drawn
         list(pool.map(run, range(0, number, CHUNK)))
     made.mass.flags.writeable = made.rest.flags.writeable = False
     return made
+
+
+def _require_weight(total: Floats, items: tuple[str, ...]) -> None:
+    """Refuse readings and a prior that weigh so little that all rates would vanish."""
+    light = np.flatnonzero(total < LIGHTEST)
+    if len(light):
+        raise InputError(
+            f"plackett_luce, item {items[light[0]]!r}",
+            f"prior and readings that weigh {total[light[0]]:.2g} together",
+            f"at least {LIGHTEST:g}", "raise the reliability, the weights or the prior",
+        )  # fmt: skip
 
 
 def _streams(found: Races, seed: int) -> Ints:
@@ -211,14 +232,20 @@ def _health(
     leading = drawn.mass[:, _leading(found, drawn.mass)]
     size = effective_size(leading)
     said: tuple[str, ...] = ()
-    if draws >= 100 and size.min() < SLOW * draws:
+    r_hat = split_r_hat(leading)
+    if size.min() < max(SLOW * draws, min(draws, FEWEST)) and draws > 1:
         said = (
-            f"The chains mix slowly: the smallest effective sample size is {size.min():.0f} of "
-            f"{draws} draws. Keep more, or thin them.",
+            f"The chains mix slowly: the smallest effective sample size is "
+            f"{size.min():.0f} of {draws} draws. Keep more, or thin them.",
+        )
+    if draws >= 4 and np.nanmax(r_hat, initial=1.0) > UNMIXED:
+        said += (
+            f"The two halves of a chain differ (largest R-hat {np.nanmax(r_hat):.2f}): "
+            "lengthen burn-in and chain.",
         )
     return {
         "effective_size": size,
-        "r_hat": split_r_hat(leading),
+        "r_hat": r_hat,
         "draws": draws,
         "rate_sum": drawn.rate_sum,
         "rate_sum_prior": prior[0] * np.diff(found.start) + prior[1],

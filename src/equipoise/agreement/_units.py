@@ -1,22 +1,25 @@
 """Units: how often each value was given to each item, all that agreement needs to know.
 
 Who gave it plays no part, so anonymous counts will do, also counts streamed from a file larger
-than memory. Gold rows are not opinions and weights do not make a vote more than one: both are
-left aside. Items with fewer than two votes have nobody to agree with and drop out.
+than memory. Items with fewer than two votes have nobody to agree with and drop out. Intervals
+redraw items, or whole groups; with a single item or group to draw from they are undefined.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from equipoise.agreement._votes import Votes, counted, votes
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.estimate import Estimate
 from equipoise.resampling import Resampling, resample
 
-DENSE = 2**26  # cells of (items, values) counted without sorting
-WIDTH = 256  # replicates at a time
+WIDTH = 256  # replicates at a time, at most
+CELLS = 2**22  # numbers held at a time for a block of replicates
+Compute = Callable[[Floats], Floats]  # of counts (units, replicates), one column each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +34,15 @@ class Units:
         Votes, sparse (units, values).
     value
         What the values mean as numbers, shape (values,); codes where they are names.
-    numeric
-        Whether `value` holds numbers that the data gave.
+    numeric, ordered
+        Whether `value` holds numbers that the data gave, and whether they have an order.
     """
 
     item: Ints
     count: Any
     value: Floats
     numeric: bool
+    ordered: bool
 
     @property
     def votes(self) -> Floats:
@@ -51,68 +55,21 @@ def units(annotations: Annotations, task: str = "") -> Units:
 
     Examples
     --------
-    >>> votes = Annotations(kind="nominal", items=("a", "b"), classes=("x", "y"),
+    >>> table = Annotations(kind="nominal", items=("a", "b"), classes=("x", "y"),
     ...     item=np.array([0, 0, 1]), label=np.array([1, 1, 0]))
-    >>> units(votes).count.toarray()
+    >>> units(table).count.toarray()
     array([[0., 2.]])
     """
-    from scipy.sparse import csr_matrix
-
-    if annotations.rank is not None:
-        raise InputError(
-            "agreement", "rankings", "one label or rating per vote",
-            "use reading_agreement for rankings, or ask about one class with against()",
-        )  # fmt: skip
-    rows = opinions(annotations, task)
-    code, value, numeric = _values(annotations, rows)
-    times = None if annotations.count is None else annotations.count[rows].astype(np.float64)
-    item, column, number = _counted(annotations.item[rows], code, len(value), times)
-    votes = np.bincount(item, number, len(annotations.items))
-    several = np.flatnonzero(votes >= 2)
-    kept = votes[item] >= 2
-    start = np.searchsorted(item[kept], np.append(several, len(annotations.items)))
-    shape = (len(several), len(value))
-    table = csr_matrix((number[kept], column[kept], start), shape=shape)
-    return Units(several, table, value, numeric)
+    found = votes(annotations, task)
+    return units_of(found, counted(found))
 
 
-def opinions(annotations: Annotations, task: str) -> Ints | slice:
-    """Rows of one task that are not gold; all of them as a slice, which copies nothing."""
-    chosen = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        chosen = chosen & ~annotations.is_gold
-    if not chosen.any():
-        raise InputError(f"agreement, task {task!r}", "no votes", "at least one", "check it")
-    return slice(None) if chosen.all() else np.flatnonzero(chosen)
-
-
-def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats, bool]:
-    """Code of each row, and what the codes mean."""
-    if annotations.value is not None:
-        value, code = np.unique(annotations.value[rows], return_inverse=True)
-        return code, value.astype(np.float64), True
-    assert annotations.label is not None
-    try:
-        number = np.array([float(name) for name in annotations.classes])
-    except ValueError:
-        number = np.array([np.nan])
-    if np.isfinite(number).all():
-        return annotations.label[rows], number, True
-    return annotations.label[rows], np.arange(len(annotations.classes), dtype=float), False
-
-
-def _counted(
-    item: Ints, code: Ints, values: int, times: Floats | None
-) -> tuple[Ints, Ints, Floats]:
-    """Item, code and number of every pair that occurs."""
-    size = (int(item.max()) + 1) * values
-    key = item.astype(np.int64, copy=False) * values + code
-    if size <= max(DENSE, 4 * len(key)):
-        number = np.bincount(key, times, size)
-        pair = np.flatnonzero(number)
-        return pair // values, pair % values, number[pair].astype(np.float64)
-    pair, place = np.unique(key, return_inverse=True)
-    return pair // values, pair % values, np.bincount(place, times).astype(np.float64)
+def units_of(found: Votes, count: Any) -> Units:
+    """Keep the items that have at least two votes."""
+    number = np.asarray(count.sum(axis=1)).ravel()
+    several = np.flatnonzero(number >= 2)
+    kept = count if len(several) == len(number) else count[several]
+    return Units(several, kept, found.value, found.numeric, found.ordered)
 
 
 def plan_for(annotations: Annotations, plan: Resampling | None) -> Resampling:
@@ -128,11 +85,54 @@ def plan_for(annotations: Annotations, plan: Resampling | None) -> Resampling:
     return plan
 
 
-def estimated(found: Units, plan: Resampling, compute: Any, low: float = -1.0) -> Estimate:
-    """Value and replicates of ``compute(counts)``, counts of units (units, replicates)."""
-    once = compute(np.ones((len(found.item), 1)))
+def estimated(
+    item: Ints,
+    plan: Resampling,
+    compute: Compute,
+    *,
+    low: float = -1.0,
+    width: int = 1,
+) -> Estimate:
+    """Value and replicates of ``compute(counts)``, counts of units (units, replicates).
+
+    Parameters
+    ----------
+    item
+        Which items of the plan the units are.
+    low
+        Smallest value that is possible.
+    width
+        Numbers that `compute` holds for each replicate besides one per unit.
+    """
+    once = float(compute(np.ones((len(item), 1)))[0])
+    if not several(item, plan):
+        return Estimate(once, np.full(plan.replicates, np.nan), plan.fingerprint, (low, 1.0))
+    step = min(WIDTH, max(1, CELLS // max(len(plan.items), width)))
     parts = [
-        compute(plan.item_counts(first, min(first + WIDTH, plan.replicates))[found.item])
-        for first in range(0, plan.replicates, WIDTH)
+        compute(plan.item_counts(first, min(first + step, plan.replicates))[item].astype(float))
+        for first in range(0, plan.replicates, step)
     ]
-    return Estimate(float(once[0]), np.concatenate(parts), plan.fingerprint, (low, 1.0))
+    return Estimate(once, np.concatenate(parts), plan.fingerprint, (low, 1.0))
+
+
+def summed(*vectors: Floats) -> Compute:
+    """Return the function from counts to sums of vectors over units, (vectors, replicates).
+
+    A sparse product: its bits do not depend on how many threads there are.
+
+    Examples
+    --------
+    >>> summed(np.array([1.0, 2.0]), np.array([0.0, 3.0]))(np.array([[1.0], [2.0]]))
+    array([[5.],
+           [6.]])
+    """
+    from scipy.sparse import csr_matrix
+
+    table = csr_matrix(np.stack(vectors))
+    return lambda counts: np.asarray(table @ counts)
+
+
+def several(item: Ints, plan: Resampling) -> bool:
+    """Whether there is more than one item or group to draw from."""
+    drawn = item if plan.group is None else np.unique(plan.group[item])
+    return len(drawn) > 1

@@ -5,7 +5,9 @@ r"""Fleiss' kappa: agreement of any number of interchangeable annotators beyond 
     P_e = \sum_c \Bigl(\frac{n_c}{n}\Bigr)^2
 
 Items may have different numbers of votes (at least two); they count alike in
-:math:`\bar P`. Undefined (nan) when all votes are the same class.
+:math:`\bar P`, while every vote counts alike in :math:`P_e`. With equal numbers m the
+smallest value is -1/(m - 1); with very unequal ones there is none, and alpha is the better
+choice. Undefined (nan) when all votes are the same class.
 
 References
 ----------
@@ -19,11 +21,9 @@ Examples
 0.333
 """
 
-from typing import Any
-
 import numpy as np
 
-from equipoise.agreement._units import Units, estimated, plan_for, units
+from equipoise.agreement._units import Compute, Units, estimated, plan_for, summed, units
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.estimate import Estimate
@@ -34,8 +34,10 @@ def fleiss_kappa(
     annotations: Annotations, *, task: str = "", plan: Resampling | None = None
 ) -> Estimate:
     """Fleiss' kappa with replicates over items."""
-    found = units(annotations, task)
-    return estimated(found, plan_for(annotations, plan), _compute(found))
+    found, drawn = units(annotations, task), plan_for(annotations, plan)
+    least = -1.0 if len(np.unique(found.votes)) < 2 else -np.inf
+    width = len(found.value)
+    return estimated(found.item, drawn, _compute(found), low=least, width=width)
 
 
 def pair_agreement(found: Units) -> Floats:
@@ -45,16 +47,15 @@ def pair_agreement(found: Units) -> Floats:
     return np.asarray((square - votes) / (votes * (votes - 1)))
 
 
-def _compute(found: Units) -> Any:
-    agree, across = pair_agreement(found), found.count.T.tocsr()
+def _compute(found: Units) -> Compute:
+    agree, across = summed(pair_agreement(found)), found.count.T.tocsr()
 
     def compute(counts: Floats) -> Floats:
-        times = counts.astype(np.float64)
-        number, total = times.sum(axis=0), across @ times
+        number, total = counts.sum(axis=0), across @ counts
         share = total / np.maximum(total.sum(axis=0), 1.0)
         chance = (share**2).sum(axis=0)
         defined = (number > 0) & (chance < 1 - 1e-12)
-        seen = agree @ times / np.maximum(number, 1.0)
+        seen = agree(counts)[0] / np.maximum(number, 1.0)
         return np.where(defined, (seen - chance) / np.where(defined, 1 - chance, 1.0), np.nan)
 
     return compute

@@ -7,11 +7,13 @@ r"""Krippendorff's alpha: observed disagreement against what chance would make.
 with :math:`n_{uc}` votes for value c on item u of :math:`m_u \ge 2` votes. The distance
 :math:`\delta^2` is [c ≠ k] (``nominal``), (c - k)² (``interval``), ((c - k)/(c + k))²
 (``ratio``), or, for ``ordinal``, the squared distance of the values' mean ranks, which is the
-usual sum over the values between them. Any number of annotators, any pattern of missing votes.
-Undefined (nan) when all votes are the same value.
+usual sum over the values between them. Any number of annotators, any pattern of missing votes;
+who voted plays no part, so votes that one annotator repeats on an item all count. Undefined
+(nan) when all votes are the same value. All four distances are squares of lengths, so alpha
+is never below -1, and reaches about -1 when two votes on every item are as far apart as can be.
 
-Nominal and interval alpha need one number per item and the totals by value, so that a million
-votes and a thousand resamples cost a few sparse products.
+Every item is one number (its disagreement) and the chance needs totals by value, so that a
+million votes and a thousand resamples cost a few sparse products.
 
 References
 ----------
@@ -25,18 +27,18 @@ Examples
 0.444
 """
 
-from typing import Any
-
 import numpy as np
 
-from equipoise.agreement._units import Units, estimated, plan_for, units
+from equipoise.agreement._alpha_of_moments import of_moments
+from equipoise.agreement._units import Compute, Units, estimated, plan_for, summed, units
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.estimate import Estimate
 from equipoise.resampling import Resampling
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
-MOST_VALUES = 1000  # for the levels that compare every pair of values
+MOST_VALUES = 2000  # for ratios, which compare every pair of values
+BLOCK = 2**22  # numbers of units and values compared at a time
 
 
 def krippendorff_alpha(
@@ -59,7 +61,10 @@ def krippendorff_alpha(
     """
     kind = choice("krippendorff_alpha, level", level or default_level(annotations), LEVELS)
     found = units(annotations, task)
-    return estimated(found, plan_for(annotations, plan), _compute(found, kind))
+    check_level(found, kind)
+    width = 1 if kind == "interval" else len(found.value)
+    drawn = plan_for(annotations, plan)
+    return estimated(found.item, drawn, alpha_of(found, kind), width=width)
 
 
 def default_level(annotations: Annotations) -> str:
@@ -67,15 +72,34 @@ def default_level(annotations: Annotations) -> str:
     return annotations.kind if annotations.kind in LEVELS else "nominal"
 
 
-def _compute(found: Units, level: str) -> Any:
+def check_level(found: Units, level: str) -> None:
+    """Refuse a level that the values cannot be measured at."""
+    where = f"krippendorff_alpha, level {level}"
+    if level == "ordinal" and not found.ordered:
+        raise InputError(
+            where, "classes that are names without an order", "grades or numbers",
+            "declare the kind ordinal and the classes lowest first",
+        )  # fmt: skip
+    if level in ("interval", "ratio") and not found.numeric and len(found.value) > 2:
+        raise InputError(where, "values that are names", "numbers", "choose nominal or ordinal")
+    if level == "ratio" and (not found.numeric or (found.value < 0).any()):
+        raise InputError(
+            where, "values that are names or negative numbers",
+            "numbers of at least 0 with a true zero", "choose ordinal or interval",
+        )  # fmt: skip
+    if level == "ratio" and len(found.value) > MOST_VALUES:
+        raise InputError(
+            where, f"{len(found.value):,} different values", f"at most {MOST_VALUES:,}",
+            "choose interval, or round the ratings",
+        )  # fmt: skip
+
+
+def alpha_of(found: Units, level: str) -> Compute:
     """Return the function from counts of units to alpha."""
     if not len(found.item):
         return lambda counts: np.full(counts.shape[1], np.nan)
-    if level == "nominal":
-        return _nominal(found)
-    if level == "interval":
-        return _interval(found)
-    return _by_pairs(found, level)
+    make = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
+    return make[level](found)
 
 
 def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
@@ -83,103 +107,64 @@ def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
     return np.where(expected > 0, 1 - (votes - 1) * observed / safe, np.nan)
 
 
-def _nominal(found: Units) -> Any:
+def _nominal(found: Units) -> Compute:
     votes = found.votes
     square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
-    apart = (votes**2 - square) / (votes - 1)
+    observed = summed((votes**2 - square) / (votes - 1))
     across = found.count.T.tocsr()
 
     def compute(counts: Floats) -> Floats:
-        times = counts.astype(np.float64)
-        total = across @ times
+        total = across @ counts
         number = total.sum(axis=0)
-        return _alpha(apart @ times, number**2 - (total**2).sum(axis=0), number)
+        return _alpha(observed(counts)[0], number**2 - (total**2).sum(axis=0), number)
 
     return compute
 
 
-def _interval(found: Units) -> Any:
-    votes, middle = found.votes, _middle(found)
-    first = np.asarray(found.count @ middle).ravel()
-    second = np.asarray(found.count @ middle**2).ravel()
-    apart = 2 * (votes * second - first**2) / (votes - 1)
-    unlike = first**2 < votes * second * (1 - 1e-14)
-    apart = np.where(unlike, np.maximum(apart, 0.0), 0.0)
+def _ordinal(found: Units) -> Compute:
+    """Distances of mean ranks, which are those of the votes drawn, around their middle."""
+    votes, across = found.votes, found.count.T.tocsr()
+    share = 2 / (votes - 1)
 
     def compute(counts: Floats) -> Floats:
-        times = counts.astype(np.float64)
-        number, one, two = votes @ times, first @ times, second @ times
-        spread = number * two - one**2
-        expected = np.where(spread > 1e-12 * number * two, 2 * spread, 0.0)
-        return _alpha(apart @ times, expected, number)
+        total = across @ counts
+        number = total.sum(axis=0)
+        place = np.cumsum(total, axis=0) - total / 2 - number / 2
+        one, two = found.count @ place, found.count @ place**2
+        apart = np.maximum(votes[:, None] * two - one**2, 0.0) * share[:, None]
+        expected = 2 * number * (total * place**2).sum(axis=0)
+        return _alpha((apart * counts).sum(axis=0), expected, number)
 
     return compute
 
 
-def _middle(found: Units) -> Floats:
-    """Values moved to a mean of zero, which keeps the sums of squares exact."""
-    total = np.asarray(found.count.sum(axis=0)).ravel()
-    return np.asarray(found.value - (total @ found.value) / total.sum())
+def _interval(found: Units) -> Compute:
+    votes = found.votes
+    value = found.value - found.value[len(found.value) // 2]  # keeps large ratings exact
+    middle = np.asarray(found.count @ value).ravel() / votes
+    row = np.repeat(np.arange(len(votes)), np.diff(found.count.indptr))
+    away = value[found.count.indices] - middle[row]
+    squares = np.bincount(row, found.count.data * away**2, len(votes))
+    return of_moments(votes, middle, squares.astype(np.float64, copy=False))
 
 
-def _by_pairs(found: Units, level: str) -> Any:
-    """Sum how often each pair of values meets, then weigh the pairs by their distance."""
-    if len(found.value) > MOST_VALUES:
-        raise InputError(
-            f"krippendorff_alpha, level {level}", f"{len(found.value):,} different values",
-            f"at most {MOST_VALUES:,}", "choose level='interval', or round the ratings",
-        )  # fmt: skip
-    if level == "ratio":
-        _check_ratio(found)
-    size = len(found.value)
-    meets, pair = _meetings(found)
+def _ratio(found: Units) -> Compute:
+    value, votes = found.value, found.votes
+    both = value[:, None] + value[None, :]
+    gap = value[:, None] - value[None, :]
+    distance = np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
+    step = max(1, BLOCK // len(value))
+    apart = np.concatenate(
+        [
+            np.asarray(part.multiply(part @ distance).sum(axis=1)).ravel()
+            for part in (found.count[at : at + step] for at in range(0, len(votes), step))
+        ]
+    )
+    observed, across = summed(apart / (votes - 1)), found.count.T.tocsr()
 
     def compute(counts: Floats) -> Floats:
-        seen = meets @ counts.astype(np.float64)
-        out = np.empty(counts.shape[1])
-        for r, column in enumerate(seen.T):
-            table = np.zeros(size * size)
-            table[pair] = column
-            out[r] = _one(table.reshape(size, size), found.value, level)
-        return out
+        total = across @ counts
+        expected = (total * (distance @ total)).sum(axis=0)
+        return _alpha(observed(counts)[0], expected, total.sum(axis=0))
 
     return compute
-
-
-def _one(table: Floats, value: Floats, level: str) -> float:
-    """Alpha of one table of coincidences."""
-    total = table.sum(axis=1)
-    place = value if level == "ratio" else np.cumsum(total) - total / 2
-    apart = (place[:, None] - place[None, :]) ** 2
-    if level == "ratio":
-        both = (place[:, None] + place[None, :]) ** 2
-        apart = np.divide(apart, both, out=np.zeros_like(apart), where=both > 0)
-    expected = total @ apart @ total
-    if not expected > 0:
-        return float("nan")
-    return float(1 - (total.sum() - 1) * (table * apart).sum() / expected)
-
-
-def _meetings(found: Units) -> tuple[Any, Any]:
-    """Weight of every pair of values that meets, sparse (pairs, units), and which pair."""
-    from scipy.sparse import csr_matrix
-
-    count, size = found.count.tocsr(), len(found.value)
-    width = np.diff(count.indptr)
-    left = np.repeat(np.arange(count.nnz), np.repeat(width, width))
-    first = np.repeat(count.indptr[:-1], width**2)
-    within = np.arange(len(left)) - np.repeat(np.cumsum(width**2) - width**2, width**2)
-    right = first + within % np.repeat(width, width**2)
-    unit = np.repeat(np.arange(len(width)), width**2)
-    a, b = count.indices[left].astype(np.int64), count.indices[right].astype(np.int64)
-    number = count.data[left] * (count.data[right] - (a == b)) / (found.votes[unit] - 1)
-    pair, row = np.unique(a * size + b, return_inverse=True)
-    return csr_matrix((number, (row, unit)), shape=(len(pair), len(width))), pair
-
-
-def _check_ratio(found: Units) -> None:
-    if not found.numeric or (found.value < 0).any():
-        raise InputError(
-            "krippendorff_alpha, level ratio", "values that are names or negative numbers",
-            "numbers of at least 0 with a true zero", "choose ordinal or interval",
-        )  # fmt: skip

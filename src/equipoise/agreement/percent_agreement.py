@@ -14,7 +14,7 @@ Examples
 
 import numpy as np
 
-from equipoise.agreement._units import estimated, plan_for, units
+from equipoise.agreement._units import estimated, plan_for, summed, units
 from equipoise.agreement.fleiss_kappa import pair_agreement
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
@@ -27,11 +27,10 @@ def percent_agreement(
 ) -> Estimate:
     """Mean share of agreeing pairs of votes per item, with replicates over items."""
     found = units(annotations, task)
-    agree = pair_agreement(found)
+    agree = summed(pair_agreement(found))
 
     def compute(counts: Floats) -> Floats:
-        times = counts.astype(np.float64)
-        number = times.sum(axis=0)
-        return np.where(number > 0, agree @ times / np.maximum(number, 1.0), np.nan)
+        number = counts.sum(axis=0)
+        return np.where(number > 0, agree(counts)[0] / np.maximum(number, 1.0), np.nan)
 
-    return estimated(found, plan_for(annotations, plan), compute, low=0.0)
+    return estimated(found.item, plan_for(annotations, plan), compute, low=0.0)

@@ -33,6 +33,7 @@ from equipoise.arrays import Floats, InputError, Ints, PerItem, choice, frozen
 
 TIES = ("full", "split")
 CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another order
+ROUNDING = 1e-14  # of what was subtracted: the reading itself from all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,4 +152,5 @@ def _hits(item: Ints, reading: Ints, label: Ints, worth: tuple[Floats, Floats]) 
     own[spot] = True
     best = np.repeat(np.maximum.reduceat(others, base), width)
     scale = np.repeat(np.maximum.reduceat(total[place], base), width)
-    return np.maximum.reduceat((own & (others >= best - CLOSE * scale)).astype(float), base)
+    close = CLOSE * np.abs(best) + ROUNDING * scale
+    return np.maximum.reduceat((own & (others >= best - close)).astype(float), base)

@@ -2,8 +2,8 @@
 
 `suitable`, `recommended` and `companions` name models, `model` sets one up with `Settings`,
 `fitted` fits several. `held_out` scores them on votes they have not seen, `disagreement`,
-`decisions`, `contested` and `skill_ranks` show where they differ, and `cautions` says what
-makes the annotations hard to aggregate.
+`decisions`, `contested` and `skill_ranks` show where they differ, `cautions` says what makes
+the annotations hard to aggregate, and `remarks` what kind, prior and threshold do to them.
 """
 
 from equipoise.choosing.cautions import cautions
@@ -27,6 +27,7 @@ from equipoise.choosing.models import (
     recommended,
     suitable,
 )
+from equipoise.choosing.remarks import refuse_too_many_classes, remarks
 
 __all__ = [
     "Decisions",
@@ -43,6 +44,8 @@ __all__ = [
     "held_out",
     "model",
     "recommended",
+    "refuse_too_many_classes",
+    "remarks",
     "skill_ranks",
     "suitable",
     "verdict",

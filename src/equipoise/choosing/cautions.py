@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
-from equipoise.arrays import Ints, listed
+from equipoise.arrays import Floats, Ints, listed
 from equipoise.ballots import Ballots, ballots
 from equipoise.choosing.models import confusion_bytes
 from equipoise.plausibilities import Plausibilities
@@ -31,22 +31,49 @@ def cautions(
     """
     if annotations.kind == "interval":
         return _of_ratings(annotations, task)
-    votes = ballots(annotations, task)
+    opinions = _opinions(annotations, task)
+    if opinions is None:
+        return ["Every item is gold: there is nothing to infer."]
+    votes = ballots(opinions, task, apart=False)
     said = []
     top = np.max([votes.shares(code) for code in range(len(annotations.classes))], axis=0)
-    lone = bool((votes.sizes == 1).all())
+    lone = bool((_voices(opinions, votes) <= 1).all())
     if lone:
         said.append("No item has two votes: disagreement cannot be seen.")
     elif (top >= 1 - 1e-12).all():
         said.append("Every item is unanimous: models cannot differ, and skills mean nothing.")
     if annotations.annotators is None or annotations.rank is not None:
         return said
-    if len(annotations.annotators) == 1:
+    if len(np.unique(votes.annotator)) == 1:
         return [*said, "There is only one annotator: disagreement cannot be seen."]
     item = np.repeat(np.arange(len(top)), votes.sizes)
+    said += _thin(len(top), len(annotations.classes))
     said += _connected(votes.annotator, item)
-    said += [] if lone else _symmetric(votes, item, len(annotations.classes))
+    said += [] if lone else _symmetric(votes, item, len(annotations.classes), opinions)
     return said + _odd_people(annotations, task, fit)
+
+
+def _opinions(annotations: Annotations, task: str) -> Annotations | None:
+    """The rows of a task that are not gold; None without any."""
+    keep = annotations.in_task(task)
+    if annotations.is_gold is not None:
+        keep = keep & ~annotations.is_gold
+    return annotations.rows(keep) if keep.any() else None
+
+
+def _times(annotations: Annotations) -> Floats:
+    """How many votes each row stands for."""
+    if annotations.count is None:
+        return np.ones(len(annotations))
+    return annotations.count.astype(np.float64)
+
+
+def _voices(annotations: Annotations, votes: Ballots) -> Floats:
+    """Votes per item, a row counting as often as it stands for."""
+    if annotations.rank is not None:
+        return votes.sizes.astype(np.float64)
+    number = np.bincount(annotations.item, _times(annotations)).astype(np.float64)
+    return np.asarray(number[votes.items])
 
 
 def _of_ratings(annotations: Annotations, task: str) -> list[str]:
@@ -55,13 +82,23 @@ def _of_ratings(annotations: Annotations, task: str) -> list[str]:
     item, value = annotations.item[rows], annotations.value
     assert value is not None
     said = []
-    if len(np.unique(item)) == len(item):
+    if (np.bincount(item, _times(annotations)[rows]) <= 1).all():
         said.append("No item has two ratings: their scatter cannot be seen.")
     elif len(np.unique(np.stack([item, value[rows]]), axis=1).T) == len(np.unique(item)):
         said.append("Every item is unanimous: its ratings do not scatter.")
-    if annotations.annotators is not None and len(annotations.annotators) == 1:
+    if annotations.annotator is not None and len(np.unique(annotations.annotator[rows])) == 1:
         said.append("There is only one annotator: disagreement cannot be seen.")
     return said
+
+
+def _thin(items: int, classes: int) -> list[str]:
+    """Warn when there are too few items to learn how often classes occur."""
+    if items >= FEW * (classes - 1):
+        return []
+    return [
+        f"Items are few for {classes} classes ({items}): models of annotators know next "
+        "to nothing about how often a class occurs, and may be far too sure."
+    ]
 
 
 def _connected(annotator: Ints, item: Ints) -> list[str]:
@@ -86,16 +123,16 @@ def _connected(annotator: Ints, item: Ints) -> list[str]:
     ]  # fmt: skip
 
 
-def _symmetric(votes: Ballots, item: Ints, classes: int) -> list[str]:
+def _symmetric(votes: Ballots, item: Ints, classes: int, annotations: Annotations) -> list[str]:
     """Warn when agreement is at chance, so that no model can tell a class from its opposite."""
-    counted = votes.annotator >= 0
     label = np.zeros(len(item), dtype=np.int64)
     label[votes.vote] = votes.label
-    item, label = item[counted], label[counted]
-    cell, times = np.unique(item * classes + label, return_counts=True)
-    size = np.bincount(item)
+    order = np.argsort(annotations.item, kind="stable")
+    cell, code = np.unique(item * classes + label, return_inverse=True)
+    times = np.bincount(code, _times(annotations)[order])
+    size = np.bincount(cell // classes, times)
     pairs = float((size * (size - 1)).sum())
-    share = np.bincount(cell % classes, times, classes) / max(len(item), 1)
+    share = np.bincount(cell % classes, times, classes) / times.sum()
     expected = float((share**2).sum())
     if not pairs or expected >= 1:
         return []

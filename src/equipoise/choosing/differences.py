@@ -85,8 +85,9 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[str]:
     if not pairs:
         return []
     size = len(fits[first].items)
+    noun = "item" if size == 1 else "items"
     said = "; ".join(
-        f"{one.first} and {one.second} decide {one.items:,} of {size:,} items differently"
+        f"{one.first} and {one.second} decide {one.items:,} of {size:,} {noun} differently"
         for one in pairs
     )
     lean = any({"glad", "dawid_skene"} == {one.first, one.second} for one in pairs)

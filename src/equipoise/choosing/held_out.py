@@ -55,7 +55,7 @@ def _refuse(annotations: Annotations, folds: int) -> None:
     if not votes or annotations.annotator is None:
         raise InputError(
             "held-out votes", f"{annotations.kind} annotations", "labels of known annotators",
-            "compare the models by their certainties instead",
+            "compare what the models decide instead",
         )  # fmt: skip
     if folds < 2:
         raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")

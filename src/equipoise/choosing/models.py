@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from equipoise.aggregate import CATALOGUE, Chain, normal
 from equipoise.annotations import Annotations
@@ -12,6 +13,12 @@ from equipoise.plausibilities import Plausibilities
 Model = Callable[..., Plausibilities]
 
 RELIABLE = ("dirichlet", "probabilistic_inverse_rank", "plackett_luce")
+OF_PEOPLE = ("dawid_skene", "dawid_skene_ordinal", "glad")
+PRIORS = {
+    "dirichlet": "a number of at least 0: what every class has without votes",
+    "plackett_luce": "iid, notebook, or a positive number",
+    "probabilistic_inverse_rank": "paper, full ties or notebook",
+}
 ROOM = 500_000_000  # bytes of confusion matrices that `recommended` still accepts
 
 
@@ -27,11 +34,14 @@ class Settings:
         How much a vote is worth; None is the model's own default.
     seed
         Of `plackett_luce`; no other model of the catalogue draws as it is set up here.
+    prior
+        What is believed without votes, a number or a word; None is the model's own default.
     """
 
     threshold: float | None = None
     reliability: float | None = None
     seed: int = 0
+    prior: str | float | None = None
 
 
 def suitable(annotations: Annotations) -> tuple[str, ...]:
@@ -87,11 +97,11 @@ def _why_counts(annotations: Annotations) -> str:
 
 def companions(annotations: Annotations) -> tuple[str, ...]:
     """Models to fit beside the recommended one: where they differ, look before trusting."""
-    beside = {"plackett_luce": ("inverse_rank",), "dawid_skene": ("mean_vote",)}
     name = suitable(annotations)[0]
-    if name == "dawid_skene" and annotations.kind == "binary":
-        return ("glad", "mean_vote")
-    return beside.get(name, ())
+    if name == "dawid_skene":
+        also = {"binary": ("glad",), "ordinal": ("dawid_skene_ordinal",)}
+        return (*also.get(annotations.kind, ()), "mean_vote")
+    return ("inverse_rank",) if name == "plackett_luce" else ()
 
 
 def model(name: str, annotations: Annotations, settings: Settings | None = None) -> Model:
@@ -104,29 +114,77 @@ def model(name: str, annotations: Annotations, settings: Settings | None = None)
     """
     told = settings or Settings()
     choice("model", name, (*CATALOGUE, "normal"))
+    _refuse_annotations(name, annotations)
     _refuse(name, annotations, told)
-    made: Model = CATALOGUE.get(name, normal)
+    how: dict[str, Any] = {}
     if name == "normal":
-        made = partial(made, threshold=told.threshold)
+        how["threshold"] = told.threshold
     if told.reliability is not None:
-        made = partial(made, reliability=told.reliability)
+        how["reliability"] = told.reliability
+    if told.prior is not None:
+        how["preset" if name == "probabilistic_inverse_rank" else "prior"] = _prior(name, told)
     if name == "plackett_luce":
-        made = partial(made, chain=Chain(seed=told.seed))
-    return made
+        how["chain"] = Chain(seed=told.seed)
+    made: Model = CATALOGUE.get(name, normal)
+    return partial(made, **how) if how else made
+
+
+def _prior(name: str, told: Settings) -> str | float:
+    """A prior as the model takes it: a number, or a word that it knows."""
+    prior = told.prior
+    assert prior is not None
+    try:
+        value = float(prior)
+    except ValueError:
+        value = float("nan")
+    number, word = value == value, isinstance(prior, str)
+    if number and name != "probabilistic_inverse_rank":
+        return value
+    if name == "dirichlet" or not word:
+        do = "leave it out for the default, or give one of these"
+        raise InputError(f"{name}, prior", f"{prior!r}", PRIORS[name], do)
+    return prior
+
+
+def _refuse_annotations(name: str, annotations: Annotations) -> None:
+    """Refuse annotations of a kind that the model cannot take, and name one that can."""
+    kind, best = annotations.kind, suitable(annotations)[0]
+    if name == "normal" and kind != "interval":
+        ranked = kind == "ranking"
+        numbers = (
+            ", or read the labels as numbers with kind='interval' and say where they become "
+            "'at least' with --threshold"
+        )
+        raise InputError(
+            "normal", "rankings" if ranked else f"{kind} labels", "ratings",
+            f"choose {best}" + ("" if ranked else numbers),
+        )  # fmt: skip
+    if name != "normal" and kind == "interval":
+        raise InputError(
+            name, "ratings", "classes",
+            "choose normal with a --threshold, or make a yes/no question with at_least()",
+        )  # fmt: skip
+    if name in OF_PEOPLE and kind == "ranking":
+        raise InputError(
+            name, "rankings", "one label per vote",
+            f"choose {best}, or ask about one class with against()",
+        )  # fmt: skip
 
 
 def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
     """Refuse settings that the model has no use for."""
-    if told.reliability is not None and name not in RELIABLE:
-        raise InputError(
-            f"{name}, reliability", f"{told.reliability:g}", "nothing: it has no such setting",
-            f"leave it out, or choose {', '.join(RELIABLE[:-1])} or {RELIABLE[-1]}",
-        )  # fmt: skip
+    for what, owners in (("reliability", RELIABLE), ("prior", tuple(PRIORS))):
+        given = getattr(told, what)
+        if given is not None and name not in owners:
+            raise InputError(
+                f"{name}, {what}", f"{given}", "nothing: it has no such setting",
+                f"leave it out, or choose {', '.join(owners[:-1])} or {owners[-1]}",
+            )  # fmt: skip
     if told.threshold is not None and name != "normal":
         raise InputError(
             f"{name}, threshold", f"{told.threshold:g}",
             "nothing: it takes classes, not ratings",
-            "leave it out, or read the file as ratings with kind 'interval'",
+            "leave it out, or read the file as ratings with kind='interval'",
         )  # fmt: skip
     if name == "normal" and told.threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())

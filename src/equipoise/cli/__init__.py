@@ -1,63 +1,47 @@
 """Command line: each verb reads files, calls one library function, prints or writes one thing.
 
 Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
-input was refused, 2 wrong usage, 130 interrupted. A verb imports what it needs when it runs.
+input was refused, 2 wrong usage, 130 interrupted. A verb imports what it needs when it runs,
+and the verbs themselves come in when they are first asked for, so that an interrupt meanwhile
+is met with a sentence too.
 """
 
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-import typer
+if TYPE_CHECKING:
+    from equipoise.cli._verbs import app
 
-from equipoise.arrays import InputError
-from equipoise.cli.aggregate import aggregate
-from equipoise.cli.datasets import datasets
-from equipoise.cli.demo import demo
-from equipoise.cli.evaluate import evaluate
-from equipoise.cli.report import report
-from equipoise.cli.reproduce import reproduce
+__all__ = ["app", "main", "run"]
 
-app = typer.Typer(
-    name="equipoise",
-    help="Evaluate models when the experts disagree.\n\n"
-    "Start with `equipoise demo`, then give your own two files to `equipoise evaluate`: who "
-    "said what, and what each model scored.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
-for _verb in (evaluate, report, aggregate, reproduce, datasets, demo):
-    app.command(no_args_is_help=_verb in (evaluate, report, aggregate))(_verb)
+INTERRUPTED = 130
 
 
-@app.callback(invoke_without_command=True)
-def top(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
-) -> None:
-    """Evaluate models when the experts disagree."""
-    if version:
-        from equipoise import __version__
+def __getattr__(name: str) -> Any:
+    """Load the verbs when they are first asked for."""
+    if name != "app":
+        message = f"module 'equipoise.cli' has no attribute {name!r}"
+        raise AttributeError(message)
+    from equipoise.cli import _verbs
 
-        print(__version__)
-        raise typer.Exit
+    return _verbs.app
 
 
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
+    from equipoise.arrays import InputError
+    from equipoise.cli._hints import spoken
+    from equipoise.cli._verbs import app
+
     try:
         app()
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
-        print(f"equipoise: {error}", file=sys.stderr)
+        print(f"equipoise: {spoken(error, sys.argv[1:])}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print(
-            "equipoise: interrupted; nothing that was reported as done is lost", file=sys.stderr
-        )
-        return 130
     except BrokenPipeError:
         return 0
     except OSError as error:
@@ -75,7 +59,16 @@ def main() -> None:
     Threads of compiled libraries that are still starting when Python takes itself apart can
     abort the process after all is done; nothing here needs that taking apart.
     """
-    code = run()
+    try:
+        code = run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        with suppress(OSError, ValueError):
+            print(
+                "equipoise: interrupted; what was reported as written is whole",
+                file=sys.stderr,
+            )
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

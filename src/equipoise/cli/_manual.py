@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from equipoise.cli import app
+from equipoise.cli._verbs import app
 
 
 def manual() -> str:

@@ -1,11 +1,13 @@
 """Words given on the command line, turned into values; a wrong word is wrong usage."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._hints import spoken
 
 Value = TypeVar("Value")
 
@@ -19,6 +21,17 @@ def words(text: str | None) -> list[str]:
     ['auroc', 'average_precision']
     """
     return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def class_names(text: str | None) -> list[str]:
+    """Take classes from a list, or from a text file with one class per line."""
+    if text is None or not text.endswith(".txt"):
+        return words(text)
+    try:
+        lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def column_map(text: str | None, option: str) -> dict[str, str]:
@@ -38,4 +51,4 @@ def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
     try:
         return function(value)
     except InputError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise typer.BadParameter(str(spoken(error)), param_hint=option) from None

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 
 def say(*sentences: str) -> None:
-    """Print sentences on standard error."""
+    """Print sentences on standard error, options in place of Python."""
     from rich.markup import escape
 
+    from equipoise.cli._hints import in_options
+
     for sentence in sentences:
-        _errors().print(escape(sentence), highlight=False)
+        _errors().print(escape(in_options(sentence)), highlight=False)
 
 
 def print_json(rows: Any) -> None:

@@ -1,5 +1,6 @@
-"""What `equipoise aggregate --page` writes: one HTML file about the truth."""
+"""Files that `equipoise aggregate` writes: checked before anything is read, then the page."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,30 +11,38 @@ from equipoise.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
-    from equipoise.plausibilities import Plausibilities
+    from equipoise.cli._truth_rows import Fits
 
 
-def check_page(path: Path | None) -> None:
-    """Refuse a page that could not be written before anything is read."""
+def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Refuse a file that could not be written, before anything is read."""
     if path is None:
         return
-    if path.suffix.lower() not in (".html", ".htm"):
-        message = f"got {path.name!r}, expected a name that ends in .html"
-        raise typer.BadParameter(message, param_hint="--page")
-    if not path.absolute().parent.is_dir() or path.is_dir():
+    parent = path.absolute().parent
+    if path.is_dir():
         raise InputError(
-            f"{path}", "cannot be written", "a file in a folder that exists",
-            "make the folder first, or name another file",
+            f"{option} {path}", "a folder", f"a file that ends in {endings[0]}",
+            f"name a file in it: {path / ('truth' + endings[0])}",
+        )  # fmt: skip
+    if path.suffix.lower() not in endings:
+        message = f"got {path.name!r}, expected a name that ends in {endings[0]}"
+        raise typer.BadParameter(message, param_hint=option)
+    if not parent.is_dir():
+        raise InputError(
+            f"{option} {path}", f"there is no folder {str(path.parent)!r}",
+            "a file in a folder that exists", "make the folder first, or name another file",
+        )  # fmt: skip
+    if not os.access(parent, os.W_OK):
+        raise InputError(
+            f"{option} {path}", "a folder that is read-only", "one that may be written to",
+            "name another file",
         )  # fmt: skip
 
 
 def write_page(
-    path: Path,
-    table: "Annotations",
-    made: "Plausibilities",
-    said: tuple[str, str, Sequence[str]],
+    path: Path, table: "Annotations", fits: "Fits", said: tuple[str, str, Sequence[str]]
 ) -> None:
-    """Write the page of an aggregation.
+    """Write the page of an aggregation; held-out scores bring the comparison along.
 
     Parameters
     ----------
@@ -41,12 +50,15 @@ def write_page(
         Name of the data, the sentence on the model, and the notices.
     """
     from equipoise.cli._screen import progress
+    from equipoise.cli._truth_rows import comparison
+    from equipoise.io.files import replaced
     from equipoise.report.truth_page import TruthPage, render_truth
     from equipoise.run.certainty import truth_facts
-    from equipoise.run.folder import write_text
 
     name, reason, notices = said
-    about = TruthPage(f"{name}: what is plausibly true?", reason, tuple(notices))
+    models = comparison(fits) if len(fits.models) > 1 else []
+    about = TruthPage(f"{name}: what is plausibly true?", reason, tuple(notices), models)
     with progress("page"):
-        text = render_truth(truth_facts(table, made, task=made.task), about)
-    write_text(path, text)
+        text = render_truth(truth_facts(table, fits.made, task=fits.task), about)
+    with replaced(path) as file:
+        file.write(text.encode())

@@ -1,86 +1,167 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._inputs import read_votes
+from equipoise.cli._fitting import fit, notes
+from equipoise.cli._inputs import asked, read_votes
 from equipoise.cli._options import checked
-from equipoise.cli._screen import print_json, progress, say
-from equipoise.cli._truth_page import check_page, write_page
-from equipoise.cli._truth_screen import Fits, facts, show
+from equipoise.cli._screen import print_json, say
+from equipoise.cli._truth_page import check_target, write_page
+from equipoise.cli._truth_rows import Fits, facts
+from equipoise.cli._truth_screen import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from equipoise.annotations import Annotations
-    from equipoise.choosing import Model
-    from equipoise.plausibilities import Plausibilities
 
-FOLDS = 5
+FILES, MEANING, MODEL, RESULT = "Files", "What the labels mean", "Model", "Result"
 
 
 def aggregate(
-    annotations: Annotated[Path, typer.Argument(help="Who said what; see `evaluate --help`.")],
+    annotations: Annotated[
+        Path,
+        typer.Argument(
+            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
+            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
+            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, or "
+            "a Label Studio export."
+        ),
+    ],
     model: Annotated[
         str,
         typer.Option(
+            rich_help_panel=MODEL,
             help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
             "`dawid_skene_ordinal`, `glad`, `inverse_rank`, `probabilistic_inverse_rank`, "
-            "`plackett_luce`, `plackett_luce_ml`; `normal` for ratings."
+            "`plackett_luce`, `plackett_luce_ml`; `normal` for ratings.",
         ),
     ] = "auto",
     compare: Annotated[
         bool,
         typer.Option(
-            "--compare", help="Fit every suitable model: held-out votes, and where they differ."
+            "--compare",
+            rich_help_panel=MODEL,
+            help="Fit every suitable model: held-out votes, and where they differ.",
         ),
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Where ratings (`--kind interval`) become 'at least'."),
+        typer.Option(
+            rich_help_panel=MODEL,
+            help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
+        ),
     ] = None,
     reliability: Annotated[
         float | None,
         typer.Option(
-            help="How much a vote is worth: `dirichlet`, `probabilistic_inverse_rank`, "
-            "`plackett_luce`."
+            rich_help_panel=MODEL,
+            help="How much a vote or reading is worth: `dirichlet` (default 1), "
+            "`plackett_luce` (1), `probabilistic_inverse_rank` (20).",
+        ),
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MODEL,
+            help="What is believed without votes: `dirichlet` votes per class (default 1), "
+            "`plackett_luce` `iid` (default), `notebook` or a number, "
+            "`probabilistic_inverse_rank` `paper` (default), `full ties` or `notebook`.",
         ),
     ] = None,
     bootstrap: Annotated[
         int,
-        typer.Option(min=0, help="Refit the model to so many panels of redrawn annotators."),
+        typer.Option(
+            min=0,
+            rich_help_panel=MODEL,
+            help="Refit the model to so many panels of redrawn annotators; a certainty is "
+            "then the share of panels that name the same class. 0: none.",
+        ),
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, rich_help_panel=MODEL, help="Seed of everything that is drawn."),
+    ] = 0,
     task: Annotated[
-        str | None, typer.Option(help="Which question; needed when there are several.")
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING, help="Which question; needed when there are several."
+        ),
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(help="Kind of labels; inferred if left out.")
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+        ),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="All classes, comma-separated; grades lowest first.")
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING, help="All classes, comma-separated; grades lowest first."
+        ),
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Other names, OURS=THEIRS: `item=Study`.")
+    positive: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
     ] = None,
-    layout: Annotated[str, typer.Option(help="As in `evaluate`.")] = "auto",
-    repeats: Annotated[
-        str, typer.Option(help="Several votes on one item: `keep`, `last` or `error`.")
-    ] = "keep",
+    at_least: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
+    ] = None,
     exchangeable: Annotated[
-        bool, typer.Option("--exchangeable", help="Annotators are arbitrary slots.")
+        bool,
+        typer.Option(
+            "--exchangeable",
+            rich_help_panel=MEANING,
+            help="Annotator names are arbitrary slots, not persons.",
+        ),
     ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Other names, OURS=THEIRS: `item=Study,annotator=Reader`.",
+        ),
+    ] = None,
+    layout: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="`auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
+        ),
+    ] = "auto",
+    repeats: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
+        ),
+    ] = "keep",
     out: Annotated[
-        Path | None, typer.Option(help="File for the plausibilities, ending in .npz.")
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT, help="File for the plausibilities, ending in .npz."
+        ),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="File for a page about the truth, ending in .html.")
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT, help="File for a page about the truth, ending in .html."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            rich_help_panel=RESULT,
+            help="Print everything as JSON. Items have the classes with a mass of their own, "
+            "and `others` for all the rest together; a log-likelihood of minus infinity is "
+            'the text "-inf", undefined is null.',
+        ),
+    ] = False,
 ) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
@@ -94,93 +175,44 @@ def aggregate(
     from equipoise.choosing import recommended
 
     _check_words(options)
-    check_page(page)
-    table = read_votes(options)
+    check_target("--out", out, (".npz",))
+    check_target("--page", page, (".html", ".htm"))
+    table = asked(read_votes(options), options)
     question = _task(table, task)
     name, reason = recommended(table) if model == "auto" else (model, f"{model} was asked for.")
-    fits = _fitted(table, Fits(name, question, {}, {}), options)
-    notes = _notes(table, fits, options)
-    say(f"Model: {reason}", *(f"Note: {one}" for one in notes))
+    fits = fit(table, Fits(name, question, {}, {}), options)
+    noted = notes(table, fits, options)
+    say(f"Model: {reason}", *(f"Note: {one}" for one in noted))
     if out is not None:
         from equipoise.io import write_plausibilities
 
         write_plausibilities(fits.made, out)
         say(f"Wrote {out}")
     if page is not None:
-        write_page(page, table, fits.made, (annotations.stem, reason, notes))
+        shown = fits if compare else fits._replace(models={name: fits.made})
+        write_page(page, table, shown, (annotations.stem, reason, noted))
         say(f"Wrote {page}")
     rows = facts(table, fits)
     if as_json:
-        told = {"model": name, "reason": reason, "method": fits.made.method, "seed": seed}
-        told["parameters"] = fits.made.parameters
-        print_json({**told, **rows, "notices": notes})
+        told = {**_told(options), "model": name, "reason": reason, "method": fits.made.method}
+        print_json({**told, **rows, "notices": noted})
     else:
         show(fits.made, rows)
 
 
-def _fitted(table: "Annotations", asked: Fits, options: dict[str, Any]) -> Fits:
-    """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
-    from equipoise.aggregate import annotator_bootstrap
-    from equipoise.choosing import Settings, companions, fitted, held_out, model, suitable
+def _told(options: dict[str, Any]) -> dict[str, Any]:
+    """What the result was made with: version, input and seed."""
+    from equipoise import __version__
+    from equipoise.run import hashed
 
-    own = Settings(options["threshold"], options["reliability"], options["seed"])
-    models = {asked.name: model(asked.name, table, own)}
-    beside = companions(table) if options["model"] == "auto" else ()
-    for name in suitable(table) if options["compare"] else beside:
-        models.setdefault(name, model(name, table, Settings(own.threshold, seed=own.seed)))
-    scored = options["compare"] and _votes(table)
-    draws = options["bootstrap"]
-    total = len(models) + draws + (FOLDS * len(models) if scored else 0)
-    with progress("fitting") as tell:
-        plain = _ticking(models, tell, total)
-        chosen = plain[asked.name]
-        if draws:
-            chosen = partial(annotator_bootstrap, chosen, draws=draws, seed=own.seed)
-        fits = fitted(table, {**plain, asked.name: chosen}, asked.task)
-        if scored:
-            scores = held_out(table, plain, folds=FOLDS, seed=own.seed, task=asked.task)
-            return asked._replace(models=fits, scores=scores)
-    return asked._replace(models=fits)
-
-
-def _ticking(
-    models: dict[str, "Model"], tell: "Callable[[int, int], None]", total: int
-) -> dict[str, "Model"]:
-    """The same models, moving the bar after every fit."""
-    done = count(1)
-
-    def ticked(fit: "Model") -> "Model":
-        def run(*args: Any, **how: Any) -> "Plausibilities":
-            made = fit(*args, **how)
-            tell(next(done), total)
-            return made
-
-        return run
-
-    return {name: ticked(fit) for name, fit in models.items()}
-
-
-def _notes(table: "Annotations", fits: Fits, options: dict[str, Any]) -> list[str]:
-    """What the data, the fit and the comparison say that the user should know."""
-    from equipoise.choosing import cautions, verdict
-
-    known = fits.models.get("dawid_skene")
-    notes = [*table.notices, *cautions(table, fits.task, fit=known), *fits.made.notices]
-    notes += verdict(fits.models)
-    if options["compare"] and not fits.scores:
-        what = {"interval": "of ratings", "ranking": "of rankings"}.get(
-            table.kind, "of anonymous votes"
-        )
-        notes.append(
-            f"The likelihood {what} is not held out: it needs single labels of known "
-            "annotators. Compare certainties and decisions instead."
-        )
-    if float("-inf") in fits.scores.values():
-        notes.append(
-            "A held-out log-likelihood of -inf: a held-out vote got chance 0, because the "
-            "model had ruled its class out."
-        )
-    return notes
+    (file,) = hashed("annotations", [options["annotations"]])
+    question = {name: options[name] for name in ("positive", "at_least", "task")}
+    return {
+        "version": __version__,
+        "input": {name: file[name] for name in ("name", "sha256")},
+        "seed": options["seed"],
+        **question,
+    }
 
 
 def _check_words(options: dict[str, Any]) -> None:
@@ -201,16 +233,22 @@ def _check_words(options: dict[str, Any]) -> None:
 
 
 def _task(table: "Annotations", task: str | None) -> str:
-    from equipoise.arrays import InputError, listed
+    """The task that was asked for, or the only one."""
+    from equipoise.arrays import InputError, listed, nearest
 
     if task is None and len(table.tasks) > 1:
         raise InputError(
             "annotations", f"{len(table.tasks)} tasks ({listed(table.tasks)})", "one",
             "choose one with --task",
         )  # fmt: skip
-    return table.tasks[0] if task is None else task
-
-
-def _votes(table: "Annotations") -> bool:
-    """Whether held-out votes can be scored."""
-    return table.annotator is not None and table.rank is None and table.label is not None
+    if task is None or task in table.tasks:
+        return table.tasks[0] if task is None else task
+    if table.tasks == ("",):
+        raise InputError(
+            f"--task {task}", "no such task", "none: there is only one, and it has no name",
+            "leave --task out, or name the column of tasks: --columns task=COLUMN",
+        )  # fmt: skip
+    do = nearest(task, table.tasks)
+    raise InputError(
+        f"--task {task}", "no such task", f"one of {listed(table.tasks, most=8)}", do
+    )

@@ -17,7 +17,13 @@ def reproduce(
         typer.Argument(help="Which result; leave out for a list."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the recomputed rows at full precision.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Print the recomputed rows at full precision, each with `value`, "
+            "`published`, `tolerance` and `agrees` (null where nothing was published); "
+            "without a name, the list.",
+        ),
     ] = False,
 ) -> None:
     """Recompute a published table from raw data and show both side by side."""
@@ -25,8 +31,7 @@ def reproduce(
     from equipoise.reproduce import CATALOGUE
 
     if name is None:
-        for one in CATALOGUE:
-            print(one)
+        _list(as_json=as_json)
         return
     if name not in CATALOGUE:
         message = f"got {name!r}, expected a known result; {nearest(name, CATALOGUE)}"
@@ -37,6 +42,23 @@ def reproduce(
         print_json(result.record())
     else:
         _show(result)
+
+
+def _list(*, as_json: bool) -> None:
+    """Print names and first lines of what can be reproduced."""
+    import inspect
+
+    from equipoise.reproduce import CATALOGUE
+
+    rows = []
+    for name, function in CATALOGUE.items():
+        text = inspect.getdoc(inspect.getmodule(function)) or ""
+        rows.append({"name": name, "description": text.partition("\n")[0]})
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(f"{row['name']:<22}{row['description']}")
 
 
 def _show(result: "Reproduction") -> None:
@@ -55,12 +77,10 @@ def _show(result: "Reproduction") -> None:
         table.add_column("tolerance", justify="right", style="dim")
     for row in result.rows:
         table.add_row(*map(escape, _cells(result, row)))
-    agree, cells = result.agreement()
-    within = "the tolerance of their row" if by_row else f"{result.tolerance:g}"
     screen = output()
     screen.print(table)
     screen.print(f"Published: {result.source}")
-    screen.print(f"{agree} of {cells} published cells agree within {within}.")
+    screen.print(result.verdict())
     screen.print(*result.notes, sep="\n")
 
 

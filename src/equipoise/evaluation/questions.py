@@ -123,7 +123,13 @@ class Question:
                 f"at most {MOST_BYTES / 2**30:g} GB for metrics of classes",
                 "choose metrics of draws (topk_accuracy, ...), fewer draws, or resample items",
             )  # fmt: skip
-        return np.stack([self.plausible.class_draws(name) for name in self.classes])
+        if not self.plausible.rest_shape:
+            return np.stack([self.plausible.class_draws(name) for name in self.classes])
+        full = np.empty((len(self.classes), len(self.items), self.plausible.draws))
+        first = len(self.plausible.classes) - len(self.classes)
+        for draw in range(self.plausible.draws):  # each splits its rest over the classes once
+            full[:, :, draw] = self.plausible.draw(draw)[:, first:].T
+        return full
 
     @cached_property
     def masses(self) -> list[Floats]:

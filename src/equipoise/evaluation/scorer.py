@@ -12,8 +12,8 @@ import numpy as np
 
 from equipoise.arrays import Floats, listed
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.cautions import missing_classes, votes_notices
-from equipoise.evaluation.draw_scores import draw_scores
+from equipoise.evaluation.cautions import infinite_notices, votes_notices, why_undefined
+from equipoise.evaluation.draw_scores import draw_scores, draw_truth
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.gradients import gradient_replicates
 from equipoise.evaluation.influential import Influential, influential_items
@@ -61,6 +61,8 @@ class Scorer:
             ]
             for one in aligned
         ]  # fmt: skip
+        of_draws = next((one for one in metrics if one.labels == "draws"), None)
+        self.truths = [draw_truth(one.question, of_draws) for one in aligned if of_draws]
         self.errors: dict[str, float] = {}
 
     def run(
@@ -93,7 +95,8 @@ class Scorer:
         def fill(cell: tuple[int, int, int]) -> None:
             t, k, m = cell
             one, metric = self.aligned[t], self.metrics[k]
-            found = draw_scores(one, metric, list(one.scores)[m], self.plan)
+            model = list(one.scores)[m]
+            found = draw_scores(one, self.truths[t], metric, model, self.plan)
             values[t, k, :, m], replicates[t, k, :, m], error = found
             self.errors[metric.name] = max(self.errors.get(metric.name, 0.0), error)
 
@@ -156,15 +159,17 @@ class Scorer:
 
     def notices(self, values: Floats) -> list[str]:
         """What the user should know about ties and undefined values."""
-        said = votes_notices([one.question for one in self.aligned], self.plan)
+        asked = [one.question for one in self.aligned]
+        said = votes_notices(asked, self.plan, self.metrics)
         said += self._ties() if any("average_precision" in m.name for m in self.metrics) else []
         for t, one in enumerate(self.aligned):
             task = f" of task {one.question.task!r}" if one.question.task else ""
             for k, label in np.argwhere(np.isnan(values[t]).all(axis=2)):
                 said.append(
                     f"{self.metrics[k].title} with {LABELS[label]} labels{task} is undefined: "
-                    f"{missing_classes(one.question, LABELS[label])}."
+                    f"{why_undefined(one.question, self.metrics[k], LABELS[label])}."
                 )
+            said += infinite_notices(one, self.metrics, values[t], LABELS)
         return said + [
             f"{name}: the Monte Carlo error of its draws is {error:.2g}."
             for name, error in self.errors.items()

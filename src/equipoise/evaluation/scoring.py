@@ -112,6 +112,7 @@ def evaluate(
         interval="normal" if plan.kind == "influence" else how.interval,
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
+        scores=tuple(one.scores for one in aligned),
         influential=scorer.influential(values),
         notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
     )
@@ -186,4 +187,6 @@ def _asked(
 
 
 def _truth_notices(truth: Truths) -> tuple[str, ...]:
-    return truth.notices if isinstance(truth, Annotations) else ()
+    """What the annotations, or the fits, have to say; each sentence once."""
+    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
+    return tuple(dict.fromkeys(said for part in parts for said in part.notices))

@@ -1,10 +1,13 @@
-"""Bytes from a path, and every way in which that can fail, as one kind of error."""
+"""Bytes from a path or to it, and every way in which that can fail, as one kind of error."""
 
 import gzip
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from equipoise.arrays import InputError, listed
 
@@ -43,24 +46,49 @@ def content(path: AnyPath) -> Content:
     place = Path(path)
     try:
         data = place.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(
-            str(path), "no such file", "a file", _similar(place) or "check the path"
-        ) from error
-    except IsADirectoryError as error:
-        raise InputError(
-            str(path), "a folder", "a file", "give the path of each file in it"
-        ) from error
     except (OSError, ValueError) as error:
-        raise InputError(
-            str(path), f"cannot be read ({error})", "a readable file", "check the path"
-        ) from error
+        raise unreadable(path, error) from error
     inner = place
     if place.suffix.lower() == ".gz":
         inner, data = place.with_suffix(""), _unpacked(place.name, data)
     if len(data) < LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
     return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:
+    """Say why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        do = _similar(Path(path)) or "check the path"
+        return InputError(str(path), "no such file", "a file", do)
+    if isinstance(error, IsADirectoryError):
+        return InputError(str(path), "a folder", "a file", "give the path of each file in it")
+    return InputError(
+        str(path), f"cannot be read ({error})", "a readable file", "check the path"
+    )
+
+
+@contextmanager
+def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
+    """Write a file in one step: a reader sees the old one or the new one.
+
+    Whatever stops the writing, an interrupt too, nothing of it is left behind.
+    """
+    target = Path(path)
+    scratch = target.with_name(f".{target.name}.part")
+    try:
+        with scratch.open("wb") as file:
+            yield file
+        scratch.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(
+                str(path), f"cannot be written ({error.strerror or error})",
+                "a file in a folder that exists and may be written to", "name another file",
+            ) from error  # fmt: skip
+        raise
 
 
 def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:

@@ -5,7 +5,8 @@ checksum, so a damaged file is noticed. The same plausibilities give the same by
 
 Schema 1 knew the laws ``dirichlet`` and ``labels`` only; schema 2 adds ``normal``, whose
 threshold is a plain number. A file has the lowest schema that can hold it, so older versions
-read what they understand and refuse the rest.
+read what they understand and refuse the rest. Whether the classes are grades is said only where
+they are.
 """
 
 import json
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import InputError
+from equipoise.io.files import replaced, unreadable
 from equipoise.laws import LAWS, Law
 from equipoise.plausibilities import Plausibilities, Skills
 
@@ -36,7 +38,6 @@ PLAIN = (
 
 def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> None:
     """Write plausibilities to a file that `read_plausibilities` gives back."""
-    target = Path(path)
     arrays: dict[str, Any] = {
         name: getattr(plausibilities, name) for name in ("start", "label", "mass", "rest")
     }
@@ -47,6 +48,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     header: dict[str, Any] = {"schema": 2 if numbers else 1}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["diagnostics"] = dict(plausibilities.diagnostics)
+    header |= {"ordered": True} if plausibilities.ordered else {}
     if law is not None and law.name in LAWS:
         header["law"] = law.name
         header |= {"law_numbers": numbers} if numbers else {}
@@ -59,10 +61,8 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
         arrays |= {f"skills_{key}": one for key, one in _arrays(plausibilities.skills).items()}
     text = json.dumps(header, default=_plain)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    scratch = target.with_name(f".{target.name}.part")
-    with scratch.open("wb") as file:
+    with replaced(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    scratch.replace(target)
 
 
 def read_plausibilities(path: str | Path) -> Plausibilities:
@@ -72,9 +72,11 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         with target.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(arrays.pop("header").tobytes())
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
-            f"{target}", "missing, damaged or something else",
+            f"{target}", "damaged or something else",
             "a file written by write_plausibilities", "write it again",
         ) from error  # fmt: skip
     if header.get("schema") not in SCHEMAS:
@@ -89,6 +91,7 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         **facts,
         **arrays,
         diagnostics=header["diagnostics"],
+        ordered=header.get("ordered", False),
         law=LAWS[header["law"]](**law, **header.get("law_numbers", {}))
         if "law" in header
         else None,

@@ -34,6 +34,7 @@ from equipoise.metrics import squared_absolute_rps as _squared_absolute_rps
 from equipoise.metrics import topk_accuracy as _topk_accuracy
 from equipoise.metrics import total_variation as _total_variation
 from equipoise.metrics._arguments import Copies
+from equipoise.metrics._conditioned import conditioned
 from equipoise.metrics._covariance import clustered, influence_covariance
 from equipoise.metrics._item_scores import ItemScore, item_scores, worst_items
 from equipoise.metrics._metric import Block, Metric, Order, Prepared, Truth
@@ -136,6 +137,7 @@ __all__ = [
     "brier_score",
     "brier_score_per_item",
     "clustered",
+    "conditioned",
     "entropy_correlation",
     "expected_calibration_error",
     "expected_cost",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from equipoise.report import truth_case, truth_people, truth_sweep
+from equipoise.report import truth_case, truth_models, truth_people, truth_sweep
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count
 from equipoise.report.page import asset, contents, document
@@ -17,19 +17,6 @@ from equipoise.report.palette import css
 from equipoise.report.tables import facts as fact_list
 from equipoise.report.tables import figure, finding, folded
 from equipoise.report.truth_run import ambiguous_parts, certainty_parts
-
-LABELS_LAW = (
-    "In this model exactly one class of an item is right, and the certainty is the chance that "
-    "the leading class is that one."
-)
-SHARES_LAW = (
-    "The certainty of an item is the chance that the class that leads it really has the "
-    "largest share, given how few and how divided the annotations are."
-)
-NO_LAW = (
-    "This model gives one distribution over classes per item and no doubt about it, so the "
-    "certainty only tells ties from clear cases."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +31,14 @@ class TruthPage:
         One sentence on the model and why it was chosen.
     notices
         What the reader should know about the data, one sentence each.
+    models
+        A row per model that was compared, the one of the page first; empty for none.
     """
 
     title: str = "What is plausibly true?"
     model: str = ""
     notices: Sequence[str] = ()
+    models: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +67,7 @@ def render_truth(facts: Mapping[str, Any], about: TruthPage | None = None) -> st
     said = about or TruthPage()
     parts = [_certainty(facts), _items(facts), _annotators(facts), _cases(facts)]
     parts += [_sweep(facts)] if facts["swept"] else []
+    parts += [_models(facts, said)] if said.models else []
     parts.append(_method(facts, said))
     return document(
         said.title,
@@ -125,11 +116,8 @@ def _opening(facts: Mapping[str, Any], said: TruthPage) -> Html:
 
 def _certainty(facts: Mapping[str, Any]) -> _Part:
     """How certain the items are."""
-    note = LABELS_LAW if facts["law"] == "labels" else SHARES_LAW
-    if facts["law"] is None and facts["draws"] == 1:
-        note = NO_LAW
     body = certainty_parts(facts["certainty"])
-    return _Part("certainty", "How certain is the truth", body, note)
+    return _Part("certainty", "How certain is the truth", body, str(facts["meaning"]))
 
 
 def _items(facts: Mapping[str, Any]) -> _Part:
@@ -201,6 +189,17 @@ def _sweep(facts: Mapping[str, Any]) -> _Part:
         f"do not settle. {sweep['how']}"
     )
     return _Part("reliability", "If annotations counted more", body, note)
+
+
+def _models(facts: Mapping[str, Any], said: TruthPage) -> _Part:
+    """What other models make of the same annotations."""
+    body = join(
+        [
+            finding(truth_models.finding(said.models, facts["items"])),
+            truth_models.numbers(said.models, facts["items"]),
+        ]
+    )
+    return _Part("models", "What other models say", body, truth_models.note(said.models))
 
 
 def _method(facts: Mapping[str, Any], said: TruthPage) -> _Part:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 Key = tuple[str, ...]
 Tell = Callable[[int, int], None]  # what is done, and how much there is
@@ -35,6 +36,9 @@ class Reproduction:
     formats
         How columns are shown: of the recomputed and of the published figure; four and three
         decimals where absent.
+    figures
+        How many figures were published, where one is compared with several rows; None is as
+        many as there are compared cells.
     """
 
     title: str
@@ -46,6 +50,7 @@ class Reproduction:
     tolerance: float | Mapping[Key, float]
     notes: Sequence[str] = ()
     formats: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    figures: int | None = None
 
     def key(self, row: Mapping[str, str | float]) -> Key:
         """The identifying values of a row."""
@@ -70,14 +75,45 @@ class Reproduction:
         ]
         return sum(cells), len(cells)
 
-    def record(self) -> list[dict[str, str | float | None]]:
-        """The rows for a program; where tolerances differ, with them and what was published."""
-        rows: list[dict[str, str | float | None]] = [dict(row) for row in self.rows]
+    def record(self) -> list[dict[str, Any]]:
+        """The rows for a program, all with value, published, tolerance and agrees.
+
+        Where one column is compared, value and published are its numbers; where several are,
+        numbers by column. What was not published is None.
+        """
+        return [{**row, **self._named(row), **self._judged(row)} for row in self.rows]
+
+    def _named(self, row: Mapping[str, str | float]) -> dict[str, float | None]:
+        """What was published, by the name of its column, where tolerances differ by row."""
         if not isinstance(self.tolerance, Mapping):
-            return rows
-        for row, given in zip(rows, self.rows, strict=True):
-            figures = self.published.get(self.key(given), {})
-            for column in self.compared():
-                row[f"published_{column}"] = figures.get(column)
-            row["tolerance"] = self.tolerance.get(self.key(given))
-        return rows
+            return {}
+        figures = self.published.get(self.key(row), {})
+        return {f"published_{column}": figures.get(column) for column in self.compared()}
+
+    def _judged(self, row: Mapping[str, str | float]) -> dict[str, Any]:
+        """A row beside what was published of it."""
+        key, columns = self.key(row), self.compared()
+        figures = self.published.get(key, {})
+        value = {column: row[column] for column in columns}
+        single = len(columns) == 1
+        room = self.allowed(key) if figures else None
+        return {
+            "value": value[columns[0]] if single else value,
+            "published": (figures.get(columns[0]) if single else dict(figures)) or None,
+            "tolerance": room,
+            "agrees": None
+            if room is None
+            else all(abs(float(row[name]) - x) <= room for name, x in figures.items()),
+        }
+
+    def verdict(self) -> str:
+        """How many published figures come out, in one sentence."""
+        agree, cells = self.agreement()
+        by_row = isinstance(self.tolerance, Mapping)
+        within = "the tolerance of their row" if by_row else f"{self.tolerance:g}"
+        if self.figures is None:
+            return f"{agree} of {cells} published cells agree within {within}."
+        noun = "figure" if self.figures == 1 else "figures"
+        rows = f"{self.keys[0]}s" if len(self.keys) == 1 else "rows"
+        said = f"{self.figures} published {noun}, compared with {cells} {rows}"
+        return f"{said}: {agree} agree within {within}."

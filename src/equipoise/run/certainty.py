@@ -16,6 +16,7 @@ from equipoise.plausibilities import Plausibilities
 from equipoise.run.ambiguity import certainty_row, ranked, voted
 from equipoise.run.cases import SEED, cases
 from equipoise.run.describe import annotator_rows
+from equipoise.run.meaning import meaning
 from equipoise.run.record import plain
 from equipoise.run.sweep import reliability_sweep
 
@@ -59,6 +60,7 @@ def truth_facts(
                 "kind": annotations.kind,
                 "method": made.method,
                 "law": None if made.law is None else made.law.name,
+                "meaning": meaning(made).sentence,
                 "items": len(made.items),
                 "classes": len(made.classes),
                 "votes": int(sizes.sum()),

@@ -2,6 +2,9 @@
 
 ``run.json`` is written last and names the hash of the replicates, so a folder that has one is
 whole: an interrupted or broken write is noticed, never half read.
+
+Undefined numbers are null. Schema 2 adds infinite ones, written "inf" and "-inf"; a run has the
+lowest schema that can hold it, so earlier versions read all runs without them.
 """
 
 import hashlib
@@ -16,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.io.files import replaced
 
-SCHEMA = 1
+SCHEMA = 2
+SCHEMAS = (1, 2)  # those that can be read
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
 PAGE = "report.html"
@@ -43,11 +48,9 @@ class Run:
         target = prepared(folder, overwrite=overwrite)
         target.mkdir(parents=True, exist_ok=True)
         (target / HEADER).unlink(missing_ok=True)
-        scratch = target / f".{REPLICATES}.part"
-        with scratch.open("wb") as out:
+        with replaced(target / REPLICATES) as out:
             np.save(out, self.replicates)
-        digest = _sha256(scratch)
-        scratch.replace(target / REPLICATES)
+        digest = _sha256(target / REPLICATES)
         header = dict(self.header)
         header["replicates"] = {
             "file": REPLICATES,
@@ -94,9 +97,8 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file in one step, so that a reader sees the old one or the new one."""
-    scratch = path.with_name(f".{path.name}.part")
-    scratch.write_text(text, encoding="utf-8", newline="\n")
-    scratch.replace(path)
+    with replaced(path) as out:
+        out.write(text.encode("utf-8"))
 
 
 def _header(target: Path) -> dict[str, Any]:
@@ -115,9 +117,9 @@ def _header(target: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}", "not a run header", "JSON with a schema number", "run evaluate again"
         )
-    if header["schema"] != SCHEMA:
+    if header["schema"] not in SCHEMAS:
         raise InputError(
-            f"{path}", f"schema {header['schema']}", f"schema {SCHEMA}",
+            f"{path}", f"schema {header['schema']}", f"schema 1 to {SCHEMA}",
             "read it with the version of equipoise that wrote it, or run evaluate again",
         )  # fmt: skip
     return header

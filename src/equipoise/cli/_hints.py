@@ -1,0 +1,74 @@
+"""Messages of the library in the words of the command line.
+
+The library speaks Python (``kind='interval'``, ``against()``); where an option does the same,
+the option is named instead.
+"""
+
+import re
+from collections.abc import Sequence
+
+from equipoise.arrays import InputError
+
+OPTIONS = ("kind", "layout", "repeats", "on_missing", "prediction_layout", "prior", "task")
+ASKING = ("aggregate", "evaluate")  # verbs with --positive and --at-least
+
+POSITIVE, AT_LEAST = "--positive CLASS", "--at-least VALUE"
+QUESTIONS = (
+    (r"\bagainst\([^)]*\)", POSITIVE),
+    (r"\bpositive=", POSITIVE),
+    (r"\bat_least(\([^)]*\))?", AT_LEAST),
+)
+OTHERS = (
+    (r"\bcolumns=\{'([^']*)': '([^']*)'\}", r"--columns \1=\2"),
+    (r"\bclasses=\[\.\.\.\]", "--classes A,B,..."),
+    (r"\bclasses=", "--classes"),
+    (r"\bexchangeable=True", "--exchangeable"),
+    (r"\bwith kind '(\w+)'", r"with --kind \1"),
+    (r"\bthe model '(\w+)'", r"--model \1"),
+    (r"(--[a-z-]+ [\w-]+) \(\1\)", r"\1"),
+)
+
+
+def spoken(error: InputError, words: Sequence[str] = ()) -> InputError:
+    """The same refusal with options in place of Python, and no list given twice.
+
+    Parameters
+    ----------
+    words
+        What was typed, the verb among it: not every verb has every option.
+
+    Examples
+    --------
+    >>> print(spoken(InputError("file", "x", "y", "read it with kind='interval'")))
+    file: x, expected y; read it with --kind interval
+    >>> known = InputError("--model", "'x'", "one of a, b", "known are 'a', 'b'")
+    >>> print(spoken(known))
+    --model: 'x', expected one of a, b; choose one of these
+    """
+    asks = any(verb in words for verb in ASKING)
+    expected, do = (in_options(part, asks=asks) for part in (error.expected, error.do))
+    if do.startswith("known are ") and expected.startswith("one of "):
+        do = "choose one of these"
+    return InputError(error.where, error.got, expected, do)
+
+
+def in_options(text: str, *, asks: bool = True) -> str:
+    """Options in place of Python; `asks` if the verb has --positive and --at-least.
+
+    Examples
+    --------
+    >>> in_options("say kind='ordinal' with classes=[...] for grades")
+    'say --kind ordinal with --classes A,B,... for grades'
+    >>> in_options("ask about one class with against()")
+    'ask about one class with --positive CLASS'
+    """
+    names = "|".join(OPTIONS)
+    text = re.sub(rf"\b({names})=['\"]([\w -]+)['\"]", _option, text)
+    for pattern, option in (*OTHERS, *(QUESTIONS if asks else ())):
+        text = re.sub(pattern, option, text)
+    return text
+
+
+def _option(found: re.Match[str]) -> str:
+    """One keyword as an option."""
+    return f"--{found[1].replace('_', '-')} {found[2]}"

@@ -1,0 +1,36 @@
+"""The verbs of the command line, and what is said when none is given."""
+
+import typer
+
+from equipoise.cli.aggregate import aggregate
+from equipoise.cli.agreement import agreement
+from equipoise.cli.datasets import datasets
+from equipoise.cli.demo import demo
+from equipoise.cli.evaluate import evaluate
+from equipoise.cli.report import report
+from equipoise.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="equipoise",
+    help="Evaluate models when the experts disagree.\n\n"
+    "Start with `equipoise demo`, then give your own two files to `equipoise evaluate`: who "
+    "said what, and what each model scored.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for _verb in (evaluate, report, aggregate, agreement, reproduce, datasets, demo):
+    app.command(no_args_is_help=_verb in (evaluate, report, aggregate, agreement))(_verb)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    """Evaluate models when the experts disagree."""
+    if version:
+        from equipoise import __version__
+
+        print(__version__)
+        raise typer.Exit
