@@ -17,6 +17,7 @@ EVERY = (
     "streaming",
     "draw_metrics",
     "agreement",
+    "stability",
 )
 
 for name in sys.argv[1:] or EVERY:

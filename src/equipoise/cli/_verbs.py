@@ -7,6 +7,7 @@ from equipoise.cli.agreement import agreement
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
 from equipoise.cli.evaluate import evaluate
+from equipoise.cli.plan import plan
 from equipoise.cli.report import report
 from equipoise.cli.reproduce import reproduce
 
@@ -20,8 +21,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for _verb in (evaluate, report, aggregate, agreement, reproduce, datasets, demo):
-    app.command(no_args_is_help=_verb in (evaluate, report, aggregate, agreement))(_verb)
+for _verb in (evaluate, report, aggregate, agreement, plan, reproduce, datasets, demo):
+    app.command(no_args_is_help=_verb in (evaluate, report, aggregate, agreement, plan))(_verb)
 
 
 @app.callback(invoke_without_command=True)
