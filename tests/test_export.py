@@ -19,6 +19,7 @@ from equipoise.export import (
     write_table,
 )
 from equipoise.export.references import ENTRIES, SOURCES
+from equipoise.run.stability import ANALYSES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [
@@ -56,14 +57,14 @@ def test_tables_are_written_by_their_ending(tmp_path, ending):
 
 
 def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(InputError, match="one of '.csv', '.md', '.tex'"):
+    with pytest.raises(InputError, match=r"one of '\.csv', '\.md', '\.tex'"):
         write_table(ROWS, tmp_path / "t.xls")
 
 
 def test_every_source_is_an_entry_and_every_name_is_known():
     assert {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
     kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds"}
-    known = {*metrics.CATALOGUE, *MODELS, *kinds, "critical_difference"}
+    known = {*metrics.CATALOGUE, *MODELS, *kinds, *ANALYSES}
     known |= {"precision_at", "recall_at", "auroc:multiclass=ovo"}
     assert set(SOURCES) <= known
     for text in ENTRIES.values():

@@ -7,10 +7,13 @@ import pytest
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.report import render
+from equipoise.report.stability_page import StabilityPage, figures, render_stability
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.run.certainty import truth_facts
 from tests.report_distributions_sample import sample_runs
 from tests.report_sample import Shape, sample
+from tests.report_stability_sample import STUDIES
+from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -95,6 +98,13 @@ def folder(tmp_path_factory):
         facts = truth_facts(table, model(table), task="")
         page = render_truth(facts, TruthPage(f"{name}{BAD}", BAD, (BAD, LONG)))
         (made / f"{name}.html").write_text(page, encoding="utf-8")
+    for name in STUDIES:
+        page = render_stability(
+            stability(name), StabilityPage(f"{name}{BAD}", LONG, (BAD,), BAD)
+        )
+        (made / f"{name}.html").write_text(page, encoding="utf-8")
+    for name, drawn in figures(stability("stability")).items():
+        (made / f"{name}.svg").write_text(drawn, encoding="utf-8")
     return made
 
 
@@ -130,7 +140,7 @@ def choose(page, ident):
     page.click(f"label[for={ident}]")
 
 
-@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *PROBABILITIES])
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *STUDIES, *PROBABILITIES])
 def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
     page = visit(name)
     page.mouse.wheel(0, 4000)
@@ -139,7 +149,7 @@ def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
 
 
 @pytest.mark.parametrize("script", [True, False])
-@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *PROBABILITIES])
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *STUDIES, *PROBABILITIES])
 def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
     phone = {"width": 390, "height": 844}
     page = visit(name, viewport=phone, java_script_enabled=script)
@@ -152,7 +162,8 @@ def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("sample", 40), ("grades", 30), ("truth of votes", 15)]
+    ("name", "least"),
+    [("sample", 40), ("grades", 30), ("truth of votes", 15), ("stability", 20)],
 )
 def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit, name, least):
     page = visit(name)
@@ -181,7 +192,8 @@ def test_the_skip_link_comes_first(visit):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("sample", 500), ("grades", 300), ("truth of votes", 200)]
+    ("name", "least"),
+    [("sample", 500), ("grades", 300), ("truth of votes", 200), ("stability", 600)],
 )
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_reaches_aa(visit, scheme, name, least):
@@ -311,3 +323,44 @@ def test_the_truth_is_reached_by_the_skip_link_and_its_theme_chosen(visit):
     ground = "getComputedStyle(document.body).backgroundColor"
     page.click(".theme")
     assert page.evaluate(ground) == "rgb(251, 251, 249)"
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_page_on_stability_is_whole_without_a_script(visit, name):
+    page = visit(name, java_script_enabled=False)
+    shown = "all => all.every(part => part.checkVisibility() && part.clientHeight > 60)"
+    assert page.eval_on_selector_all("section", shown)
+    assert page.locator("svg").count() > 5
+    assert page.locator("img, b").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", STUDIES)
+def test_words_of_a_figure_stay_on_it(visit, name, width):
+    page = visit(name, viewport={"width": width, "height": 900})
+    cut = """all => all.filter(words => {
+      const own = words.getBoundingClientRect();
+      const frame = words.ownerSVGElement.getBoundingClientRect();
+      return own.left < frame.left - 2 || own.right > frame.right + 2
+        || own.top < frame.top - 2 || own.bottom > frame.bottom + 2;
+    }).map(words => words.textContent)"""
+    assert page.eval_on_selector_all("svg text", cut) == []
+
+
+def test_a_figure_of_stability_is_a_file_that_a_browser_shows(visit, folder):
+    page = visit("stability")
+    for file in sorted(folder.glob("*.svg")):
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.tagName") == "svg"
+        assert page.evaluate("document.documentElement.getBoundingClientRect().width") > 300
+    assert page.locator("parsererror").count() == 0
+
+
+def test_stability_prints_its_figures_and_is_reached_by_the_skip_link(visit):
+    page = visit("stability")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#ranking"
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#ranking svg").first.is_visible()

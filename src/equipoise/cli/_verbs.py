@@ -4,12 +4,14 @@ import typer
 
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
+from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
 from equipoise.cli.evaluate import evaluate
 from equipoise.cli.plan import plan
 from equipoise.cli.report import report
 from equipoise.cli.reproduce import reproduce
+from equipoise.cli.stability import stability
 
 app = typer.Typer(
     name="equipoise",
@@ -21,8 +23,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for _verb in (evaluate, report, aggregate, agreement, plan, reproduce, datasets, demo):
-    app.command(no_args_is_help=_verb in (evaluate, report, aggregate, agreement, plan))(_verb)
+_NEEDY = (evaluate, stability, compare, report, aggregate, agreement, plan)
+for _verb in (*_NEEDY, reproduce, datasets, demo):
+    app.command(no_args_is_help=_verb in _NEEDY)(_verb)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,7 +2,9 @@
 
 from equipoise.export.methods import methods_paragraph
 from equipoise.export.references import bibtex, references
-from equipoise.export.tables import as_csv, as_latex, as_markdown, write_table
+from equipoise.export.run_texts import run_texts
+from equipoise.export.stability_texts import stability_methods, stability_texts
+from equipoise.export.tables import as_csv, as_latex, as_markdown, table_texts, write_table
 
 __all__ = [
     "as_csv",
@@ -11,5 +13,9 @@ __all__ = [
     "bibtex",
     "methods_paragraph",
     "references",
+    "run_texts",
+    "stability_methods",
+    "stability_texts",
+    "table_texts",
     "write_table",
 ]

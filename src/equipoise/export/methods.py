@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from equipoise.arrays import listed
+from equipoise.evaluation import MACRO
 
 REDRAWN = {
     "items": "items",
@@ -23,7 +24,7 @@ def methods_paragraph(header: Mapping[str, Any]) -> str:
     """
     how = header["settings"]
     models = header["models"]
-    tasks = [one for one in header["tasks"] if one != "macro"]
+    tasks = [one for one in header["tasks"] if one != MACRO]
     metrics = [one["title"] for one in header["metrics"]]
     sizes = header.get("truth") or [{}]
     items = max((one.get("items", 0) for one in sizes), default=0)
@@ -34,11 +35,11 @@ def methods_paragraph(header: Mapping[str, Any]) -> str:
         + (f" and {len(tasks)} tasks" if len(tasks) > 1 else "")
         + (f" with {votes:,} votes" if votes else "")
         + (f" of {len(readers)} annotators" if readers else "")
-        + f" by {listed(metrics, most=8)}.",
+        + f" by {', '.join(metrics)}.",
         _labels(header),
         _interval(how),
         "Differences between models are paired: all models are scored on the same resamples.",
-        f"Computed with equipoise {header.get('version', '')} (seed {how['seed']}).",
+        f"Computed with equipoise {header['equipoise']} (seed {how['seed']}).",
     ]
     return " ".join(part for part in parts if part)
 
@@ -48,7 +49,7 @@ def _labels(header: Mapping[str, Any]) -> str:
     if model:
         return f"The truth was inferred from the annotations by {model.get('method', model)}."
     how = header["settings"]
-    return f"Soft labels are {how['soft']}, hard labels {how['hard']}."
+    return f"Soft labels: {how['soft']}; hard labels: {how['hard']}."
 
 
 def _interval(how: Mapping[str, Any]) -> str:

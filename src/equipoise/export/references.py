@@ -96,6 +96,19 @@ ENTRIES: Mapping[str, str] = {
   booktitle = {International Conference on Machine Learning},
   year   = {2017},
 }""",
+    "broderick": """@article{broderick_dropping,
+  title  = {An Automatic Finite-Sample Robustness Metric: When Can Dropping a Little Data Make
+            a Big Difference?},
+  author = {Broderick, Tamara and Giordano, Ryan and Meager, Rachael},
+  journal = {arXiv preprint arXiv:2011.14999},
+  year   = {2020},
+}""",
+    "holm": """@article{holm,
+  title  = {A Simple Sequentially Rejective Multiple Test Procedure},
+  author = {Holm, Sture},
+  journal = {Scandinavian Journal of Statistics},
+  volume = {6}, number = {2}, pages = {65--70}, year = {1979},
+}""",
     "demsar": """@article{demsar,
   title  = {Statistical Comparisons of Classifiers over Multiple Data Sets},
   author = {Dem{\\v{s}}ar, Janez},
@@ -135,7 +148,13 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "influence": ("delong",),
     "agreement": ("krippendorff", "cohen"),
     "thresholds": ("groger",),
+    "ranking": ("lionetti", "efron"),
+    "flips": ("broderick",),
+    "leave_one_out": ("lionetti", "cohen"),
+    "vote_cutoffs": ("lionetti",),
     "critical_difference": ("demsar",),
+    "subgroups": ("krippendorff", "holm"),
+    "threshold_sweep": ("groger",),
 }
 
 

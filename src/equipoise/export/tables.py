@@ -1,12 +1,13 @@
 """Tables as text: the same rows as CSV at full precision, or rounded as Markdown and LaTeX.
 
-Rows are plain mappings; columns come in the order of the first row. Undefined numbers are empty
-in CSV and the word "undefined" elsewhere.
+Rows are plain mappings; columns come in the order in which they first appear. Undefined numbers
+are empty in CSV and the word "undefined" elsewhere; missing words are blank. Rounding never
+makes a number zero.
 """
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 from equipoise.arrays import InputError, listed
 
 Rows = Sequence[Mapping[str, Any]]
-ENDINGS = (".csv", ".md", ".tex")
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -63,9 +63,7 @@ def as_markdown(rows: Rows, *, digits: int = 3) -> str:
         "| " + " | ".join(_mark(name) for name in names) + " |",
         "|" + "|".join(align) + "|",
     ]
-    for row in rows:
-        cells = [_mark(_rounded(row.get(name), digits)) for name in names]
-        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["| " + " | ".join(map(_mark, row)) + " |" for row in _rounded_rows(rows, digits)]
     return "\n".join(lines) + "\n"
 
 
@@ -86,10 +84,7 @@ def as_latex(rows: Rows, *, digits: int = 3) -> str:
     """
     names = _names(rows)
     align = "".join("r" if _is_number(rows, name) else "l" for name in names)
-    body = [
-        " & ".join(_tex(_rounded(row.get(name), digits)) for name in names) + r" \\"
-        for row in rows
-    ]
+    body = [" & ".join(map(_tex, row)) + r" \\" for row in _rounded_rows(rows, digits)]
     head = " & ".join(_tex(name) for name in names) + r" \\"
     lines = [
         rf"\begin{{tabular}}{{{align}}}",
@@ -103,23 +98,67 @@ def as_latex(rows: Rows, *, digits: int = 3) -> str:
     return "\n".join(lines) + "\n"
 
 
+MAKERS: Mapping[str, Callable[[Rows], str]] = {
+    ".csv": as_csv,
+    ".md": as_markdown,
+    ".tex": as_latex,
+}
+
+
+def table_texts(name: str, rows: Rows) -> dict[str, str]:
+    """Make one table in every format, by the path of its file.
+
+    Examples
+    --------
+    >>> list(table_texts("scores", [{"model": "vit"}]))
+    ['tables/scores.csv', 'tables/scores.md', 'tables/scores.tex']
+    """
+    flat = [_flat(row) for row in rows]
+    return {f"tables/{name}{ending}": make(flat) for ending, make in MAKERS.items()}
+
+
 def write_table(rows: Rows, path: Path) -> Path:
     """Write rows in the format that the ending says: .csv, .md or .tex."""
-    makers = {".csv": as_csv, ".md": as_markdown, ".tex": as_latex}
-    if path.suffix not in makers:
+    if path.suffix not in MAKERS:
         raise InputError(
-            str(path), f"ending {path.suffix!r}", f"one of {listed(ENDINGS)}", "rename it"
+            str(path), f"ending {path.suffix!r}", f"one of {listed(MAKERS)}", "rename it"
         )
-    path.write_text(makers[path.suffix](rows), encoding="utf-8")
+    path.write_text(MAKERS[path.suffix](rows), encoding="utf-8")
     return path
 
 
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers of a list become columns of their own, words one text."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if not isinstance(value, list | tuple):
+            found[name] = value
+        elif all(isinstance(one, str) for one in value):
+            found[name] = "; ".join(value)
+        else:
+            found |= {f"{name}_{number}": one for number, one in enumerate(value, 1)}
+    return found
+
+
 def _names(rows: Rows) -> list[str]:
-    return [] if not rows else list(rows[0])
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def _is_number(rows: Rows, name: str) -> bool:
-    return all(isinstance(row.get(name), int | float | None) for row in rows)
+    """Whether a column has numbers, and nothing else but gaps."""
+    values = [row.get(name) for row in rows]
+    some = any(isinstance(value, int | float) for value in values)
+    return some and all(isinstance(value, int | float | None) for value in values)
+
+
+def _rounded_rows(rows: Rows, digits: int) -> list[list[str]]:
+    """Cells as text; a gap is undefined among numbers, and blank among words."""
+    gap = {name: "undefined" if _is_number(rows, name) else "" for name in _names(rows)}
+    return [
+        [word if _undefined(row.get(name)) else _rounded(row[name], digits)
+         for name, word in gap.items()]
+        for row in rows
+    ]  # fmt: skip
 
 
 def _undefined(value: Any) -> bool:
@@ -133,9 +172,10 @@ def _exact(value: Any) -> str:
 
 
 def _rounded(value: Any, digits: int) -> str:
-    if _undefined(value):
-        return "undefined"
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    lost = 0 < abs(value) < 0.5 * 10**-digits
+    return f"{value:.2g}" if lost else f"{value:.{digits}f}"
 
 
 def _mark(text: str) -> str:

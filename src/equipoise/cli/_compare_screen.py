@@ -1,0 +1,57 @@
+"""Two models on one screen: differences, what they hang on, and the experts."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from equipoise.cli._stability_lines import between, flip_lines, share, shown
+from equipoise.cli._stability_screen import print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Facts = Mapping[str, Any]
+
+
+def show(console: "Console", facts: Facts) -> None:
+    """Print the sentence first, then the tables behind it."""
+    a, b = facts["a"], facts["b"]
+    console.print(facts["finding"], markup=False)
+    console.print()
+    console.print(f"{a} minus {b}", markup=False, style="bold")
+    heads = ("task", "metric", "hard", f"P({a} better)", "soft", f"P({a} better)")
+    print_table(console, heads, _differences(facts))
+    for name, title in (("flips", "What turns it round"), ("experts", "The experts' view")):
+        found = facts[name]
+        console.print(title, style="bold")
+        if "left_out" in found:
+            console.print(f"Left out: {found['left_out']}", markup=False)
+            continue
+        print_table(console, *(flip_lines(found) if name == "flips" else _experts(found)))
+        if name == "experts":
+            console.print(found["finding"], markup=False)
+
+
+def _differences(facts: Facts) -> list[list[str]]:
+    cells: dict[tuple[str, str], dict[str, Facts]] = {}
+    for row in facts["differences"]:
+        cells.setdefault((row["task"], row["metric"]), {})[row["labels"]] = row
+    lines = []
+    for (task, metric), both in cells.items():
+        line = [task, metric]
+        for labels in ("hard", "soft"):
+            row = both[labels]
+            line += [between(row, "value", "low", "high"), share(row["p_better"])]
+        lines.append(line)
+    return lines
+
+
+def _experts(found: Facts) -> tuple[tuple[str, ...], list[list[str]]]:
+    heads = ("model", f"{found['metric']} with the others", "minus expert",
+             "closer than a colleague", "worth")  # fmt: skip
+    return heads, [
+        [
+            row["who"], shown(row["value"]), between(row, "gap", "gap_low", "gap_high"),
+            share(row["superior"]), row["worth_words"],
+        ]
+        for row in found["rows"] if row["kind"] == "model"
+    ]  # fmt: skip

@@ -1,0 +1,209 @@
+"""equipoise stability: does the ranking survive other items, annotators, votes and choices?"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from equipoise.cli._options import checked, words
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._stability_options import (
+    DOUBT,
+    FILES,
+    RESULT,
+    AsJson,
+    AtLeast,
+    Classes,
+    Columns,
+    Exchangeable,
+    Given,
+    Kind,
+    Layout,
+    Level,
+    Metrics,
+    OnMissing,
+    Positive,
+    PredictionColumns,
+    PredictionLayout,
+    Repeats,
+    Replicates,
+    Scores,
+    Seed,
+    Votes,
+    check,
+    given,
+    in_options,
+)
+
+NAMES = (
+    "ranking", "flips", "leave_one_out", "vote_cutoffs", "panel_size", "experts",
+    "critical_difference", "choices", "components", "subgroups", "threshold_sweep",
+)  # fmt: skip
+
+
+def stability(
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False,
+            help="Folder that `equipoise evaluate --out` wrote; its files are looked for "
+            "beside it, in it and here. Or give -a and -p.",
+        ),
+    ] = None,
+    annotations: Votes = None,
+    predictions: Scores = None,
+    attributes: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="What is known of the items: a table with `item` and a column for each of "
+            "sex, age, site, ...; adds subgroups.",
+        ),
+    ] = None,
+    metric: Metrics = None,
+    labels: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="`soft` (mean vote) or `hard` (strict majority) for analyses that take one.",
+        ),
+    ] = "soft",
+    only: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help=f"Analyses, comma-separated: {', '.join(f'`{one}`' for one in NAMES)}. "
+            "Default: all that the data allow.",
+        ),
+    ] = None,
+    sign_test: Annotated[
+        bool,
+        typer.Option(
+            "--sign-test",
+            rich_help_panel=DOUBT,
+            help="Add the published sign test on replicates; the output says why it is no "
+            "evidence.",
+        ),
+    ] = False,
+    most: Annotated[
+        int,
+        typer.Option(min=1, rich_help_panel=DOUBT, help="Size at which searches end."),
+    ] = 50,
+    replicates: Replicates = 1000,
+    seed: Seed = 0,
+    level: Level = 0.95,
+    kind: Kind = None,
+    classes: Classes = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    exchangeable: Exchangeable = False,
+    columns: Columns = None,
+    prediction_columns: PredictionColumns = None,
+    layout: Layout = "auto",
+    prediction_layout: PredictionLayout = "auto",
+    repeats: Repeats = "keep",
+    on_missing: OnMissing = "error",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Folder for stability.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
+            "methods.md, references.bib and report.html.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier analysis there."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Does the ranking survive other items, other annotators, other votes, other choices?
+
+    Draws the data anew in every way they allow, leaves annotators out, looks for the fewest
+    items or votes that would put another model first, sets the models among the experts, and
+    repeats the evaluation under other aggregation models. What the data do not allow is said.
+
+    Example: equipoise stability -a votes.csv -p scores.csv --out stability
+
+    Example: equipoise stability run --only ranking,flips
+    """
+    options = dict(locals())
+    _usage(options)
+    if out is not None:
+        from equipoise.run.text_folder import MARK, check_folder
+
+        check_folder(out, (MARK, "report.html"), overwrite=overwrite)
+    with in_options(), progress("reading") as tell:
+        study = given(run, options)
+        tell(1, 1)
+    facts = _facts(study, options)
+    said = dict.fromkeys((*study.notices, *study.annotations.notices, *facts["notices"]))
+    say(*(f"Note: {one}" for one in said))
+    if out is not None:
+        _write(out, facts, study)
+    if as_json:
+        print_json(facts)
+    else:
+        from equipoise.cli._stability_screen import show
+
+        show(output(), facts)
+
+
+def _usage(options: dict[str, Any]) -> None:
+    """Check words before anything is read."""
+    from functools import partial
+
+    from equipoise.arrays import choice
+
+    check(options)
+    asked = words(options["only"])
+    for name in asked:
+        checked("--only", partial(choice, "--only", known=NAMES), name)
+    for flag, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
+        if options[flag] and asked and name not in asked:
+            hint = f"--{flag.replace('_', '-')}"
+            raise typer.BadParameter(
+                f"belongs to {name}, which --only leaves out", param_hint=hint
+            )
+    known = ("hard", "soft")
+    checked("--labels", partial(choice, "--labels", known=known), options["labels"])
+
+
+def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
+    """Everything that was asked, under a bar."""
+    from equipoise.run.stability import StabilityHow, stability_facts
+    from equipoise.stability.subgroups import read_attributes
+
+    path = options["attributes"]
+    names = ("labels", "replicates", "seed", "level", "on_missing", "sign_test", "most")
+    with in_options(), progress("analyses") as tell:
+        how = StabilityHow(
+            metrics=study.metrics,
+            only=words(options["only"]),
+            attributes=None if path is None else read_attributes(path),
+            progress=tell,
+            **{name: options[name] for name in names},
+        )
+        return stability_facts(study.predictions, study.annotations, how)
+
+
+def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:
+    """Make every text, then write the folder in one go."""
+    from equipoise.export import stability_texts
+    from equipoise.report.stability_page import StabilityPage, figures, render_stability
+    from equipoise.run.text_folder import MARK, write_folder
+
+    title, inputs = f"{study.title}: how stable is it?", list(study.inputs)
+    names = ", ".join(one["name"] for one in inputs)
+    about = StabilityPage(title, f"From {names}.", study.notices)
+    with progress("page"):
+        texts = stability_texts(facts)
+        texts |= {f"figures/{name}.svg": text for name, text in figures(facts).items()}
+        texts["report.html"] = render_stability(facts, about)
+        record = {"title": title, "inputs": inputs, "files": sorted([*texts, MARK]), **facts}
+        texts[MARK] = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    write_folder(folder, texts)
+    say(f"Wrote {folder}: {MARK}, report.html, and {len(texts) - 2} tables, figures and texts")

@@ -1,0 +1,44 @@
+"""Run texts: the tables, methods and references of an evaluation, from its record."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.export.methods import methods_paragraph
+from equipoise.export.references import bibtex
+from equipoise.export.tables import table_texts
+
+TABLES = {
+    "values": "rows",
+    "differences": "differences",
+    "rank_correlation": "rank_correlation",
+    "annotators": "annotators",
+}
+
+
+def run_texts(header: Mapping[str, Any]) -> dict[str, str]:
+    """Text of every file, by its path; ``header`` is what ``run.json`` holds."""
+    texts: dict[str, str] = {}
+    for name, key in TABLES.items():
+        if header.get(key):
+            texts |= table_texts(name, header[key])
+    coefficients = [
+        {"task": one["task"], **row}
+        for one in header.get("agreement", ())
+        for row in one["coefficients"]
+    ]
+    if coefficients:
+        texts |= table_texts("agreement", coefficients)
+    texts["methods.md"] = methods_paragraph(header) + "\n"
+    texts["references.bib"] = bibtex(_used(header, agreement=bool(coefficients)))
+    return texts
+
+
+def _used(header: Mapping[str, Any], *, agreement: bool) -> list[str]:
+    """Names of everything that was run and may have a source."""
+    method = (header.get("truth_model") or {}).get("method", "")
+    return [
+        *(one["name"] for one in header["metrics"]),
+        *header["settings"]["resample"].split(" x "),
+        *([str(method)] if method else []),
+        *(["agreement"] if agreement else []),
+    ]

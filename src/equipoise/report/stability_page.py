@@ -1,0 +1,250 @@
+"""Page of a stability analysis: what the result rests on, in one self-contained file.
+
+Made of the same parts as the page of an evaluation, under the same policy: it makes no
+request, and everything but sorting and the choice of theme works without a script.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.report import (
+    stability_annotators,
+    stability_choices,
+    stability_components,
+    stability_difference,
+    stability_experts,
+    stability_flips,
+    stability_map,
+    stability_panels,
+    stability_ranking,
+    stability_subgroups,
+    stability_sweep,
+)
+from equipoise.report.markup import Html, element, join
+from equipoise.report.numerals import count, percent
+from equipoise.report.page import asset, contents, document
+from equipoise.report.palette import css
+from equipoise.report.stability_rows import Cast, Entry, Part, capital, cast_of
+from equipoise.report.stability_svg import standalone
+from equipoise.report.tables import facts as fact_list
+from equipoise.report.tables import figure, finding, folded
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityPage:
+    """What the page says besides the facts.
+
+    Attributes
+    ----------
+    title
+        Heading of the page.
+    scope
+        One sentence on what was compared.
+    notices
+        What the reader should know about the data, one sentence each.
+    banner
+        A warning above everything, for example that readers are simulated.
+    """
+
+    title: str = "How far can the result be trusted?"
+    scope: str = ""
+    notices: Sequence[str] = ()
+    banner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    anchor: str
+    title: str
+    show: Callable[[Entry, Cast], Part]
+
+
+ANALYSES: Mapping[str, _Analysis] = {
+    "ranking": _Analysis(
+        "ranking", "Does the order of the models hold?", stability_ranking.part
+    ),
+    "flips": _Analysis("flips", "How little would change who is best?", stability_flips.part),
+    "components": _Analysis(
+        "components", "Where does the doubt come from?", stability_components.part
+    ),
+    "leave_one_out": _Analysis(
+        "annotators", "Does it hang on one annotator?", stability_annotators.part
+    ),
+    "panel_size": _Analysis("panel", "Are there enough annotators?", stability_panels.sizes),
+    "pairs": _Analysis("map", "Who judges alike", lambda entry, _: stability_map.part(entry)),
+    "experts": _Analysis("experts", "Models among the experts", stability_experts.part),
+    "vote_cutoffs": _Analysis(
+        "votes", "Does it depend on items with few votes?", stability_panels.cutoffs
+    ),
+    "choices": _Analysis(
+        "choices", "Does it depend on how votes are combined?", stability_choices.part
+    ),
+    "threshold_sweep": _Analysis(
+        "threshold", "What if a positive needed more votes?", stability_sweep.part
+    ),
+    "critical_difference": _Analysis(
+        "difference", "Which models do the tasks tell apart?", stability_difference.part
+    ),
+    "subgroups": _Analysis(
+        "subgroups", "Is it the same in every group of items?", stability_subgroups.part
+    ),
+}
+
+
+def render_stability(facts: Mapping[str, Any], about: StabilityPage | None = None) -> str:
+    """Turn the facts of a stability analysis into one self-contained HTML page.
+
+    Parameters
+    ----------
+    facts
+        What `equipoise.run.stability.stability_facts` found; with ``pairs``, the kappa of
+        every pair of annotators as in `equipoise.run.agreement.agreement_facts`, also a map.
+    about
+        Title, scope, notices and banner.
+
+    Returns
+    -------
+    str
+        The page; the same facts give the same text.
+    """
+    said = about or StabilityPage()
+    parts = _parts(facts)
+    links = [(ANALYSES[name].anchor, ANALYSES[name].title) for name in parts]
+    links.append(("method", "Method"))
+    return document(
+        said.title,
+        "\n".join([css(len(facts["models"])), asset("page.css")]),
+        element("a", "Skip to the findings", href=f"#{links[0][0]}", class_="skip"),
+        _opening(facts, said),
+        contents(links),
+        element(
+            "main",
+            join(_section(name, part) for name, part in parts.items()),
+            _method(facts, said),
+            id="main",
+        ),
+        element("footer", f"Made by equipoise {facts['equipoise']}."),
+    )
+
+
+def figures(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Every figure of the page as the text of an SVG file, by its name without ending."""
+    return {
+        name: standalone(drawing)
+        for part in _parts(facts).values()
+        if isinstance(part, Part)
+        for name, drawing in part.drawings.items()
+    }
+
+
+def _parts(facts: Mapping[str, Any]) -> dict[str, Part | str]:
+    """Sections by the name of their analysis; one that was left out is the reason."""
+    cast = cast_of(facts)
+    parts: dict[str, Part | str] = {}
+    for name, one in ANALYSES.items():
+        entry = facts.get(name)
+        if not entry:
+            continue
+        if "left_out" in entry:
+            parts[name] = str(entry["left_out"])
+        elif not entry.get("rows", True):
+            parts[name] = Part(str(entry["finding"]))
+        else:
+            parts[name] = one.show(entry, cast)
+    return parts
+
+
+def _section(name: str, part: Part | str) -> Html:
+    """Head one section; one that was left out says why in a line."""
+    about = ANALYSES[name]
+    body = (
+        element("p", element("strong", "Left out: "), part, class_="note")
+        if isinstance(part, str)
+        else _body(about.anchor, part)
+    )
+    return element(
+        "section",
+        element("h2", about.title, id=f"{about.anchor}-title"),
+        body,
+        id=about.anchor,
+        aria_labelledby=f"{about.anchor}-title",
+    )
+
+
+def _body(anchor: str, part: Part) -> Html:
+    """Finding, figure, numbers and method."""
+    drawn = (
+        figure(capital(part.caption), *part.drawings.values()) if part.drawings else Html("")
+    )
+    numbers = part.numbers if part.shown else folded(f"Numbers: {anchor}", part.numbers)
+    return join(
+        [
+            finding(part.finding),
+            drawn,
+            numbers if part.numbers else Html(""),
+            element("p", part.note, class_="note") if part.note else Html(""),
+        ]
+    )
+
+
+def _opening(facts: Mapping[str, Any], said: StabilityPage) -> Html:
+    """Title, what was looked at, and the banner."""
+    data, how = facts["data"], facts["settings"]
+    tasks = len(facts["tasks"])
+    known = [
+        count(len(facts["models"]), "model"),
+        count(tasks - 1, "task") if tasks > 1 else "",
+        count(data["items"], "item"),
+        count(data["votes"], "vote"),
+        count(data["annotators"], "annotator") if data["annotators"] else "anonymous votes",
+        count(how["replicates"], "redraw"),
+    ]
+    link = element("a", count(len(_notices(facts, said)), "notice"), href="#notices")
+    return element(
+        "header",
+        element("p", "equipoise", class_="brand"),
+        element("h1", said.title),
+        element("p", " · ".join(filter(None, known)), " · ", link, class_="known"),
+        element("p", said.banner, class_="banner", role="note") if said.banner else Html(""),
+        element("p", said.scope, class_="scope") if said.scope else Html(""),
+    )
+
+
+def _notices(facts: Mapping[str, Any], said: StabilityPage) -> list[str]:
+    """Every notice once, with the sections it is about."""
+    told: dict[str, list[str]] = {str(one): [] for one in (*said.notices, *facts["notices"])}
+    for name, one in ANALYSES.items():
+        for notice in (facts.get(name) or {}).get("notices", ()):
+            told.setdefault(str(notice), []).append(one.anchor)
+    return [f"{one} ({', '.join(about)})" if about else one for one, about in told.items()]
+
+
+def _method(facts: Mapping[str, Any], said: StabilityPage) -> Html:
+    """What was asked, the notices, and how to make the page again."""
+    how = facts["settings"]
+    told = [element("li", notice) for notice in _notices(facts, said)]
+    metrics = [
+        element("div", element("dt", one["title"]), element("dd", one["definition"]))
+        for one in facts["metrics"]
+    ]
+    asked = [
+        ("Labels", str(how["labels"])),
+        ("Redraws", count(how["replicates"])),
+        ("Level of the intervals", percent(how["level"], 0)),
+        ("Seed", str(how["seed"])),
+        ("equipoise", str(facts["equipoise"])),
+    ]
+    return element(
+        "section",
+        element("h2", "Method", id="method-title"),
+        element("h3", "Metrics"),
+        element("dl", *metrics, class_="terms"),
+        element("h3", "Notices", id="notices"),
+        element("ul", *told) if told else element("p", "The analyses raised no notices."),
+        element("h3", "Reproduce"),
+        element("p", "The same data, settings and version give this page, byte for byte."),
+        fact_list(asked),
+        id="method",
+        aria_labelledby="method-title",
+    )

@@ -1,0 +1,135 @@
+"""Compare: everything that speaks for one of two models, as plain facts.
+
+Paired differences by hard and soft labels under the resampling that fits the data, the fewest
+items or votes that would turn each task round, and how either stands among the experts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed, nearest
+from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from equipoise.run.record import plain
+from equipoise.run.stability import tried
+from equipoise.run.stability_case import Case, Facts, StabilityHow
+
+STEPS = 3
+
+
+def compare_facts(
+    pair: tuple[str, str],
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    how: StabilityHow | None = None,
+) -> dict[str, Any]:
+    """Compare two models of a study, ready for JSON.
+
+    Parameters
+    ----------
+    pair
+        Names of the two models: differences are the first minus the second.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> how = StabilityHow(metrics=["auroc"], replicates=50, most=5)
+    >>> facts = compare_facts(("decision tree", "random forest"), scores, readings, how)
+    >>> [round(one["value"], 3) for one in facts["differences"]]
+    [-0.055, -0.046]
+    """
+    told = how or StabilityHow()
+    ours = _two(pair, predictions)
+    plan = resample(annotations, replicates=told.replicates, seed=told.seed)
+    done = evaluate(
+        ours, annotations, metrics=told.metrics, resampling=plan,
+        settings=Settings(level=told.level, on_missing=told.on_missing),
+    )  # fmt: skip
+    tell = told.progress or (lambda *_: None)
+    tell(1, STEPS)
+    case = Case(tuple(ours), annotations, replace(told, progress=None), done, lambda *_: None)
+    facts: Facts = {
+        "equipoise": version("equipoise"),
+        "a": pair[0],
+        "b": pair[1],
+        "models": pair,
+        "tasks": done.tasks,
+        "metrics": [
+            {"name": one.name, "title": one.title, "better": one.better} for one in done.metrics
+        ],
+        "settings": {
+            "resample": plan.kind, "reason": plan.reason, "scope": plan.scope,
+            "replicates": told.replicates, "seed": told.seed, "level": told.level,
+            "labels": told.labels,
+        },
+        "values": [row._asdict() for row in done.table()],
+        "differences": _differences(done),
+    }  # fmt: skip
+    for step, name in enumerate(("flips", "experts"), 2):
+        facts[name], _ = tried(name, case)
+        tell(step, STEPS)
+    facts |= {"notices": done.notices, "finding": _finding(done, pair, told.labels)}
+    return dict(plain(facts))
+
+
+def _two(
+    pair: tuple[str, str], predictions: Predictions | Iterable[Predictions]
+) -> list[Predictions]:
+    """Predictions of the two models, the first before the second."""
+    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    known = list(dict.fromkeys(one.model for one in given))
+    for name in pair:
+        if name not in known:
+            raise InputError(
+                "compare, model", f"{name!r}", f"one of {listed(known, most=8)}",
+                nearest(name, known),
+            )  # fmt: skip
+    if pair[0] == pair[1]:
+        raise InputError("compare", f"{pair[0]!r} twice", "two models", "name another one")
+    return [one for name in pair for one in given if one.model == name]
+
+
+def _differences(done: Evaluation) -> list[Facts]:
+    """First minus second, for every task, metric and kind of labels."""
+    found = []
+    for task in done.tasks:
+        for metric in done.metrics:
+            for labels in LABELS:
+                (gap,) = done.differences(metric.name, labels=labels, task=task)
+                found.append(gap._asdict() | {"better": metric.better})
+    return found
+
+
+def _finding(done: Evaluation, pair: tuple[str, str], labels: str) -> str:
+    """The last task by the first metric, in one sentence."""
+    metric = done.metrics[0]
+    row = next(
+        one for one in _differences(done)
+        if (one["task"], one["metric"], one["labels"])
+        == (done.tasks[-1], metric.name, labels)
+    )  # fmt: skip
+    where = f" ({row['task']})" if row["task"] else ""
+    what = f"{labels} {metric.name}{where}"
+    if row["value"] != row["value"]:
+        return f"The difference by {what} is undefined."
+    ahead = row["value"] > 0 if metric.better == "higher" else row["value"] < 0
+    first, second = pair if ahead else pair[::-1]
+    chance = row["p_better"] if ahead else 1 - row["p_better"]
+    ends = sorted(abs(row[name]) for name in ("low", "high"))
+    apart = row["low"] * row["high"] > 0
+    if row["value"] == 0:
+        return f"By {what} {first} and {second} are level."
+    return (
+        f"By {what} {first} is better than {second} by {abs(row['value']):.3g}, in "
+        f"{chance:.0%} of the redraws; the interval "
+        + (
+            f"({ends[0]:.3g} to {ends[1]:.3g}) leaves out 0."
+            if apart
+            else f"of the difference ({row['low']:.3g} to {row['high']:.3g}) holds 0."
+        )
+    )

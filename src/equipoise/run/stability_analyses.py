@@ -1,0 +1,227 @@
+"""Analyses of stability, each as plain facts: a finding, rows, notices and what is drawn.
+
+Analyses of one metric take the first that was asked for; rankings, choices of aggregation and
+critical differences take all of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from equipoise.arrays import InputError
+from equipoise.evaluation import MACRO
+from equipoise.evaluation.questions import Question
+from equipoise.predictions import Predictions
+from equipoise.run.stability_case import Case, Facts
+
+if TYPE_CHECKING:
+    from equipoise.stability.ranking import RankStability
+
+UNITS = ("items", "votes", "changed votes")
+MAJORITY = 0.5 + 1e-6  # strict: a tie is negative
+
+
+def _facts(result: Any, names: Sequence[str] = ()) -> Facts:
+    """What every result has, and the fields that a figure needs."""
+    base = {"finding": result.finding, "rows": result.rows(), "notices": result.notices}
+    return base | {name: getattr(result, name) for name in names}
+
+
+def _ranking(case: Case) -> Facts:
+    from equipoise.stability.ranking import rank_stability
+
+    found = rank_stability(
+        case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
+    )
+    facts = _facts(found, ("kinds", "tasks", "metrics", "models", "level"))
+    facts |= {"model_rows": found.model_rows(), "pair_rows": found.pair_rows()}
+    return facts | ({"sign_test": _sign_tests(found)} if case.how.sign_test else {})
+
+
+def _sign_tests(found: "RankStability") -> list[Facts]:
+    from equipoise.stability.ranking import sign_test
+
+    return [
+        sign_test(found, metric, kind=kind, task=task)._asdict()
+        for kind in found.kinds
+        for task in found.tasks
+        for metric in found.metrics
+    ]
+
+
+def _leave_one_out(case: Case) -> Facts:
+    from equipoise.stability.leave_one_out import leave_one_out
+
+    found = leave_one_out(case.predictions, case.annotations, **case.single)
+    names = ("task", "metric", "labels", "models", "annotators", "full", "full_ranks")
+    return _facts(found, (*names, "shifts", "low", "high", "ranks", "spearman", "kappa"))
+
+
+def _vote_cutoffs(case: Case) -> Facts:
+    from equipoise.stability.vote_cutoffs import vote_cutoffs
+
+    found = vote_cutoffs(case.predictions, case.annotations, **case.single)
+    names = ("task", "metric", "labels", "models", "cutoffs", "items", "coverage")
+    return _facts(found, (*names, "values", "low", "high", "ranks", "spearman"))
+
+
+def _panel_size(case: Case) -> Facts:
+    from equipoise.stability.panel_size import panel_size
+
+    found = panel_size(case.predictions, case.annotations, **case.single)
+    names = ("task", "metric", "labels", "models", "unit", "sizes", "coverage", "mean")
+    more = ("half_width", "spearman", "spearman_low", "limit", "limit_low", "limit_high")
+    return _facts(found, (*names, *more, "slope"))
+
+
+def _experts(case: Case) -> Facts:
+    from equipoise.stability.experts import experts
+
+    found = experts(case.predictions, case.annotations, **case.single)
+    names = ("task", "metric", "better", "labels", "models", "experts", "items", "values")
+    ends = ("low", "high", "model_values", "gap", "gap_low", "gap_high")
+    return _facts(found, (*names, *ends, "sizes", "crowd", "crowd_low", "crowd_high"))
+
+
+def _flips(case: Case) -> Facts:
+    """The three kinds of moves together; one that is refused is said in a notice."""
+    from equipoise.stability.flips import flips
+
+    every, notices = [], []
+    for number, unit in enumerate(UNITS, 1):
+        try:
+            every.append(
+                flips(
+                    case.predictions, case.annotations, metric=case.how.metrics[0], unit=unit,
+                    labels=case.how.labels, most=case.how.most, on_missing=case.how.on_missing,
+                )
+            )  # fmt: skip
+        except InputError as error:
+            if unit == "items":
+                raise
+            notices.append(f"No search by {unit}: {error}.")
+        case.tell(number, len(UNITS))
+    return {
+        "finding": every[0].finding,
+        "findings": [one.finding for one in every],
+        "rows": [row for one in every for row in one.rows()],
+        "members": [
+            {"unit": one.unit, **row} for one in every for row in one.member_rows()
+        ],
+        "notices": tuple(dict.fromkeys([*notices, *(n for one in every for n in one.notices)])),
+        "metric": every[0].metric, "labels": every[0].labels, "most": every[0].most,
+    }  # fmt: skip
+
+
+def _critical_difference(case: Case) -> Facts:
+    """One diagram per metric; the first is in front."""
+    from equipoise.stability.critical_difference import LEAST, critical_difference
+
+    single = [one for one in case.evaluation.tasks if one != MACRO]
+    if len(single) < LEAST:
+        raise InputError(
+            "critical difference", f"{len(single)} task{'s' * (len(single) > 1)}",
+            f"at least {LEAST} tasks",
+            "look at the ranking instead",
+        )  # fmt: skip
+    names = ("metric", "labels", "models", "tasks", "ranks", "average", "low", "high")
+    more = ("statistic", "p_value", "difference", "cliques", "alpha", "level", "kind")
+    found = []
+    for metric in case.evaluation.metrics:
+        one = critical_difference(case.evaluation, metric.name, labels=case.how.labels)
+        found.append(_facts(one, (*names, *more)))
+        case.tell(len(found), len(case.evaluation.metrics))
+    rows = [row for one in found for row in one["rows"]]
+    return found[0] | {"rows": rows, "metrics": found}
+
+
+def _choices(case: Case) -> Facts:
+    from equipoise.stability.choices import aggregation_choices
+
+    found = aggregation_choices(
+        case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
+    )
+    facts = _facts(found, ("choices", "tasks", "metrics", "models"))
+    return facts | {"changes": found.rank_changes(), "conclusions": found.conclusions()}
+
+
+def _components(case: Case) -> Facts:
+    from equipoise.stability.components import variance_components
+
+    found = variance_components(
+        case.predictions, case.annotations, metric=case.how.metrics[0],
+        labels=case.how.labels, **case.redrawn,
+    )  # fmt: skip
+    return _facts(found, ("metric", "labels", "level", "total"))
+
+
+def _subgroups(case: Case) -> Facts:
+    from equipoise.stability.subgroups import subgroups
+
+    if case.how.attributes is None:
+        raise InputError(
+            "subgroups", "no attributes of items", "a table with a row per item",
+            "give attributes such as sex, age or site",
+        )  # fmt: skip
+    given = case.how.attributes
+    found = subgroups(case.predictions, case.annotations, given, **case.single)
+    facts = _facts(found, ("task", "metric", "labels", "models", "level", "against"))
+    return facts | {"sizes": [one._asdict() for one in found.sizes]}
+
+
+def _threshold_sweep(case: Case) -> Facts:
+    """How large a share of yes makes an item positive, around the majority."""
+    every = case.evaluation.questions
+    if any(len(one.classes) > 1 for one in every):
+        raise InputError(
+            "threshold sweep", f"votes of kind {case.annotations.kind}", "yes or no",
+            "ask about one class with against()",
+        )  # fmt: skip
+    found = []
+    for question, scores in zip(every, case.evaluation.scores, strict=True):
+        found.append(_swept(case, question, scores))
+        case.tell(len(found), len(every))
+    return {
+        "finding": found[0]["finding"],
+        "findings": [one["finding"] for one in found],
+        "rows": [row for one in found for row in one["rows"]],
+        "notices": tuple(dict.fromkeys(note for one in found for note in one["notices"])),
+        "agreement": [row for one in found for row in one["agreement"]],
+        "centre": MAJORITY, "tasks": [one.task for one in every],
+    }  # fmt: skip
+
+
+def _swept(case: Case, question: Question, scores: Mapping[str, Any]) -> Facts:
+    """One task, on the items that were scored."""
+    from equipoise.stability.threshold_sweep import Grid, threshold_sweep
+
+    how, items, where = case.how, question.items, {"task": question.task}
+    grid = Grid(
+        metrics=[one.name for one in case.evaluation.metrics], replicates=how.replicates,
+        seed=how.seed, level=how.level,
+    )  # fmt: skip
+    models = [Predictions(name, items, values) for name, values in scores.items()]
+    found = threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
+    return {
+        "finding": (f"{question.task}: " if question.task else "") + found.finding,
+        "rows": [where | row for row in found.rows()],
+        "notices": [*found.notices],
+        "agreement": [
+            where | {"threshold": t, "metric": metric, "spearman": value}
+            for (t, metric), value in found.agreement.items()
+        ],
+    }
+
+
+ANALYSES: Mapping[str, Callable[[Case], Facts]] = {
+    "ranking": _ranking,
+    "flips": _flips,
+    "leave_one_out": _leave_one_out,
+    "vote_cutoffs": _vote_cutoffs,
+    "panel_size": _panel_size,
+    "experts": _experts,
+    "critical_difference": _critical_difference,
+    "choices": _choices,
+    "components": _components,
+    "subgroups": _subgroups,
+    "threshold_sweep": _threshold_sweep,
+}

@@ -1,0 +1,91 @@
+"""A folder of texts, written so that nobody meets half of it.
+
+A new folder is filled beside its place and then put there in one step. In a folder that exists,
+the mark (the file that says the folder is whole) goes first and comes back last; what an
+earlier writing left and this one does not have is taken away.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from equipoise.arrays import InputError
+from equipoise.run.folder import HEADER, write_text
+
+MARK = "stability.json"
+PLACES = ("tables", "figures")
+
+
+def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = False) -> None:
+    """Refuse a folder that cannot be written to, or where something would be lost.
+
+    Parameters
+    ----------
+    names
+        Files that must not be there already, unless overwriting is allowed.
+    """
+    if (folder / HEADER).exists():
+        raise InputError(
+            f"{folder}", "holds an evaluation (run.json)", "a folder of its own",
+            f"name another folder, for example {folder.name}-stability",
+        )  # fmt: skip
+    there = [name for name in names if (folder / name).exists()]
+    if there and not overwrite:
+        raise InputError(
+            f"{folder}", f"already holds {', '.join(there)}", "a new folder",
+            "name another folder, or allow overwriting (--overwrite)",
+        )  # fmt: skip
+    ground = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not ground.is_dir() or not os.access(ground, os.W_OK):
+        why = "read-only" if ground.is_dir() else "a file"
+        raise InputError(
+            f"{folder}", f"cannot be written ({ground} is {why})", "a folder to write into",
+            "name another folder",
+        )  # fmt: skip
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> Path:
+    """Write texts by their paths inside the folder, the mark last."""
+    if folder.exists():
+        return _refill(folder, texts)
+    folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+    scratch = folder.absolute().with_name(f".{folder.name}.part")
+    shutil.rmtree(scratch, ignore_errors=True)
+    try:
+        _fill(scratch, texts)
+        scratch.replace(folder)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return folder
+
+
+def _refill(folder: Path, texts: Mapping[str, str]) -> Path:
+    """Write into a folder that exists."""
+    stale = [name for name in _earlier(folder) if name not in texts]
+    (folder / MARK).unlink(missing_ok=True)
+    for name in stale:
+        with suppress(OSError):
+            (folder / name).unlink()
+    _fill(folder, texts)
+    return folder
+
+
+def _fill(folder: Path, texts: Mapping[str, str]) -> None:
+    for name in sorted(texts, key=lambda one: one == MARK):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, texts[name])
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Tables and figures that an earlier writing named; nothing else is ever removed."""
+    try:
+        names = json.loads((folder / MARK).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    paths = [PurePosixPath(str(name)) for name in names]
+    return [str(one) for one in paths if len(one.parts) == 2 and one.parts[0] in PLACES]

@@ -1,0 +1,113 @@
+"""Studies to make pages about stability of: small, with every analysis, and with few."""
+
+from functools import cache
+
+import numpy as np
+import pyarrow
+
+from equipoise.agreement import agreement_table
+from equipoise.annotations import Annotations
+from equipoise.predictions import Predictions
+from equipoise.run.agreement import agreement_facts
+from equipoise.run.stability import StabilityHow, stability_facts
+from equipoise.stability.subgroups import Attributes
+
+BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
+LONG = "a-name-that-never-ends-" * 6
+
+
+def study(*, people=5, items=60, models=3, tasks=("lung", "heart", "bone"), bad=""):
+    """Votes of people of falling skill on some tasks, and models of falling skill."""
+    random = np.random.default_rng(5)
+    size = items * people
+    item, who = (np.tile(grid.ravel(), len(tasks)) for grid in np.mgrid[0:items, 0:people])
+    task = np.repeat(np.arange(len(tasks)), size)
+    truth = random.random((len(tasks), items)) < 0.4
+    wrong = random.random(len(item)) < 0.05 + 0.3 * who / people
+    votes = Annotations(
+        kind="binary", classes=("no", "yes"),
+        items=tuple(f"scan {i}{bad}" for i in range(items)),
+        annotators=tuple(f"reader {a}{bad}" for a in range(people)),
+        item=item, annotator=who, label=(truth[task, item] ^ wrong).astype(int),
+        tasks=tuple(name and f"{name}{bad}" for name in tasks), task=task,
+    )  # fmt: skip
+    scores = [
+        Predictions(
+            f"model {m}{bad}", votes.items,
+            truth[t] + random.normal(0, 0.6 + 0.15 * m, items), task=name,
+        )
+        for m in range(models)
+        for t, name in enumerate(votes.tasks)
+    ]  # fmt: skip
+    return scores, votes
+
+
+def attributes(votes, bad=""):
+    """A column of two levels and one with a level too small to be measured."""
+    number = np.arange(len(votes.items))
+    return Attributes.from_dataframe(
+        pyarrow.table(
+            {
+                "item": list(votes.items),
+                f"site{bad}": [f"north{bad}" if n % 2 else "south" for n in number],
+                "rare": ["rare" if n < 3 else "usual" for n in number],
+            }
+        )
+    )
+
+
+def facts_of(scores, votes, **how):
+    """Facts, with the kappa of pairs where people have names."""
+    told = StabilityHow(**({"metrics": ["auroc"], "replicates": 40, "most": 8} | how))
+    facts = stability_facts(scores, votes, told)
+    if votes.annotators is not None:
+        table = agreement_table(votes, task=votes.tasks[0])
+        facts["pairs"] = agreement_facts(table)["pairs"]
+    return facts
+
+
+def every(bad=""):
+    """All analyses at once."""
+    scores, votes = study(bad=bad)
+    return facts_of(scores, votes, attributes=attributes(votes, bad), sign_test=True)
+
+
+def anonymous():
+    """Counts of votes without names, some items with more votes than others."""
+    random = np.random.default_rng(7)
+    truth = random.random(50) < 0.5
+    total = np.where(np.arange(50) % 3, 4, 9)
+    yes = random.binomial(total, np.where(truth, 0.8, 0.2))
+    votes = Annotations.from_counts(np.stack([total - yes, yes], axis=1))
+    scores = [
+        Predictions(f"net {m}", votes.items, truth + random.normal(0, 0.7, 50))
+        for m in range(2)
+    ]
+    return facts_of(scores, votes)
+
+
+def single():
+    """One model, one task."""
+    scores, votes = study(models=1, tasks=("",))
+    return facts_of(scores, votes)
+
+
+def crowd():
+    """Many models and annotators, with names that never end."""
+    scores, votes = study(people=30, items=40, models=13, tasks=("",), bad=LONG)
+    return facts_of(scores, votes, only=("ranking", "leave_one_out", "experts", "panel_size"))
+
+
+STUDIES = {
+    "stability": every,
+    "stability of the hostile": lambda: every(BAD),
+    "stability of anonymous votes": anonymous,
+    "stability of one model": single,
+    "stability of a crowd": crowd,
+}
+
+
+@cache
+def sample(name):
+    """The facts of one study, made once."""
+    return STUDIES[name]()
