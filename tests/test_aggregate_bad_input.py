@@ -19,7 +19,7 @@ VOTES = "item,annotator,label\n" + "".join(
 BAD = {
     "anonymous": ("item,label\na,1\na,0\n", ("--model", "dawid_skene"), "annotators with ids"),
     "slots": (VOTES, ("--model", "glad", "--exchangeable"), "annotators with ids"),
-    "bootstrap of slots": (VOTES, ("--bootstrap", "5", "--exchangeable"), "annotators with names"),
+    "bootstrap of slots": (VOTES, ("--bootstrap", "5", "--exchangeable"), "with names"),
     "gold outside the classes": (
         "item,annotator,label,is_gold\na,x,0,0\na,y,1,0\nb,x,2,1\n",
         ("--classes", "0,1"), "'2'",
@@ -45,7 +45,7 @@ BAD_RANKINGS = {
     "a case without readings": ("[[[[0], [1]]], []]", (), "reading"),
     "a reading without classes": ("[[[[0], [1]]], [[]]]", (), ""),
     "overlapping blocks": ("[[[[0, 1], [1]]]]", (), "twice"),
-    "a ranking on a yes/no model": ("[[[[0], [1]]]]", ("--model", "glad"), "one label per vote"),
+    "a ranking on a yes/no model": ("[[[[0], [1]]]]", ("--model", "glad"), "one label"),
     "a ranking on a model of annotators": (
         "[[[[0], [1]]]]", ("--model", "dawid_skene"), "one label per vote",
     ),
