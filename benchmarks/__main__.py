@@ -15,6 +15,8 @@ EVERY = (
     "dawid_skene",
     "count_models",
     "streaming",
+    "draw_metrics",
+    "agreement",
 )
 
 for name in sys.argv[1:] or EVERY:

@@ -204,7 +204,7 @@ def test_undefined_is_written_out():
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"schema": 2}, "run.json, schema: 2, expected 1"),
+        ({"schema": 3}, "run.json, schema: 3, expected 1 to 2"),
         ({"models": ["a"]}, "replicates: shape"),
     ],
 )

@@ -9,6 +9,7 @@ from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.report import render
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.run.certainty import truth_facts
+from tests.report_distributions_sample import sample_runs
 from tests.report_sample import Shape, sample
 from tests.report_truth_sample import BAD, rankings, votes
 
@@ -41,6 +42,7 @@ TRUTHS = {
         lambda table: plackett_luce(table, chain=Chain(draws=120)),
     ),
 }
+PROBABILITIES = ("grades", "many classes", "yes or no", "two tasks", "one model")
 CONTRAST = """() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const light = (colour) => {
@@ -86,6 +88,8 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("pages")
     for name, shape in RUNS.items():
         (made / f"{name}.html").write_text(render(sample(shape)), encoding="utf-8")
+    for name, run in sample_runs().items():
+        (made / f"{name}.html").write_text(render(run), encoding="utf-8")
     for name, (make, model) in TRUTHS.items():
         table = make()
         facts = truth_facts(table, model(table), task="")
@@ -126,7 +130,7 @@ def choose(page, ident):
     page.click(f"label[for={ident}]")
 
 
-@pytest.mark.parametrize("name", [*RUNS, *TRUTHS])
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *PROBABILITIES])
 def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
     page = visit(name)
     page.mouse.wheel(0, 4000)
@@ -135,19 +139,21 @@ def test_the_page_is_silent_and_asks_for_nothing(visit, folder, name):
 
 
 @pytest.mark.parametrize("script", [True, False])
-@pytest.mark.parametrize("name", [*RUNS, *TRUTHS])
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *PROBABILITIES])
 def test_no_sideways_scrolling_on_a_telephone(visit, name, script):
     phone = {"width": 390, "height": 844}
     page = visit(name, viewport=phone, java_script_enabled=script)
-    if name == "sample":
-        choose(page, "tall")
-        choose(page, "kall")
+    for ident in ("tall", "kall"):
+        if page.locator(f"#{ident}").count():
+            choose(page, ident)
     for fold in page.query_selector_all("details"):
         fold.evaluate("fold => (fold.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize(("name", "least"), [("sample", 40), ("truth of votes", 15)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("sample", 40), ("grades", 30), ("truth of votes", 15)]
+)
 def test_everything_is_reached_with_the_tab_key_and_shows_focus(visit, name, least):
     page = visit(name)
     wanted = set(page.evaluate(REACHABLE))
@@ -174,7 +180,9 @@ def test_the_skip_link_comes_first(visit):
     assert page.evaluate("location.hash") == "#verdict"
 
 
-@pytest.mark.parametrize(("name", "least"), [("sample", 500), ("truth of votes", 200)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("sample", 500), ("grades", 300), ("truth of votes", 200)]
+)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_reaches_aa(visit, scheme, name, least):
     page = visit(name, color_scheme=scheme)
@@ -220,6 +228,32 @@ def test_the_leaderboard_sorts_and_keeps_undefined_last(visit):
         values = page.eval_on_selector_all(f"{board} tbody tr", column)
         assert values == sorted(values, key=lambda value: turn * value)
         assert page.locator(f"{board} th[aria-sort={way}]").count() == 1
+
+
+def test_where_lower_is_better_the_best_comes_first_and_infinite_last(visit):
+    page = visit("grades")
+    choose(page, "k1")
+    cells = "rows => rows.map(row => row.cells[4].textContent)"
+    board = "[data-t='0'][data-k='1'] .board"
+    head = page.locator(f"{board} .sort").nth(4)
+    head.click()
+    shown = page.eval_on_selector_all(f"{board} tbody tr", cells)
+    assert shown[-1].startswith("∞")
+    finite = [float(cell.split()[0].rstrip("†")) for cell in shown[:-1]]
+    assert finite == sorted(finite)
+    assert page.locator(f"{board} th[aria-sort=ascending]").count() == 1
+    head.click()
+    assert page.eval_on_selector_all(f"{board} tbody tr", cells)[0].startswith("∞")
+
+
+@pytest.mark.parametrize("name", PROBABILITIES)
+def test_probabilities_are_shown_without_a_script(visit, name):
+    page = visit(name, java_script_enabled=False)
+    if name == "two tasks":
+        choose(page, "t0")
+    for anchor in ("reliability", "hardest"):
+        assert page.locator(f"#{anchor} .finding:visible").count() == 1
+        assert page.locator(f"#{anchor} svg:visible").first.bounding_box()["width"] > 150
 
 
 def test_a_model_is_highlighted_everywhere(visit):

@@ -8,7 +8,8 @@ Intervals from replicates under one resampling plan:
 - ``wilson``: for a share of hard labels among a fixed number of trials, without replicates.
 
 An undefined replicate counts against both ends: as the lowest for the lower end and as the
-highest for the upper. An end that so many are undefined to decide is itself undefined.
+highest for the upper. An end that so many are undefined to decide is itself undefined. A
+replicate can be infinite (a log score that met a zero probability); then an end can be, too.
 """
 
 import math
@@ -86,8 +87,10 @@ class Estimate:
         if self.method == "normal":
             half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
             return self.value - half, self.value + half
-        low = _quantile(np.nan_to_num(self.replicates, nan=-np.inf), tail)
-        high = _quantile(np.nan_to_num(self.replicates, nan=np.inf), 1 - tail)
+        known = np.sort(self._defined())
+        unknown = np.full(len(self.replicates) - len(known), np.nan)
+        low = _quantile(np.concatenate([unknown, known]), tail)
+        high = _quantile(np.concatenate([known, unknown]), 1 - tail)
         if self.method == "basic":
             return 2 * self.value - high, 2 * self.value - low
         return low, high
@@ -103,8 +106,11 @@ class Estimate:
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the defined replicates."""
-        return float(self._defined().std()) if len(self._defined()) else math.nan
+        """Standard deviation of the defined replicates; infinite if one of them is."""
+        known = self._defined()
+        if np.isinf(known).any():
+            return math.inf
+        return float(known.std()) if len(known) else math.nan
 
     def _defined(self) -> Floats:
         return np.asarray(self.replicates[~np.isnan(self.replicates)])
@@ -121,10 +127,12 @@ class Estimate:
                 "difference of estimates", f"plans {self.plan!r} and {other.plan!r}",
                 "one plan", "evaluate both models in one call",
             )  # fmt: skip
+        with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
+            gaps = self.replicates - other.replicates
         width = max(self.bounds[1] - self.bounds[0], other.bounds[1] - other.bounds[0])
         return Estimate(
             self.value - other.value,
-            self.replicates - other.replicates,
+            gaps,
             self.plan,
             (-width, width),
             "percentile" if self.method == "wilson" else self.method,
@@ -162,12 +170,10 @@ def _z(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def _quantile(values: Floats, share: float) -> float:
-    """Linear quantile; nan when it falls on an undefined replicate."""
-    ordered = np.sort(values)
+def _quantile(ordered: Floats, share: float) -> float:
+    """Linear quantile of sorted values; nan when it falls on an undefined replicate."""
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     end = float(ordered[below])
-    if place > below and math.isfinite(end):
-        end += (place - below) * (float(ordered[below + 1]) - end)
-    return end if math.isfinite(end) else math.nan
+    after = float(ordered[math.ceil(place)])
+    return end if after == end else end + (place - below) * (after - end)

@@ -28,6 +28,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed, nearest, require_unique
 from equipoise.laws import Dirichlet, Labels, Law
 from equipoise.plausibilities import Plausibilities
+from equipoise.tops import packed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +41,17 @@ class Grouping:
         Names; the order of the groups is theirs in every table.
     group
         Code of the group of each class, shape (classes,).
+    name
+        What the groups are levels of, such as ``risk``, for the names of metrics.
+    ordered
+        Whether the order of the groups means something, as that of low, medium and high.
     """
 
     classes: tuple[str, ...]
     groups: tuple[str, ...]
     group: Ints
+    name: str = "group"
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         require_unique(self.classes, where="grouping, classes")
@@ -59,7 +66,10 @@ class Grouping:
         object.__setattr__(self, "group", frozen(codes))
 
     @classmethod
-    def of(cls, mapping: Mapping[str, str], groups: Sequence[str] | None = None) -> "Grouping":
+    def of(
+        cls, mapping: Mapping[str, str], groups: Sequence[str] | None = None, *,
+        name: str = "group",
+    ) -> "Grouping":  # fmt: skip
         """Take the group of every class by name.
 
         Parameters
@@ -67,7 +77,10 @@ class Grouping:
         mapping
             Class name to group name.
         groups
-            Order of the groups; by default that of their first class.
+            Order of the groups, which then means something; by default that of their first
+            class, which does not.
+        name
+            What the groups are levels of.
 
         Examples
         --------
@@ -77,14 +90,23 @@ class Grouping:
         equipoise.arrays.InputError: grouping, class 'melanoma': group 'hihg', expected one ...
         """
         order = tuple(dict.fromkeys(mapping.values())) if groups is None else tuple(groups)
-        for name, group in mapping.items():
+        for one, group in mapping.items():
             if group not in order:
                 raise InputError(
-                    f"grouping, class {name!r}", f"group {group!r}",
+                    f"grouping, class {one!r}", f"group {group!r}",
                     f"one of {listed(order, most=8)}", nearest(str(group), order),
                 )  # fmt: skip
         codes = np.array([order.index(group) for group in mapping.values()], dtype=np.intp)
-        return cls(tuple(mapping), order, codes)
+        return cls(tuple(mapping), order, codes, name, groups is not None)
+
+    def code(self, group: str) -> int:
+        """Number of a group, by its name."""
+        if group not in self.groups:
+            raise InputError(
+                f"grouping {self.name!r}", f"group {group!r}",
+                f"one of {listed(self.groups, most=8)}", nearest(str(group), self.groups),
+            )  # fmt: skip
+        return self.groups.index(group)
 
     def codes(self, classes: Sequence[str]) -> Ints:
         """Group of each of these classes, which must be the same as the grouping's.
@@ -124,7 +146,8 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
 
     The groups become the classes, and all of them count as mentioned. Draws stay draws, a law
     becomes the law of the groups, and where the one draw is the mean of the law it stays that.
-    What was found about annotators spoke of classes and is not kept.
+    What was found about annotators spoke of classes and is not kept. The groups are ordered
+    where the grouping says so, and where each group is a run of grades.
     """
     group, groups = grouping.codes(plausibilities.classes), len(grouping.groups)
     sums = _Sums(
@@ -156,7 +179,36 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
         law=law,
         rest_shape=None,
         skills=None,
+        ordered=grouping.ordered
+        or (plausibilities.ordered and bool((np.diff(group) >= 0).all())),
     )
+
+
+def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str) -> Floats:
+    """Chance that the most plausible class is in a group, by item and draw, (items, draws).
+
+    It is 0 or 1 where a draw has one largest class. Classes that tie share the draw evenly;
+    which of the unmentioned classes is which is left to chance.
+
+    Examples
+    --------
+    >>> values = np.array([[[0.5, 0.3, 0.2]], [[0.4, 0.4, 0.2]]])
+    >>> two = Plausibilities.dense(values, items=("case",), classes=("x", "y", "z"),
+    ...     method="by hand")
+    >>> group_chance(two, Grouping.of({"x": "low", "y": "high", "z": "high"}), "high")
+    array([[0. , 0.5]])
+    """
+    from equipoise.kernels.tops import overlaps
+
+    one, code = plausibilities, grouping.code(group)
+    inside = grouping.codes(one.classes) == code
+    size = int(inside.sum())  # the group as the first classes of a model that puts it first
+    rank = np.where(inside[one.label], 0, size)
+    others = np.asarray(len(one.classes) - np.diff(one.start))
+    truth = packed(one.mass, one.rest, one.start, others, (one.rest_shape, one.split_seed))
+    chance = np.empty((len(one.items), one.draws))
+    overlaps(truth, rank, (np.array([1]), np.array([size]), np.ones(1)), chance)
+    return np.clip(chance, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,6 +58,8 @@ class Plausibilities:
         over them; None splits it evenly.
     skills, difficulty
         What the model found out about annotators and about items, shape (items,).
+    ordered
+        Whether the order of the classes means something (grades).
     notices
         What the user should know, one sentence each.
 
@@ -86,6 +88,7 @@ class Plausibilities:
     split_seed: int = 0
     skills: Skills | None = None
     difficulty: Floats | None = None
+    ordered: bool = False
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -181,6 +184,11 @@ class Plausibilities:
         mass, rest = self.law.draw(self.start, draws, seed)
         return replace(self, mass=mass, rest=rest, split_seed=seed)
 
+    def averaged(self) -> "Plausibilities":
+        """Return their mean as the one possible truth."""
+        mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
+        return replace(self, mass=mass[None], rest=rest[None], law=None, rest_shape=None)
+
     def noted(self, *, task: str, notices: tuple[str, ...] = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
@@ -214,15 +222,7 @@ class Plausibilities:
 
     @property
     def certainty(self) -> Floats:
-        """Chance of the likeliest most plausible class, shape (items,).
-
-        Examples
-        --------
-        >>> values = np.array([[[0.9, 0.1]], [[0.4, 0.6]], [[0.8, 0.2]]])
-        >>> Plausibilities.dense(values, items=("scan",), classes=("a", "b"),
-        ...     method="by hand").certainty
-        array([0.667])
-        """
+        """Chance of the likeliest most plausible class, shape (items,)."""
         entry, rest = self.top()
         others = np.maximum(len(self.classes) - np.diff(self.start), 1)
         mentioned = np.zeros(len(self.items))

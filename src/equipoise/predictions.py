@@ -5,8 +5,8 @@ metric: a number (or a distribution over classes) per item, higher meaning more 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from equipoise.arrays import (
     require_unique,
 )
 from equipoise.coding.options import PredictionHow, prediction_options
+
+if TYPE_CHECKING:
+    from equipoise.groupings import Grouping
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,3 +117,23 @@ class Predictions:
             return np.asarray(self.values[rows])
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
         return np.asarray(self.values[rows][:, columns])
+
+    def coarsened(self, grouping: "Grouping") -> "Predictions":
+        """Probabilities of groups: the sum over the classes of each.
+
+        Examples
+        --------
+        >>> from equipoise.groupings import Grouping
+        >>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"})
+        >>> resnet = Predictions("resnet", ("a",), np.array([[0.5, 0.3, 0.2]]),
+        ...     classes=("naevus", "melanoma", "wart"))
+        >>> resnet.coarsened(risk).values
+        array([[0.7, 0.3]])
+        """
+        if not self.classes:
+            raise InputError(
+                self.where, "one score per item", "probabilities of all classes",
+                "a score has no classes to put into groups: give class probabilities",
+            )  # fmt: skip
+        member = np.eye(len(grouping.groups))[grouping.codes(self.classes)]
+        return replace(self, values=self.values @ member, classes=grouping.groups)

@@ -94,7 +94,7 @@ def kendall_tau_b(a: Floats, b: Floats) -> Floats:
     >>> float(kendall_tau_b(np.array([1, 2, 3, 4, 5, 6]), np.array([2, 1, 3, 3, 6, 5])))
     0.690
     """
-    x, y = np.round(a, TIE), np.round(b, TIE)
+    x, y = average_ranks(np.round(a, TIE)), average_ranks(np.round(b, TIE))
     upper = np.triu_indices(len(x), 1)
     signs = [np.sign(v[upper[0]] - v[upper[1]]) for v in (x, y)]
     return _correlation(*signs)

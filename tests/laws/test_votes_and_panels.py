@@ -40,7 +40,7 @@ def table(rows, items, **more):
 def drawn(truth, kind, replicates=64, seed=0):
     """Soft labels of the first class (items, replicates) and counts under a plan."""
     plan = resample(truth, kind, replicates=replicates, seed=seed)
-    block = questions(truth)[0].block(plan, 0, replicates)[1]
+    block = questions(truth)[0].blocks(plan, 0, replicates)["classes"][1]
     return block.classes[0].positive, block.counts, plan
 
 
@@ -157,7 +157,7 @@ def test_redrawn_classes_always_sum_to_one(kind, tied):
         annotators=names(4, "reader"), **more,
     )  # fmt: skip
     plan = resample(truth, kind, replicates=64)
-    block = questions(truth)[0].block(plan, 0, 64)[1]
+    block = questions(truth)[0].blocks(plan, 0, 64)["classes"][1]
     assert_allclose(sum(one.positive for one in block.classes), 1, atol=1e-12)
 
 

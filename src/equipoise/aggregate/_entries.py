@@ -24,6 +24,8 @@ class Entries(NamedTuple):
         Weight of the votes for each of them, shape (entries,).
     total
         Weight of all votes of an item, shape (items,).
+    ordered
+        Whether the classes are grades.
     """
 
     items: tuple[str, ...]
@@ -32,6 +34,7 @@ class Entries(NamedTuple):
     label: Ints
     votes: Floats
     total: Floats
+    ordered: bool = False
 
 
 def entries(annotations: Annotations, task: str = "") -> Entries:
@@ -54,7 +57,8 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
     item, label, mass = _summed(votes, len(annotations.classes))
     start = np.searchsorted(item, np.arange(len(names) + 1))
     total = np.bincount(item, mass, len(names)).astype(np.float64)
-    return Entries(names, annotations.classes, start, label, mass, total)
+    graded = annotations.kind == "ordinal"
+    return Entries(names, annotations.classes, start, label, mass, total, graded)
 
 
 def _summed(votes: Ballots, classes: int) -> tuple[Ints, Ints, Floats]:

@@ -24,6 +24,7 @@ def by_law(found: Entries, law: Law, *, method: str, task: str, **facts: Any) ->
         method=method,
         task=task,
         law=law,
+        ordered=found.ordered,
         **facts,
     )
 

@@ -22,6 +22,8 @@ class People:
     ----------
     items, classes, annotators, task
         Names.
+    ordered
+        Whether the classes are grades.
     answers
         Weight of the votes, sparse (items, annotators * classes), answers of an annotator
         side by side; gold rows are not among them.
@@ -38,6 +40,7 @@ class People:
     answers: Any
     shares: Floats
     settled: Bools
+    ordered: bool = False
 
 
 def people(annotations: Annotations, task: str, *, model: str) -> People:
@@ -81,6 +84,7 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
         answers=csr_matrix((weight[own], (place[own], column[own])), shape=shape),
         shares=_shares(place * size + label, np.where(settled[place] & own, 0, weight), size),
         settled=settled,
+        ordered=annotations.kind == "ordinal",
     )
 
 
@@ -153,5 +157,6 @@ def labelled(who: People, posterior: Floats, *, method: str, **facts: Any) -> Pl
         method=method,
         task=who.task,
         law=Labels(chance, none),
+        ordered=who.ordered,
         **facts,
     )

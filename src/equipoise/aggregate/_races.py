@@ -30,6 +30,8 @@ class Races:
         Classes in order, as positions among the mentioned classes of their case.
     copies, tied
         How often each reading occurs, and whether any of its blocks has several classes.
+    ordered
+        Whether the classes are grades.
     """
 
     items: tuple[str, ...]
@@ -44,6 +46,7 @@ class Races:
     element: Ints
     copies: Floats
     tied: Bools
+    ordered: bool = False
 
 
 def races(annotations: Annotations, task: str) -> Races:
@@ -152,6 +155,7 @@ def _flat(annotations: Annotations, task: str, cases: Cases) -> Races:
         element=np.array(element),
         copies=np.array(copies),
         tied=np.array(tied),
+        ordered=annotations.kind == "ordinal",
     )
 
 

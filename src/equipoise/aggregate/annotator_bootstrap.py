@@ -76,6 +76,7 @@ def annotator_bootstrap(
         diagnostics={"whole": dict(whole.diagnostics)},
         skills=whole.skills,
         difficulty=whole.difficulty,
+        ordered=whole.ordered,
         notices=(*whole.notices, *said),
     )
 

@@ -49,5 +49,6 @@ def inverse_rank(
         method=f"inverse rank (ties {ties})",
         task=task,
         parameters={"ties": ties},
+        ordered=found.ordered,
         notices=unused_confidence(annotations, "inverse rank"),
     )

@@ -118,6 +118,7 @@ def plackett_luce(
         parameters=facts,
         diagnostics=diagnostics,
         rest_shape=None if prior == "notebook" else _alpha(prior, len(found.classes)),
+        ordered=found.ordered,
         notices=said,
     )
 

@@ -251,5 +251,6 @@ def _made(found: Races, state: _State, prior: float, said: tuple[str, ...]) -> P
             "trace": state.trace,
             "last_change": state.moved,
         },
+        ordered=found.ordered,
         notices=said,
     )

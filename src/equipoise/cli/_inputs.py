@@ -1,13 +1,14 @@
 """What `evaluate` and `aggregate` were asked: words are checked, then files read."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from equipoise.arrays import InputError
-from equipoise.cli._options import checked, column_map, words
+from equipoise.arrays import InputError, listed
+from equipoise.cli._options import checked, class_names, column_map, words
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 def usage(options: dict[str, Any]) -> dict[str, Any]:
     """Check the words of options before anything is read."""
     from equipoise.arrays import choice
+    from equipoise.cli._groups import check_words
+    from equipoise.cli._truth import known_truth
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
     from equipoise.metrics import named
@@ -36,6 +39,8 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
         if options[name] is not None:
             flag = "--" + name.replace("_", "-")
             checked(flag, partial(choice, flag, known=allowed), options[name])
+    checked("--truth", known_truth, options["truth"])
+    check_words(options)
     if options["resample"] is not None:
         checked("--resample", normalised, options["resample"])
     metrics = [checked("--metrics", named, word) for word in words(options["metrics"])]
@@ -71,12 +76,12 @@ def read_votes(options: dict[str, Any]) -> "Annotations":
         options["annotations"],
         layout=options["layout"],
         kind=options["kind"],
-        classes=words(options["classes"]) or None,
+        classes=class_names(options["classes"]) or None,
         columns=column_map(options["columns"], "--columns"),
         repeats=options["repeats"],
         exchangeable=options["exchangeable"],
     )
-    if options["classes"] is None and options["positive"] is None:
+    if options["classes"] is None and options.get("positive") is None:
         refuse_too_many_classes(table)
     return table
 
@@ -91,14 +96,47 @@ def asked(table: "Annotations", options: dict[str, Any]) -> "Annotations":
 
 
 def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read both files."""
+    """Read both files; votes on several classes become the yes/no question asked."""
+    table, models = _matched(read_votes(options), options)
+    return table if _as_they_are(table, options) else asked(table, options), models
+
+
+def _matched(
+    table: "Annotations", options: dict[str, Any]
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read the predictions; where their classes are more than anybody named, add those."""
     from equipoise.io import read_predictions
 
-    table = read_votes(options)
-    models = read_predictions(
-        options["predictions"],
-        layout=options["prediction_layout"],
-        columns=column_map(options["prediction_columns"], "--prediction-columns"),
-        classes=table.classes or None,
-    )
-    return asked(table, options), models
+    how = {
+        "layout": options["prediction_layout"],
+        "columns": column_map(options["prediction_columns"], "--prediction-columns"),
+    }
+    paths = options["predictions"]
+    try:
+        return table, read_predictions(paths, classes=table.classes or None, **how)
+    except InputError:
+        if options["classes"] is not None or table.kind not in ("nominal", "ranking"):
+            raise
+        models = read_predictions(paths, **how)
+        named = dict.fromkeys(name for one in models for name in one.classes)
+        extra = [name for name in named if name not in table.classes]
+        if not extra or not set(table.classes) <= set(named):
+            raise
+    said = f"Classes that nobody named are taken from the predictions: {listed(extra)}."
+    classes = (*table.classes, *extra)
+    return replace(table, classes=classes, notices=(*table.notices, said)), models
+
+
+def _as_they_are(table: "Annotations", options: dict[str, Any]) -> bool:
+    """Whether a model of the truth takes the annotations before a yes/no question is asked.
+
+    Rankings lose their order by it, and grades and ratings their distance from the threshold.
+    """
+    truth = options["truth"]
+    if truth == "votes" or truth.endswith(".npz"):
+        return False
+    if table.kind == "ranking":
+        return options["at_least"] is None
+    if truth == "dawid_skene_ordinal":
+        return table.kind == "ordinal"
+    return table.kind == "interval" and truth in ("auto", "normal")

@@ -1,6 +1,7 @@
 """Words given on the command line, turned into values; a wrong word is wrong usage."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -20,6 +21,17 @@ def words(text: str | None) -> list[str]:
     ['auroc', 'average_precision']
     """
     return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def class_names(text: str | None) -> list[str]:
+    """Take classes from a list, or from a text file with one class per line."""
+    if text is None or not text.endswith(".txt"):
+        return words(text)
+    try:
+        lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def column_map(text: str | None, option: str) -> dict[str, str]:

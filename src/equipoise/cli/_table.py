@@ -7,9 +7,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from equipoise.evaluation import Evaluation, Row
+    from equipoise.metrics import Metric
 
 
-OUTSIDE = "†"
+OUTSIDE, FIXED = "†", "*"
 
 
 def leaderboard(console: "Console", result: "Evaluation") -> None:
@@ -20,7 +21,7 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
     rows = {(row.task, row.metric, row.model, row.labels): row for row in result.table()}
     for task in result.tasks:
         for metric in result.metrics:
-            heading = f"{task}: {metric.title}" if task else metric.title
+            heading = heading_of(task, metric)
             table = Table(title=escape(heading), title_justify="left", title_style="bold")
             table.add_column("model")
             for name in ("hard", "soft"):
@@ -29,14 +30,42 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
                 table.add_column("P(best)", justify="right")
             cell = [(task, metric.name, model) for model in result.models]
             for key in sorted(cell, key=lambda key: _place(rows[*key, "soft"])):
-                hard, soft = rows[*key, "hard"], rows[*key, "soft"]
-                table.add_row(escape(key[2]), *_cells(hard), *_cells(soft))
+                hard, soft = (_cells(rows[*key, name]) for name in ("hard", "soft"))
+                if unmoved(result, metric):
+                    hard = (hard[0].split(" ")[0] + FIXED, hard[1], "")
+                table.add_row(escape(key[2]), *hard, *soft)
             console.print(table)
-    if any(outside(row) for row in rows.values()):
-        console.print(
+    for sentence in _footnotes(list(rows.values())):
+        console.print(sentence)
+    if any(unmoved(result, metric) for metric in result.metrics):
+        console.print(f"{FIXED} Hard labels are the mean of the draws: nothing is redrawn.")
+
+
+def unmoved(result: "Evaluation", metric: "Metric") -> bool:
+    """Whether nothing that the hard labels of a metric depend on is redrawn."""
+    return result.plan.kind == "posterior" and metric.labels == "draws"
+
+
+def heading_of(task: str, metric: "Metric") -> str:
+    """Name task and metric, and say which way is better where less is."""
+    way = " (lower is better)" if metric.better == "lower" else ""
+    return f"{task}: {metric.title}{way}" if task else f"{metric.title}{way}"
+
+
+def _footnotes(rows: list["Row"]) -> list[str]:
+    """Explain the marks that the tables hold."""
+    said = []
+    if any(outside(row) for row in rows):
+        said.append(
             f"{OUTSIDE} The interval leaves out its own value: redrawing votes makes "
             "majorities less clear and shifts hard labels. --interval basic undoes the shift."
         )
+    if any(math.isinf(row.value) for row in rows):
+        said.append(
+            "∞ The score is infinite, the worst there is: a log score is when a model gives "
+            "probability 0 to what the labels say of an item."
+        )
+    return said
 
 
 def _place(row: "Row") -> float:
@@ -46,10 +75,19 @@ def _place(row: "Row") -> float:
 def _cells(row: "Row") -> tuple[str, str, str]:
     if math.isnan(row.value):
         return "undefined", "", ""
-    ends = [f"{end:.3f}" if math.isfinite(end) else "undefined" for end in (row.low, row.high)]
+    ends = [_number(end) for end in (row.low, row.high)]
     rank = "" if math.isnan(row.rank) else f"{row.rank:g}"
     mark = OUTSIDE if outside(row) else ""
-    return f"{row.value:.3f}{mark} \\[{', '.join(ends)}]", rank, _share(row.p_best)
+    return f"{_number(row.value)}{mark} \\[{', '.join(ends)}]", rank, _share(row.p_best)
+
+
+def _number(value: float) -> str:
+    """A number with three decimals, or the lack of one."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.3f}"
 
 
 def outside(row: "Row") -> bool:

@@ -3,6 +3,7 @@
 import typer
 
 from equipoise.cli.aggregate import aggregate
+from equipoise.cli.agreement import agreement
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
 from equipoise.cli.evaluate import evaluate
@@ -19,8 +20,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for _verb in (evaluate, report, aggregate, reproduce, datasets, demo):
-    app.command(no_args_is_help=_verb in (evaluate, report, aggregate))(_verb)
+for _verb in (evaluate, report, aggregate, agreement, reproduce, datasets, demo):
+    app.command(no_args_is_help=_verb in (evaluate, report, aggregate, agreement))(_verb)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,20 +1,22 @@
 """equipoise evaluate: two files in, the ranking with its doubts out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.cli._catalogue import list_metrics, metrics_help
 from equipoise.cli._inputs import read, spread, usage
-from equipoise.cli._options import column_map
 from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
+    from equipoise.cli._truth import Truth
     from equipoise.evaluation import Evaluation
-    from equipoise.run import Run
 
 FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
+TRUTH, GROUPS = "What is true", "Groups of classes"
 
 
 def evaluate(
@@ -43,19 +45,63 @@ def evaluate(
     ],
     metrics: Annotated[
         str,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Comma-separated: `auroc`, `average_precision`, `precision_at_100`, "
-            "`recall_at_100`; parameters after colons, as `auroc:form=strict`.",
-        ),
+        typer.Option(rich_help_panel=RESULT, help=metrics_help()),
     ] = "auroc,average_precision",
+    listed: Annotated[
+        bool,
+        typer.Option(
+            "--list-metrics",
+            callback=list_metrics,
+            is_eager=True,
+            rich_help_panel=RESULT,
+            help="Print every metric with its definition, and stop.",
+        ),
+    ] = False,
+    truth: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=TRUTH,
+            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+            "comma-separated).",
+        ),
+    ] = "votes",
+    draws: Annotated[
+        int, typer.Option(min=2, rich_help_panel=TRUTH, help="Possible truths of the model.")
+    ] = 1000,
+    reliability: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=GROUPS,
+            help="Table of `class, group` (lowest group first) and perhaps `value`, a number "
+            "per group; the file's stem names what the groups are, as in risk.csv.",
+        ),
+    ] = None,
+    by_group: Annotated[
+        bool,
+        typer.Option(
+            "--by-group", rich_help_panel=GROUPS, help="Score groups instead of classes."
+        ),
+    ] = False,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=GROUPS,
+            help="Score the cases of a group (several: comma-separated), each by its chance "
+            "of being one; for metrics under a model of the truth.",
+        ),
+    ] = None,
     resample: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=DOUBT,
             help="What is drawn anew: `items`, `votes`, `panel`, `items-x-panel`, "
-            "`items-x-votes`, or `influence` (instant, for very many items). Default: what "
-            "fits the annotations; the output says which and why.",
+            "`items-x-votes`, `influence` (instant, for very many items); under a model "
+            "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
         ),
     ] = None,
     replicates: Annotated[
@@ -81,7 +127,9 @@ def evaluate(
     classes: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=MEANING, help="All classes, comma-separated; grades lowest first."
+            rich_help_panel=MEANING,
+            help="All classes, comma-separated, or a .txt file with one per line; grades "
+            "lowest first.",
         ),
     ] = None,
     positive: Annotated[
@@ -168,11 +216,19 @@ def evaluate(
 
     Scores every model against the hard labels (strict majority) and the soft labels (mean
     vote) that the annotators' votes give, with intervals from one resampling plan shared by
-    all models, so that every comparison is paired.
+    all models, so that every comparison is paired. With `--truth` a model of the votes says
+    what is plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
+
+    Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
+    topk_accuracy:k=3
     """
     options = dict(locals())
+    from equipoise.cli._groups import read_groups, regrouped, with_groups
+    from equipoise.cli._groups import within as conditioned
+    from equipoise.cli._truth import plan
+    from equipoise.cli._truth import truth as make_truth
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
     from equipoise.run import prepared
@@ -182,37 +238,36 @@ def evaluate(
     if out is not None:
         prepared(out, overwrite=overwrite)
     with progress("reading") as tell:
+        found = read_groups(groups)
         table, models = read(options)
         tell(1, 1)
+    made, said = with_groups(found, make_truth(table, options))
+    made, models = regrouped(found, made, models, options)
     with progress("resampling") as tell:
         settings = Settings(level, chosen["interval"], on_missing, workers, tell)
         result = run_evaluation(
             models,
-            table,
-            metrics=chosen["metrics"],
-            resampling=_plan(table, options),
+            made.given,
+            metrics=conditioned(found, chosen["metrics"], within),
+            resampling=plan(made, table, options),
             settings=settings,
         )
-    say(f"Resampling: {result.plan.reason}", result.plan.scope)
+    if made.parts:
+        result = replace(result, notices=(*table.notices, *result.notices))
+        say(f"Truth: {made.facts['reason']} {made.words}.")
+    say(f"Resampling: {result.plan.reason}", result.plan.scope, *said)
     say(*(f"Note: {one}" for one in result.notices))
-    _finish(result, table, options)
+    _finish(result, table, made, options)
 
 
-def _plan(table: "Annotations", options: dict[str, Any]) -> Any:
-    from equipoise.resampling import resample
-
-    return resample(
-        table,
-        options["resample"],
-        replicates=options["replicates"],
-        seed=options["seed"],
-    )
-
-
-def _finish(result: "Evaluation", table: "Annotations", options: dict[str, Any]) -> None:
+def _finish(
+    result: "Evaluation", table: "Annotations", made: "Truth", options: dict[str, Any]
+) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     if options["out"] is not None or not options["as_json"]:
-        run = _recorded(result, table, options)
+        from equipoise.cli._provenance import recorded
+
+        run = recorded(result, table, made, options)
     if options["out"] is not None:
         from equipoise.cli.report import write_page
 
@@ -226,25 +281,3 @@ def _finish(result: "Evaluation", table: "Annotations", options: dict[str, Any])
 
         leaderboard(output(), result)
         output().print(*verdicts(run.header, run.replicates), sep="\n")
-
-
-def _recorded(result: "Evaluation", table: "Annotations", options: dict[str, Any]) -> "Run":
-    """Make the run with everything that was asked."""
-    from equipoise.run import Provenance, hashed, record
-
-    inputs = hashed("annotations", [options["annotations"]])
-    inputs += hashed("predictions", options["predictions"])
-    asked = ("positive", "at_least", "kind", "exchangeable", "layout", "repeats", "on_missing")
-    question = {name: options[name] for name in asked}
-    question["read as"] = f"{table.kind}: {', '.join(table.classes)}"
-    for name in ("columns", "prediction_columns"):
-        question[name] = column_map(options[name], f"--{name.replace('_', '-')}")
-    return record(
-        result,
-        Provenance(
-            title=options["title"] or f"{options['annotations'].stem}: which model is better?",
-            inputs=inputs,
-            annotators=table.annotators or (),
-            question=question,
-        ),
-    )

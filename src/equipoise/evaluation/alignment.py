@@ -14,6 +14,7 @@ from equipoise.evaluation.questions import Question
 from equipoise.predictions import Predictions
 
 ON_MISSING = ("error", "drop")
+LEFT_OUT = 1e-3  # of a probability, up to which it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,37 @@ class Aligned:
 
     question: Question
     scores: Mapping[str, Floats]
+
+    def distributions(self, model: str) -> Floats:
+        """One model's probabilities of all classes, shape (items, classes).
+
+        For a yes/no question scores are the probability of the positive class; numbers
+        outside of [0, 1] are refused, and so are classes that the truth does not have.
+        """
+        scores = self.scores[model]
+        if scores.ndim == 2:
+            total = scores.sum(axis=1)
+            short = np.flatnonzero(np.abs(total - 1) > LEFT_OUT)
+            if len(short):
+                raise InputError(
+                    self._where(model, short[0]),
+                    f"probability {1 - total[short[0]]:.3g} on classes that the truth lacks",
+                    f"probabilities of {listed(self.question.classes)}",
+                    "name all classes when reading the annotations (classes=..., --classes)",
+                )  # fmt: skip
+            return scores
+        outside = np.flatnonzero((scores < 0) | (scores > 1))
+        if len(outside):
+            raise InputError(
+                self._where(model, outside[0]), f"score {scores[outside[0]]:g}",
+                "a probability in [0, 1]",
+                "give probabilities, or choose metrics of order such as auroc",
+            )  # fmt: skip
+        return np.stack([1 - scores, scores], axis=1)
+
+    def _where(self, model: str, item: int) -> str:
+        task = f" for {self.question.task!r}" if self.question.task else ""
+        return f"predictions of {model!r}{task}, item {self.question.items[item]!r}"
 
 
 def align(

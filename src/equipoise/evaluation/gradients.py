@@ -7,19 +7,20 @@ centred and whitened, so that their mean is the value and their covariance is Co
 difference, rank probability and macro average follows as from a bootstrap.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.alignment import Aligned
-from equipoise.metrics import Metric, Order, clustered
+from equipoise.metrics import Metric, Prepared, clustered
 from equipoise.resampling import Resampling
 
 
 def gradient_replicates(
     aligned: Sequence[Aligned],
-    orders: Sequence[Sequence[tuple[Order, ...]]],
+    prepared: Sequence[Sequence[Mapping[Any, Prepared]]],
     metrics: Sequence[Metric],
     plan: Resampling,
 ) -> Floats:
@@ -28,14 +29,14 @@ def gradient_replicates(
         if metric.influence is None:
             raise InputError(
                 "resampling influence", f"metric {metric.name}", "a metric with an influence "
-                "function (auroc and average_precision in their default forms)",
+                "function (auroc, average_precision, proper scores, costs)",
                 "leave the metric out or resample items",
             )  # fmt: skip
-    out = np.empty((len(aligned), len(metrics), 2, len(orders[0]), plan.replicates))
+    out = np.empty((len(aligned), len(metrics), 2, len(prepared[0]), plan.replicates))
     for k, metric in enumerate(metrics):
+        own = [[one[metric.prepare] for one in models] for models in prepared]
         for label in range(2):
-            truths = [(one.question.hard, one.question.shares)[label] for one in aligned]
-            values, gradients = _gradients(aligned, orders, metric, truths)
+            values, gradients = _gradients(aligned, own, metric, label)
             cells = _normal(values, _covariance(gradients, plan), plan)
             out[:, k, label] = cells.reshape(len(aligned), -1, plan.replicates)
     return out
@@ -43,17 +44,22 @@ def gradient_replicates(
 
 def _gradients(
     aligned: Sequence[Aligned],
-    orders: Sequence[Sequence[tuple[Order, ...]]],
+    prepared: Sequence[Sequence[Prepared]],
     metric: Metric,
-    truths: Sequence[Floats],
+    label: int,
 ) -> tuple[Floats, list[tuple[Ints, Floats]]]:
     """Value and (place, influence) of every task and model, tasks outermost."""
     assert metric.influence is not None
     values, gradients = [], []
-    for one, models, truth in zip(aligned, orders, truths, strict=True):
-        for prepared in models:
-            parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-            value, gradient = class_average(parts, truth, metric.average)
+    for one, models in zip(aligned, prepared, strict=True):
+        block = one.question.once([metric.labels])[metric.labels][label]
+        truth = np.stack([part.positive for part in block.classes])
+        for model in models:
+            if metric.labels == "distribution":
+                value, gradient = metric.influence(model, truth.T)
+            else:
+                parts = [metric.influence(o, p) for o, p in zip(model, truth, strict=True)]
+                value, gradient = class_average(parts, truth, metric.average)
             values.append(value)
             gradients.append((one.question.place, gradient))
     return np.array(values), gradients

@@ -6,6 +6,7 @@ class, the positive; a nominal task, which has no positive class, scores each cl
 rest.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, Ints
+from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.ballots import Ballots, ballots
+from equipoise.evaluation.blocks import Pair, majority, pair
 from equipoise.evaluation.pace import Pace, pace
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
-from equipoise.metrics import Block, Truth
+from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
 
-HALF = 0.5 + 1e-12
+MOST_BYTES = 2 * 2**30  # of draws made full
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +43,10 @@ class Question:
         The classes that are scored: the positive one, or all of them.
     shares
         Soft labels, shape (classes, items).
-    votes, draws
-        Where the soft labels come from: votes, or draws of possible truths of shape
-        (classes, items, draws).
+    ordered
+        Whether the order of the classes means something.
+    votes, plausible
+        Where the soft labels come from: votes, or draws of possible truths.
     pace
         How long annotators took, where that is known.
     answers
@@ -55,15 +58,16 @@ class Question:
     place: Ints
     classes: tuple[str, ...]
     shares: Floats
+    ordered: bool = False
     votes: Ballots | None = None
-    draws: Floats | None = None
+    plausible: Plausibilities | None = None
     pace: Pace | None = None
     answers: tuple[str, ...] = ()
 
     @property
     def hard(self) -> Floats:
         """Hard labels, shape (classes, items)."""
-        return (self.shares > HALF).astype(np.float64)
+        return np.stack(majority(self.shares))
 
     @property
     def undecided(self) -> int:
@@ -80,24 +84,26 @@ class Question:
         alone = self.votes.sizes == 1
         return int((self.votes.annotator[self.votes.start[:-1][alone]] >= 0).sum())
 
-    def once(self) -> tuple[Block, Block]:
-        """Hard and soft truth with every item counting once."""
+    def once(self, labels: Iterable[str] = ("classes",)) -> dict[str, Pair]:
+        """Hard and soft truth with every item counting once, by kind of label."""
         counts = np.ones((len(self.items), 1), dtype=np.uint8)
-        return _fixed(self.hard, counts), _fixed(self.shares, counts)
+        return _pairs(self.shares, counts, labels)
 
-    def block(self, plan: Resampling, first: int, stop: int) -> tuple[Block, Block]:
-        """Hard and soft truth in replicates first..stop of the plan."""
+    def blocks(
+        self, plan: Resampling, first: int, stop: int, labels: Iterable[str] = ("classes",)
+    ) -> dict[str, Pair]:
+        """Hard and soft truth in replicates first..stop of the plan, by kind of label."""
         counts = plan.item_counts(first, stop)[self.place]
-        if plan.truth is None:
-            return _fixed(self.hard, counts), _fixed(self.shares, counts)
+        wanted = [one for one in labels if one != "draws"]
+        if plan.truth is None or not wanted:
+            return _pairs(self.shares, counts, wanted)
         shares, present = self._drawn(plan, first, stop)
         if present is not None:
             counts = counts * present
-        return _varying([share > HALF for share in shares], counts), _varying(shares, counts)
+        return _pairs(shares, counts, wanted)
 
     def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
-            assert self.draws is not None
             numbers = plan.draw_numbers(first, stop, self.draws.shape[2])
             return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
         assert self.votes is not None
@@ -105,6 +111,25 @@ class Question:
             return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
         key = plan.key(f"votes/{self.task}")
         return [draw.shares(key, first, stop) for draw in self._vote_draws], None
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Draws of possible truths made full, shape (classes, items, draws)."""
+        assert self.plausible is not None
+        number = len(self.classes) * len(self.items) * self.plausible.draws
+        if number * 8 > MOST_BYTES:
+            raise InputError(
+                "resampling posterior", f"{number * 8 / 2**30:.1f} GB of class masses",
+                f"at most {MOST_BYTES / 2**30:g} GB for metrics of classes",
+                "choose metrics of draws (topk_accuracy, ...), fewer draws, or resample items",
+            )  # fmt: skip
+        if not self.plausible.rest_shape:
+            return np.stack([self.plausible.class_draws(name) for name in self.classes])
+        full = np.empty((len(self.classes), len(self.items), self.plausible.draws))
+        first = len(self.plausible.classes) - len(self.classes)
+        for draw in range(self.plausible.draws):  # each splits its rest over the classes once
+            full[:, :, draw] = self.plausible.draw(draw)[:, first:].T
+        return full
 
     @cached_property
     def masses(self) -> list[Floats]:
@@ -149,7 +174,7 @@ class Question:
             place=self.place[rows],
             shares=self.shares[:, rows],
             votes=None if self.votes is None else self.votes.kept(rows),
-            draws=None if self.draws is None else self.draws[:, rows],
+            plausible=None if self.plausible is None else self.plausible.kept(rows),
             pace=None if self.pace is None else self.pace.kept(keep),
         )
 
@@ -158,16 +183,28 @@ def questions(truth: Annotations | Plausibilities) -> list[Question]:
     """The question of every task."""
     if isinstance(truth, Annotations):
         return [_from_votes(truth, task) for task in truth.tasks]
-    classes = truth.classes[1:] if len(truth.classes) == 2 else truth.classes
-    draws = np.stack([truth.class_draws(name) for name in classes])
-    place = np.arange(len(truth.items))
-    shares = draws.mean(axis=2)
-    return [Question(truth.task, truth.items, place, classes, shares, draws=draws)]
+    first = 1 if len(truth.classes) == 2 else 0
+    return [
+        Question(
+            task=truth.task,
+            items=truth.items,
+            place=np.arange(len(truth.items)),
+            classes=truth.classes[first:],
+            shares=np.ascontiguousarray(truth.mean[:, first:].T),
+            ordered=truth.ordered,
+            plausible=truth,
+        )
+    ]
 
 
 def _from_votes(annotations: Annotations, task: str) -> Question:
     votes = ballots(annotations, task)
     names = annotations.classes
+    if len(names) == 1:
+        raise InputError(
+            f"annotations, task {task!r}", f"a single class ({names[0]!r})",
+            "at least two classes", "declare all classes of the question",
+        )  # fmt: skip
     several = annotations.kind == "nominal" or (
         annotations.kind != "interval" and len(names) > 2
     )
@@ -178,23 +215,20 @@ def _from_votes(annotations: Annotations, task: str) -> Question:
         place=votes.items,
         classes=names if several else ((names or ("", "positive"))[1],),
         shares=np.stack([votes.shares(code) for code in codes]),
+        ordered=annotations.kind == "ordinal",
         votes=votes,
         pace=pace(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
     )
 
 
-def _fixed(masses: Floats, counts: NDArray[np.uint8]) -> Block:
-    return Block(tuple(Truth(np.ascontiguousarray(mass)) for mass in masses), counts)
-
-
-def _varying(masses: list[Any], counts: NDArray[np.uint8]) -> Block:
-    return Block(tuple(_truth(mass) for mass in masses), counts)
-
-
-def _truth(mass: NDArray[Any]) -> Truth:
-    """Mark the items that are 0 or 1 in every replicate."""
-    sure = np.full(len(mass), 2, dtype=np.uint8)
-    sure[mass.max(axis=1) == 0] = 0
-    sure[mass.min(axis=1) == 1] = 1
-    return Truth(mass.astype(np.float64, copy=False), sure)
+def _pairs(
+    shares: Floats | list[Floats], counts: NDArray[np.uint8], labels: Iterable[str]
+) -> dict[str, Pair]:
+    """Hard and soft blocks of every kind of label asked for; draws need the counts alone."""
+    return {
+        name: (Block((), counts), Block((), counts))
+        if name == "draws"
+        else pair(list(shares), counts, whole=name == "distribution")
+        for name in labels
+    }

@@ -1,11 +1,12 @@
 """The result of an evaluation: a table with intervals, and everything paired that follows.
 
 Rows are models by task, metric and labels; ``rank`` is the average rank among the models, and
-``p_best`` the share of replicates in which the model is best (ties share).
+``p_best`` the share of replicates in which the model is best (ties share). An infinite score is
+the worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,6 +93,9 @@ class Evaluation:
         What was resampled, and how intervals are made.
     questions
         The truth of each task, on the items that were scored.
+    scores
+        What each model said of the items of each question, by model: shape (items,) or
+        (items, classes). May be empty.
     influential
         Items that decide between the two best models of each task.
     notices
@@ -108,12 +112,15 @@ class Evaluation:
     interval: Method = "percentile"
     widening: tuple[float, ...] = ()
     questions: tuple[Question, ...] = ()
+    scores: tuple[Mapping[str, Floats], ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
         object.__setattr__(self, "replicates", frozen(self.replicates))
+        kept = tuple({m: frozen(x) for m, x in each.items()} for each in self.scores)
+        object.__setattr__(self, "scores", kept)
 
     def __repr__(self) -> str:
         return (
@@ -269,10 +276,10 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
 
 
 def widened(replicates: Floats, factor: float) -> Floats:
-    """Widen the spread around the mean of the defined replicates, on the last axis."""
+    """Widen the spread around the mean of the finite replicates, on the last axis."""
     if factor == 1:
         return replicates
-    defined = ~np.isnan(replicates)
+    defined = np.isfinite(replicates)
     number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
     centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
     return np.asarray(centre + factor * (replicates - centre))

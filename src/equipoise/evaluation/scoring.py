@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice, require_unique
+from equipoise.arrays import InputError, choice, listed, require_unique
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.questions import Question, questions
@@ -95,6 +95,7 @@ def evaluate(
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
+    _check_order(aligned, chosen)
     scorer = Scorer(aligned, chosen, plan)
     values, replicates = scorer.run(how.workers, how.progress)
     tasks = [one.question.task for one in aligned]
@@ -111,6 +112,7 @@ def evaluate(
         interval="normal" if plan.kind == "influence" else how.interval,
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
+        scores=tuple(one.scores for one in aligned),
         influential=scorer.influential(values),
         notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
     )
@@ -144,6 +146,20 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
                 )  # fmt: skip
 
 
+def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
+    """Refuse metrics of grades where the order of the classes is not known."""
+    for one in aligned:
+        question = one.question
+        for metric in metrics:
+            if metric.ordered and not question.ordered and len(question.classes) > 1:
+                raise InputError(
+                    f"metric {metric.name}", f"classes without an order "
+                    f"({listed(question.classes)})", "grades in a known order",
+                    "read the annotations as kind='ordinal' with classes=[lowest, ..., highest]"
+                    " (--kind ordinal --classes lowest,...,highest)",
+                )  # fmt: skip
+
+
 def _asked(
     truth: Truths, resampling: str | Resampling | None
 ) -> tuple[list[Question], Resampling]:
@@ -151,6 +167,7 @@ def _asked(
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
     if not parts:
         raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+    _check_parts(parts, several=not isinstance(truth, Annotations | Plausibilities))
     items = tuple(dict.fromkeys(name for part in parts for name in part.items))
     kind = resampling.kind if isinstance(resampling, Resampling) else resampling
     plan = fitting = replace(resample(parts[0], kind), items=items)
@@ -162,6 +179,9 @@ def _asked(
             "resampling", "a plan for another truth", "one for these items and annotators",
             "make it with resample(truth)",
         )  # fmt: skip
+    if plan.truth == "posterior":
+        for part in parts:
+            resample(part, plan.kind)
     asked = [question for part in parts for question in questions(part)]
     require_unique([one.task for one in asked], where="truth, tasks")
     if len(parts) == 1:
@@ -170,5 +190,20 @@ def _asked(
     return [replace(q, place=np.array([place[i] for i in q.items])) for q in asked], plan
 
 
+def _check_parts(parts: Sequence[object], *, several: bool) -> None:
+    """Refuse what is no truth, and several tables of annotations."""
+    kinds = (Plausibilities,) if several else (Annotations, Plausibilities)
+    for part in parts:
+        if not isinstance(part, kinds):
+            raise InputError(
+                "truth", f"{type(part).__name__}" + (" in a list" if several else ""),
+                "annotations (one table, with a task column for several questions), or "
+                "plausibilities, one or one per task",
+                "read them with read_annotations, or aggregate them",
+            )  # fmt: skip
+
+
 def _truth_notices(truth: Truths) -> tuple[str, ...]:
-    return truth.notices if isinstance(truth, Annotations) else ()
+    """What the annotations, or the fits, have to say; each sentence once."""
+    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
+    return tuple(dict.fromkeys(said for part in parts for said in part.notices))

@@ -5,7 +5,8 @@ checksum, so a damaged file is noticed. The same plausibilities give the same by
 
 Schema 1 knew the laws ``dirichlet`` and ``labels`` only; schema 2 adds ``normal``, whose
 threshold is a plain number. A file has the lowest schema that can hold it, so older versions
-read what they understand and refuse the rest.
+read what they understand and refuse the rest. Whether the classes are grades is said only where
+they are.
 """
 
 import json
@@ -47,6 +48,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     header: dict[str, Any] = {"schema": 2 if numbers else 1}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["diagnostics"] = dict(plausibilities.diagnostics)
+    header |= {"ordered": True} if plausibilities.ordered else {}
     if law is not None and law.name in LAWS:
         header["law"] = law.name
         header |= {"law_numbers": numbers} if numbers else {}
@@ -89,6 +91,7 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         **facts,
         **arrays,
         diagnostics=header["diagnostics"],
+        ordered=header.get("ordered", False),
         law=LAWS[header["law"]](**law, **header.get("law_numbers", {}))
         if "law" in header
         else None,

@@ -4,6 +4,11 @@ A metric factors like a linear solver. ``prepare`` does what needs only the pred
 sort), ``reduce`` makes a few sums in one linear pass over all replicates of a block, and
 ``finish`` turns sums into values. Metrics of the same `family` share the reduction, so AUROC
 and average precision of one model cost one pass.
+
+What a block holds depends on `labels`: the mass of each scored class (``classes``), whole
+distributions over all classes (``distribution``), or nothing but which draw of the possible
+truths each replicate takes (``draws``): such a metric has a fourth function, ``meet``, which
+scores the prediction against every draw once.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, ItemsByReplicates, PerItem, PerReplicate
+from equipoise.arrays import Floats, Ints, ItemsByReplicates, PerItem, PerReplicate
 
 
 class Order(NamedTuple):
@@ -47,13 +52,18 @@ class Truth(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What a run of replicates is scored against: one truth per class, counts per item."""
+    """What a run of replicates is scored against: one truth per class, counts per item.
+
+    `numbers` says which draw of the possible truths each replicate takes; None means all.
+    """
 
     classes: tuple[Truth, ...]
     counts: NDArray[np.uint8]
+    numbers: Ints | None = None
 
 
-Prepared = tuple[Order, ...]
+Prepared = Any  # what a metric's own `prepare` makes; ranking metrics make a tuple of Order
+Labels = Literal["classes", "distribution", "draws"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +84,14 @@ class Metric:
     prepare, reduce, finish
         ``prepare(scores)`` sorts, ``reduce(prepared, block)`` returns sums whose last axis
         is replicates, ``finish(sums)`` returns one value per replicate.
+    labels
+        What the truth of a block is; see above.
+    meet
+        For ``draws``: ``meet(prepared, plausibilities)`` scores every item in every draw.
     influence
-        ``influence(order, positive)`` returns the value and its derivative by item, for
-        instant standard errors; None where there is none.
+        ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
+        with (items, classes), returns the value and its derivative by item, for instant
+        standard errors; None where there is none.
     average
         How classes are averaged: macro, or weighted by their mass.
     least
@@ -98,7 +113,9 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: Literal["scores", "probabilities"] = "scores"
     ordered: bool = False
-    influence: Callable[[Order, PerItem], tuple[float, PerItem]] | None = None
+    labels: Labels = "classes"
+    meet: Callable[[Prepared, Any], Any] | None = None
+    influence: Callable[[Any, Floats], tuple[float, PerItem]] | None = None
     average: str = "macro"
     least: int = 1
     trials: int | None = None
@@ -111,7 +128,8 @@ class Metric:
         Parameters
         ----------
         truth
-            Positive mass (items,), or class masses (items, classes).
+            Positive mass (items,), or class masses (items, classes); a metric of whole
+            distributions takes (items, classes) only.
         prepared
             What `prepare` returned for the prediction.
         counts

@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, PerReplicate
-from equipoise.metrics._metric import Block, Prepared
+from equipoise.metrics._metric import Block, Order
 
 
-def one_vs_one_reduce(prepared: Prepared, block: Block) -> Floats:
+def one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Sums for every ordered pair of classes, shape (pairs, 2, 4, replicates)."""
     from equipoise.kernels.top import class_pairs
 

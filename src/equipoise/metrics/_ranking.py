@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.arrays import Floats, Ints, PerItem
-from equipoise.metrics._metric import Block, Order, Prepared
+from equipoise.metrics._metric import Block, Order
 
 
 class Sums(NamedTuple):
@@ -39,13 +39,13 @@ def sort_items(scores: Floats) -> Order:
     return Order(items, last)
 
 
-def prepare(scores: Floats) -> Prepared:
+def prepare(scores: Floats) -> tuple[Order, ...]:
     """Sort scores (items,), or each column of class scores (items, classes)."""
     columns = scores[:, None] if scores.ndim == 1 else scores
     return tuple(sort_items(column) for column in columns.T)
 
 
-def reduce(prepared: Prepared, block: Block) -> Floats:
+def reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Sums of every class in every replicate, shape (classes, SUMS, replicates)."""
     from equipoise.kernels.ranking import fixed_truth, varying_truth
 

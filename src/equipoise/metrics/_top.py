@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError
 from equipoise.metrics._arguments import checked_labels, checked_weights
-from equipoise.metrics._metric import Block, Prepared
+from equipoise.metrics._metric import Block, Order, Prepared
 from equipoise.metrics._one_vs_one import spread
 from equipoise.metrics._ranking import run_starts, sort_items
 
@@ -48,7 +48,7 @@ def plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, f
 def top_reduce(k: int) -> Callable[[Prepared, Block], Floats]:
     """Reduction for the engine: items taken, their mass, all mass, shape (3, replicates)."""
 
-    def reduce(prepared: Prepared, block: Block) -> Floats:
+    def reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
         from equipoise.kernels.top import top_mass
 
         if len(block.classes) != 1:

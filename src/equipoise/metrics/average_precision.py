@@ -44,7 +44,7 @@ from equipoise.metrics._metric import (
     AVERAGES,
     Block,
     Metric,
-    Prepared,
+    Order,
     average_classes,
     parameters,
 )
@@ -141,7 +141,7 @@ def _expanded(labels: Floats, scores: Floats, each: Weights, how: tuple[str, str
     return metric(form=how[0], ties=how[1])(p, s) if len(p) else float("nan")
 
 
-def _random(prepared: Prepared, block: Block) -> Floats:
+def _random(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Mass, conditional and printed sums with random ties, (classes, 3, replicates)."""
     from equipoise.kernels.top import random_ties
 

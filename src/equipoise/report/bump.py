@@ -71,7 +71,9 @@ def _line(panel: Panel, model: str, heights: tuple[float, float]) -> Html:
 
 def stability(panel: Panel) -> Html:
     """List how alike the two orders are, and how steady each is under resampling."""
-    entry = panel.entry("rank_correlation") or {}
+    entry = dict(panel.entry("rank_correlation") or {})
+    if panel.unmoved("hard"):
+        entry |= {"mean_spearman_hard": None, "soft_win_rate": None}
     return facts(
         [
             ("Spearman, hard against soft order", number(entry.get("spearman"), 2)),

@@ -24,15 +24,16 @@ LEFT, RIGHT = 14.0, NARROW - 14.0
 
 
 def lead_quantiles(found: Verdict) -> NDArray[np.float64]:
-    """Fifty quantiles of the lead over the runner-up; empty where there is none."""
+    """Fifty quantiles of the lead over the runner-up; empty where it is not a finite one."""
     if found.runner_up is None or not found.lead.defined:
         return np.empty(0)
     panel = found.panel
     first = panel.resampled(found.labels, found.best[0])
     second = panel.resampled(found.labels, found.runner_up)
-    gap = panel.sign * (first - second)
-    gap = gap[np.isfinite(gap)]
-    if not len(gap):
+    with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
+        gap = panel.sign * (first - second)
+    gap = gap[~np.isnan(gap)]
+    if not len(gap) or np.isinf(gap).any():
         return np.empty(0)
     return np.asarray(np.quantile(gap, (np.arange(DOTS) + 0.5) / DOTS))
 

@@ -9,9 +9,17 @@ out, a dashed line joins the two and a dagger stands at the number.
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.report.gaps import gaps
+from equipoise.report.gaps import endless, gaps
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import count, defined, interval, number, percent, signed
+from equipoise.report.numerals import (
+    count,
+    defined,
+    finite,
+    interval,
+    number,
+    percent,
+    signed,
+)
 from equipoise.report.palette import model_class
 from equipoise.report.score import Score
 from equipoise.report.svg import (
@@ -36,7 +44,7 @@ TOP, ROW = 22.0, 22.0
 def extent(panel: Panel, labels: str) -> tuple[float, float] | None:
     """Smallest and largest number to be drawn."""
     scores = [panel.score(labels, model) for model in panel.order]
-    ends = [x for s in scores for x in (s.value, s.low, s.high) if x is not None]
+    ends = [x for s in scores for x in (s.value, s.low, s.high) if x is not None and finite(x)]
     return (min(ends), max(ends)) if ends else None
 
 
@@ -69,8 +77,10 @@ def _forest(panel: Panel, labels: str, scale: Scale) -> Html:
     best = panel.score(labels, ranked[0]).value if ranked else None
     parts = [
         text(0, 12, f"{labels} labels", "hd"),
-        Axis(scale, TOP, bottom, title=panel.title(labels)).draw(5),
-        path("ref", down(scale(best), TOP, bottom - TOP)) if best is not None else Html(""),
+        Axis(scale, TOP, bottom, title=_axis(panel, labels)).draw(5),
+        path("ref", down(scale(best), TOP, bottom - TOP))
+        if best is not None and finite(best)
+        else Html(""),
         *rows,
     ]
     top = f"best {ranked[0]} {number(best, panel.digits)}" if ranked else "none defined"
@@ -78,13 +88,19 @@ def _forest(panel: Panel, labels: str, scale: Scale) -> Html:
     return drawing((NARROW, bottom + 40), alternative, *parts, class_="rows")
 
 
+def _axis(panel: Panel, labels: str) -> str:
+    """Name the axis, and the side to be on where that is not the right one."""
+    return panel.title(labels) + ("" if panel.sign > 0 else " (lower is better)")
+
+
 def _row(panel: Panel, labels: str, model: str, place: tuple[Scale, float]) -> Html:
     """Draw one model."""
     scale, y = place
     index, score = panel.view.models.index(model), panel.score(labels, model)
     parts = [titled(model, panel.view.short(model, 14), x=LABEL, y=y + 4)]
-    if score.value is None:
-        parts.append(element("text", "undefined", x=END, y=y + 4))
+    if score.value is None or not finite(score.value):
+        said = "undefined" if score.value is None else f"infinite ({number(score.value)})"
+        parts.append(element("text", said, x=END, y=y + 4))
     else:
         note = "†" if score.outside else ""
         parts += [
@@ -103,16 +119,25 @@ def _spread(
         return []
     scale, y = place
     low, high, value = scale(score.low), scale(score.high), scale(score.value)
-    mean = [] if score.shift is None else [down(scale(score.value + score.shift), y - 5, 10)]
+    shift = score.shift
+    known_shift = shift is not None and finite(shift)
+    mean = [down(scale(score.value + (shift or 0.0)), y - 5, 10)] if known_shift else []
     parts = [path("w", across(low, y, high - low), *mean)]
-    known = resampled[np.isfinite(resampled)]
+    known = resampled[~np.isnan(resampled)]
     if len(known):
-        start, end = (scale(float(x)) for x in np.quantile(known, [0.25, 0.75]))
+        start, end = (scale(float(x)) for x in _quartiles(known))
         parts.append(path("b", across(start, y, end - start)))
     if score.outside:
         near = low if value < low else high
         parts.append(path("w gap", across(value, y, near - value)))
     return parts
+
+
+def _quartiles(known: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ends of the middle half; of numbers that may be infinite, without averaging them."""
+    if np.isinf(known).any():
+        return np.quantile(known, [0.25, 0.75], method="nearest")
+    return np.quantile(known, [0.25, 0.75])
 
 
 def numbers(panel: Panel) -> Html:
@@ -154,13 +179,16 @@ def finding(panel: Panel) -> str:
     for labels in panel.view.labels:
         scores = [panel.score(labels, model) for model in panel.order]
         widths = [s.high - s.low for s in scores if s.low is not None and s.high is not None]
+        widths = [width for width in widths if finite(width)]
         if widths:
             middle = number(float(np.median(widths)), panel.digits)
             said.append(f"{middle} wide with {labels} labels")
     if not said:
-        return " ".join([f"{panel.facts['title']} has no defined interval here.", *gaps(panel)])
+        kind = "finite" if endless(panel) else "defined"
+        none = f"{panel.facts['title']} has no {kind} interval here."
+        return " ".join([none, *endless(panel), *gaps(panel)])
     wide = f"The middle {panel.view.level} interval is {join(said, ' and ')}.{_outside(panel)}"
-    return " ".join([wide, *gaps(panel)])
+    return " ".join([wide, *endless(panel), *gaps(panel)])
 
 
 def _outside(panel: Panel) -> str:

@@ -1,10 +1,11 @@
-"""Gaps: where an interval is undefined because too many resamples are.
+"""Gaps: where a score is infinite, or an interval undefined because too many resamples are.
 
 A resample is undefined when, for instance, it draws no positive item. An interval is given
-only while the undefined resamples could not reach into it.
+only while the undefined resamples could not reach into it. A log score is infinite when a model
+rules out what was said of an item.
 """
 
-from equipoise.report.numerals import percent
+from equipoise.report.numerals import finite, percent
 from equipoise.report.score import Score
 from equipoise.report.view import Panel
 
@@ -18,7 +19,12 @@ def missing(score: Score) -> bool:
 
 def gaps(panel: Panel) -> list[str]:
     """Say for which models no interval can be computed, and why."""
-    said = []
+    said = [
+        f"With {labels} labels nothing is redrawn, so there are no intervals; resampling "
+        "items x posterior gives some."
+        for labels in panel.view.labels
+        if panel.unmoved(labels)
+    ]
     for labels in panel.view.labels:
         scores = {model: panel.score(labels, model) for model in panel.order}
         found = {m: s.undefined_share or 0.0 for m, s in scores.items() if missing(s)}
@@ -31,3 +37,28 @@ def gaps(panel: Panel) -> list[str]:
                 f"{panel.view.listing(list(found))}, so {which} cannot be computed."
             )
     return said
+
+
+def endless(panel: Panel) -> list[str]:
+    """Say which scores are infinite, why, and what that means for the ranks."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for labels in panel.view.labels:
+        scores = {model: panel.score(labels, model).value for model in panel.order}
+        which = tuple(m for m, x in scores.items() if x is not None and not finite(x))
+        if which:
+            found.setdefault(tuple(sorted(which)), []).append(labels)
+    return [_endless(panel, models, " and ".join(names)) for models, names in found.items()]
+
+
+def _endless(panel: Panel, models: tuple[str, ...], labels: str) -> str:
+    """Say it of some models under some labels."""
+    one = len(models) == 1
+    why = ""
+    if str(panel.facts["name"]).startswith("log_score"):
+        gives = "it gives" if one else "they give"
+        why = f": {gives} probability 0 to what the labels say of at least one item"
+    last = f" {'It ranks' if one else 'They rank'} last."
+    return (
+        f"With {labels} labels the {panel.facts['title']} of {panel.view.listing(models)} is "
+        f"infinite (∞){why}.{'' if len(models) == len(panel.view.models) else last}"
+    )

@@ -28,7 +28,7 @@ def matrix(panel: Panel, labels: str) -> list[list[float]]:
     A model whose score or shares are undefined has an empty row.
     """
     entry = panel.entry("rank_probabilities", labels)
-    if entry is None or not entry["matrix"]:
+    if entry is None or not entry["matrix"] or panel.unmoved(labels):
         return []
     by_model = dict(zip(panel.view.models, entry["matrix"], strict=True))
     rows = []

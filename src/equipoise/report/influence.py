@@ -27,7 +27,7 @@ from equipoise.report.svg import (
 )
 from equipoise.report.tables import row, table
 from equipoise.report.view import Panel
-from equipoise.report.votes import of_panel, several
+from equipoise.report.votes import of_panel, several, whole
 
 WHOLE = 80  # letters of an item's name in the table
 LABEL, START, END = 132.0, 142.0, 428.0
@@ -174,7 +174,10 @@ def overview(panel: Panel) -> Html:
         cells = [shorten(str(top["item"]), WHOLE), pair, signed(top["influence"], panel.digits)]
         rows.append(row(entry["task"], cells))
     if not rows:
-        return element("p", "No items were traced for this comparison.", class_="finding")
+        said = "No items were traced for this comparison."
+        if whole(panel.facts) and panel.view.header.get("hardest"):
+            said += " Influence is known for metrics of ranks; see the hardest items above."
+        return element("p", said, class_="finding")
     said = "Items have influence within a task; choose a task for its figure."
     heads = ["Task", "most influential item", "difference", "influence"]
     return join(

@@ -83,6 +83,6 @@ def draw(panel: Panel) -> Html:
         element("caption", caption),
         element("thead", _heads(panel)),
         element("tbody", join(rows)),
-        class_="board",
+        class_="board" if panel.sign > 0 else "board low",
     )
     return scrolling(whole)

@@ -12,7 +12,15 @@ from collections import defaultdict
 from itertools import pairwise
 
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import EXACT, count, percent, signed, signed_interval
+from equipoise.report.numerals import (
+    EXACT,
+    count,
+    finite,
+    number,
+    percent,
+    signed,
+    signed_interval,
+)
 from equipoise.report.palette import LIGHT_AHEAD, model_class
 from equipoise.report.score import Lead
 from equipoise.report.svg import (
@@ -50,7 +58,7 @@ def widest(panel: Panel) -> float:
         for labels in panel.view.labels
         for a, b in couples(panel)
     ]
-    most = max(leads, default=0.0)
+    most = max(filter(finite, leads), default=0.0)
     if most <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most))
@@ -62,12 +70,12 @@ def shade(lead: float, most: float) -> str:
 
     Examples
     --------
-    >>> shade(0.01, 0.04), shade(-0.04, 0.04), shade(0.0, 0.04)
-    ('a0', 'b3', 'nil')
+    >>> shade(0.01, 0.04), shade(-0.04, 0.04), shade(0.0, 0.04), shade(math.inf, 0.04)
+    ('a0', 'b3', 'nil', 'a3')
     """
     if abs(lead) <= EXACT:
         return "nil"
-    step = min(LEVELS - 1, math.ceil(abs(lead) / most * LEVELS - 1e-9) - 1)
+    step = math.ceil(min(1.0, abs(lead) / most) * LEVELS - 1e-9) - 1
     return f"{'a' if lead > 0 else 'b'}{step}"
 
 
@@ -162,9 +170,11 @@ def _short(lead: float, digits: int) -> str:
 
     Examples
     --------
-    >>> [_short(lead, 3) for lead in (0.0123, -0.0002, 0.00001, 0.0)]
-    ['12', '−0.2', '≈0', '0']
+    >>> [_short(lead, 3) for lead in (0.0123, -0.0002, 0.00001, 0.0, math.inf)]
+    ['12', '−0.2', '≈0', '0', '∞']
     """
+    if not finite(lead):
+        return number(lead)
     units = lead * 10**digits
     if abs(units) < 0.05:
         return "≈0" if abs(lead) > EXACT else "0"

@@ -1,6 +1,6 @@
 """Method: what was resampled and why, what the numbers mean, how to make them again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise.report import question
@@ -9,6 +9,7 @@ from equipoise.report.numerals import count
 from equipoise.report.scope import scope_words
 from equipoise.report.tables import facts, folded, row, table
 from equipoise.report.view import View
+from equipoise.report.votes import any_several, whole
 
 
 def paragraph(words: str) -> Html:
@@ -31,7 +32,8 @@ def resampling(view: View) -> Html:
                 f"{count(how['replicates'], 'resample')}, the same for all models, metrics and "
                 f"labels, so that differences and ranks are paired; {ends}. P(best) is the "
                 "share of resamples in which a model is best, shared equally among ties. "
-                f"Hard labels: {how['hard']}. Soft labels: {how['soft']}.{_wilson(view)}"
+                f"Soft labels: {how['soft']}. Hard labels: {how['hard']}.{_hard(view)}"
+                f"{_wilson(view)}"
             ),
             paragraph(
                 "Intervals hold for each pair by itself and are not adjusted for the number "
@@ -39,6 +41,14 @@ def resampling(view: View) -> Html:
             ),
         ]
     )  # fmt: skip
+
+
+def _hard(view: View) -> str:
+    """Say what metrics of whole distributions take as the hard label of several classes."""
+    if not any_several(view) or not any(whole(metric) for metric in view.header["metrics"]):
+        return ""
+    most = "mass" if view.header.get("truth_model") else "votes"
+    return f" Metrics of whole distributions take the class with most {most}, shared by ties."
 
 
 def _wilson(view: View) -> str:
@@ -63,6 +73,23 @@ def _reason(view: View) -> str:
     """Say what was resampled and why; the reason may begin with the name of the method."""
     name, why = (str(view.header["settings"][key]) for key in ("resample", "resample_reason"))
     return why if why.startswith(name) else f"{name}. {why}"
+
+
+def _truth_model(view: View) -> Html:
+    """Show the model that made the truth, where it is not the votes themselves."""
+    given = view.header.get("truth_model")
+    models = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    rows = [
+        row(name.replace("_", " "), [question.written(value)], room=question.LISTED * 2)
+        for model in models
+        if isinstance(model, Mapping)
+        for name, value in model.items()
+        if value not in (None, "", [], {}) and (name != "tasks" or len(value) > 1)
+    ]
+    if not rows:
+        return Html("")
+    made = table("How the truth was made", ["Fact", "value"], rows, "plain")
+    return join([element("h3", "Truth"), made])
 
 
 def definitions(view: View) -> Html:
@@ -134,6 +161,7 @@ def draw(view: View) -> Html:
         [
             resampling(view),
             _asked(view),
+            _truth_model(view),
             element("h3", "Definitions"), definitions(view),
             element("h3", "Notices", id="notices"), notices(view),
             element("h3", "Reproduce"), again(view),

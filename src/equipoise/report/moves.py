@@ -67,7 +67,7 @@ def steady_words(panel: Panel) -> str:
         return "The agreement of the two orders is undefined."
     said = f"The hard and soft orders agree at Spearman {number(entry['spearman'], 2)}"
     share = entry.get("soft_win_rate")
-    if not defined(share):
+    if not defined(share) or panel.unmoved("hard"):
         return f"{said}."
     return (
         f"{said}; under resampling the soft order stays nearer to its original than the hard "

@@ -1,7 +1,8 @@
 """Notes: how to read each section, and what its numbers mean."""
 
+from equipoise.report.numerals import listing
 from equipoise.report.view import View
-from equipoise.report.votes import any_several
+from equipoise.report.votes import any_several, whole
 
 NOTES = {
     "verdict": (
@@ -11,9 +12,9 @@ NOTES = {
         "of dot, a fiftieth of the resamples each. † marks a score outside its own interval."
     ),
     "leaderboard": (
-        "Models stand in the order of their soft rank, here and in every figure. Ties share "
-        "the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
-        "outside its own interval, explained under the forest plot."
+        "Models stand in the order of their soft rank, here and in every figure of a metric. "
+        "Ties share the mean of their ranks. ▲ means a better rank with soft labels. † marks "
+        "a score outside its own interval, explained under the forest plot."
     ),
     "forest": (
         "Equal lengths are equal differences in both drawings. Mark: the score. Thin line: "
@@ -38,9 +39,35 @@ NOTES = {
         "not adjusted for the number of pairs, so among many equal models a few dots are "
         "expected."
     ),
+    "reliability": (
+        "Predictions are sorted into ten equally wide bins; with more than two classes it is "
+        "the largest probability of each item. The error is the distance of a bin from the "
+        "diagonal, averaged over items (the expected calibration error with ten bins and soft "
+        "labels; the metric of that name may use others). Where annotators disagree a model "
+        "that says so is rewarded. Bins with few items scatter by chance."
+    ),
+    "retained": (
+        "Items are sorted by a score of their own against the soft labels, for each model by "
+        "itself, and the worst are set aside step by step. The labels are used for this, so "
+        "it is no way to select items beforehand. The area is the mean height of a line. "
+        "Items of equal score leave together, by equal shares."
+    ),
+    "hardest": (
+        "Items with the worst score of the model against the soft labels: the first proper "
+        "score among the metrics, or else the Brier score. A disputed item scores badly "
+        "whatever a model says of it. Both bars have the same colours, one per class; grey is "
+        "all classes not named. A wrong model and wrong votes look the same here: look at the "
+        "item."
+    ),
     "annotators": (
         "The positive share is over the votes each annotator gave. Agreement is with the mean "
         "of the others on the same items."
+    ),
+    "agreement": (
+        "Krippendorff’s alpha and the kappas take off what chance would give: 0 is chance, 1 "
+        "is perfect. Words for kappa are those of Landis and Koch; below 0.667 Krippendorff "
+        "would not treat one label as the truth. Intervals redraw items, annotators held "
+        "fixed. Alpha without an annotator is that of all others."
     ),
     "labels": (
         "The soft label of an item is the share of positive votes it received, or what the "
@@ -63,6 +90,10 @@ NOTES = {
         "Look here first for wrong votes and for cases worth a second reading."
     ),
 }
+SCATTER = (
+    "Scores of whole distributions are distances to the votes; redrawn votes scatter more than "
+    "the votes themselves, so such scores can shift for the worse with soft labels too."
+)
 SEVERAL = {
     "annotators": (
         "Agreement is the share of the other votes on the same items that say the same. With "
@@ -71,12 +102,27 @@ SEVERAL = {
     "labels": (
         "The soft label of an item gives each class the share of votes it received, or what "
         "the chosen aggregation made of them; the figure shows the largest share. Hard labels "
-        "keep only the class with more than half."
+        "keep only the class with "
     ),
 }
 
 
 def note_of(section: str, view: View) -> str:
     """Return the note of a section, in the words of the question that was asked."""
-    several = SEVERAL if any_several(view) else {}
-    return several.get(section) or NOTES.get(section, "")
+    if section == "forest" and any(whole(metric) for metric in view.header["metrics"]):
+        return f"{NOTES[section]} {SCATTER}"
+    if not any_several(view):
+        return NOTES.get(section, "")
+    said = SEVERAL.get(section) or NOTES.get(section, "")
+    return f"{said}{_most_votes(view)}" if section == "labels" else said
+
+
+def _most_votes(view: View) -> str:
+    """End the note on labels: metrics of whole distributions have hard labels of their own."""
+    metrics = view.header["metrics"]
+    names = [str(metric["title"]) for metric in metrics if whole(metric)]
+    if len(names) == len(metrics):
+        return "most votes, shared by tied classes."
+    if not names:
+        return "more than half."
+    return f"more than half; for {listing(names)} that with most, shared by tied classes."

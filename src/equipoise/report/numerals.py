@@ -1,7 +1,8 @@
 """Numerals: how the page writes numbers, and how it writes the lack of one.
 
-A value that is None or nan is the word *undefined*. A minus is a minus sign, not a hyphen.
-A difference that is not zero is never rounded to zero: it gets as many decimals as it needs.
+A value that is None or nan is the word *undefined*, an infinite one the sign ∞. A minus is
+a minus sign, not a hyphen. A difference that is not zero is never rounded to zero: it gets as
+many decimals as it needs.
 """
 
 import math
@@ -14,8 +15,30 @@ EXACT = 1e-12  # below this a difference of two scores is rounding, not a differ
 
 
 def defined(value: float | None) -> bool:
-    """Whether there is a number at all."""
+    """Whether there is a number at all; it may be infinite."""
+    return value is not None and not math.isnan(value)
+
+
+def finite(value: float | None) -> bool:
+    """Whether there is a number that can be drawn."""
     return value is not None and math.isfinite(value)
+
+
+def numeral(value: float | str | None) -> float | None:
+    """Read a number of a run: undefined is null, infinite are the words inf and -inf.
+
+    Examples
+    --------
+    >>> numeral(0.5), numeral("-inf"), numeral(None), numeral(math.nan)
+    (0.5, -inf, None, None)
+    """
+    read = math.nan if value is None else float(value)
+    return None if math.isnan(read) else read
+
+
+def _endless(value: float) -> str:
+    """Write an infinite number."""
+    return "∞" if value > 0 else "−∞"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -23,11 +46,13 @@ def number(value: float | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> number(0.8943), number(-0.0001), number(None), number(float("nan"))
-    ('0.894', '0.000', 'undefined', 'undefined')
+    >>> number(0.8943), number(-0.0001), number(None), number(math.nan), number(-math.inf)
+    ('0.894', '0.000', 'undefined', 'undefined', '−∞')
     """
-    if value is None or not math.isfinite(value):
+    if value is None or math.isnan(value):
         return UNDEFINED
+    if math.isinf(value):
+        return _endless(value)
     text = f"{value:.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
@@ -39,11 +64,13 @@ def signed(value: float | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> signed(0.01234), signed(-0.00021), signed(0.0), signed(None)
-    ('+0.012', '−0.0002', '0', 'undefined')
+    >>> signed(0.01234), signed(-0.00021), signed(0.0), signed(None), signed(math.inf)
+    ('+0.012', '−0.0002', '0', 'undefined', '+∞')
     """
-    if value is None or not math.isfinite(value):
+    if value is None or math.isnan(value):
         return UNDEFINED
+    if math.isinf(value):
+        return "+∞" if value > 0 else "−∞"
     if abs(value) < EXACT:
         return "0"
     while digits < 12 and float(f"{value:.{digits}f}") == 0:

@@ -12,7 +12,7 @@ from equipoise.report.numerals import (
     signed_interval,
 )
 from equipoise.report.tables import name_cell, row, scrolling, table
-from equipoise.report.verdict import Verdict
+from equipoise.report.verdict import Verdict, blank_word
 from equipoise.report.view import Panel, View
 from equipoise.report.votes import any_several
 from equipoise.report.words import verdicts
@@ -21,7 +21,7 @@ from equipoise.report.words import verdicts
 def _cells(found: Verdict) -> list[str]:
     """Write winner, lead and certainty under one kind of labels."""
     if not found.best:
-        return [UNDEFINED, UNDEFINED, UNDEFINED]
+        return [blank_word(found.panel, found.labels), UNDEFINED, UNDEFINED]
     panel, lead = found.panel, found.lead
     digits = panel.digits
     gap = "no other model"

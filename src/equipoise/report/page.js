@@ -72,11 +72,12 @@
     head.replaceChildren(button);
   }
 
-  // Sort the leaderboard by any column.
+  // Sort the leaderboard by any column, first the best on top.
   const value = (row, column) => {
     const text = row.cells[column].textContent.trim();
     if (column === 0) return text.toLowerCase();
     const sign = text.startsWith("▼") ? -1 : 1;
+    if (/^[−-]?∞/.test(text)) return text[0] === "∞" ? 1e300 : -1e300;
     const found = /[−-]?[\d.]+/.exec(text.replace(/,/g, ""));
     if (!found) return NaN;
     const edge = text.startsWith("<") ? -0.5 : text.startsWith(">") ? 0.5 : 0;
@@ -90,10 +91,14 @@
   for (const board of all(".board")) {
     const heads = [...board.tHead.rows[1].cells];
     heads.forEach((head, column) => {
-      const button = make("button", head.textContent, { type: "button", className: "sort" });
+      const title = head.textContent;
+      const button = make("button", title, { type: "button", className: "sort" });
+      const fixed = title === "P(best)" || title === "rank change";
+      const rises = !column || title === "rank" || (board.matches(".low") && !fixed);
       head.replaceChildren(button);
       button.addEventListener("click", () => {
-        const up = head.getAttribute("aria-sort") === "descending";
+        const now = head.getAttribute("aria-sort");
+        const up = now ? now === "descending" : rises;
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", up ? "ascending" : "descending");
         const rows = [...board.tBodies[0].rows];

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from equipoise.report import (
+    agreement_tasks,
     annotators,
     bump,
     dots,
     forest,
+    hardest,
     heatmap,
     histogram,
     influence,
@@ -20,11 +22,13 @@ from equipoise.report import (
     method,
     moves,
     overview,
+    reliability,
+    retained,
     truth_run,
     votes,
     words,
 )
-from equipoise.report.gaps import gaps
+from equipoise.report.gaps import endless, gaps
 from equipoise.report.markup import Html, element, join
 from equipoise.report.scope import scope_words
 from equipoise.report.tables import figure, finding, folded
@@ -100,7 +104,8 @@ def _verdict(panel: Panel) -> Html:
 
 def _leaderboard(panel: Panel) -> Html:
     """Show the leaderboard."""
-    notes = join(element("p", said, class_="note") for said in gaps(panel))
+    told = [*endless(panel), *gaps(panel)]
+    notes = join(element("p", said, class_="note") for said in told)
     return join([finding(moves.moved_words(panel)), leaderboard.draw(panel), notes])
 
 
@@ -230,7 +235,18 @@ SECTIONS = (
     Section("ranks", "From hard to soft", per_panel(_bump)),
     Section("probabilities", "How sure is each rank", per_panel(_heatmap)),
     Section("differences", "Every pair of models", per_panel(_matrix)),
+    Section(
+        "reliability",
+        "Do probabilities mean what they say",
+        per_task(reliability.body),
+        "reliability",
+    ),
+    Section("retained", "Without the worst items", per_task(retained.body), "retained"),
+    Section("hardest", "Hardest items", per_task(hardest.body), "hardest"),
     Section("annotators", "Annotators", per_task(_annotators)),
+    Section(
+        "agreement", "How far annotators agree", per_task(agreement_tasks.body), "agreement"
+    ),
     Section("labels", "What the votes leave open", per_task(_histogram)),
     Section(
         "certainty", "How certain is the truth", per_task(truth_run.certainty), "certainty"

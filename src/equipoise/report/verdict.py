@@ -1,12 +1,14 @@
 """Verdict: who is ahead under one kind of labels, and from whom the data separate them.
 
 A model is *separated* from the best when the interval of the paired lead of the best over it
-lies wholly above zero. Models that share the best score are best together.
+lies wholly above zero. Models that share the best score are best together; none is best where
+the scores of all are infinitely bad.
 """
 
+import math
 from dataclasses import dataclass
 
-from equipoise.report.numerals import defined
+from equipoise.report.numerals import UNDEFINED, defined, finite
 from equipoise.report.score import Lead
 from equipoise.report.view import Panel
 
@@ -63,9 +65,18 @@ class Verdict:
         )
 
 
+def blank_word(panel: Panel, labels: str) -> str:
+    """Say what keeps the models from a verdict: scores that are undefined, or infinite."""
+    scores = [panel.score(labels, model).value for model in panel.view.models]
+    endless = any(value is not None and not finite(value) for value in scores)
+    return "infinite" if endless else UNDEFINED
+
+
 def verdict(panel: Panel, labels: str) -> Verdict:
     """Find the best models, the runner-up and those too close to tell."""
     ranked = panel.ranked(labels)
+    if ranked and (panel.score(labels, ranked[0]).value or 0.0) * panel.sign == -math.inf:
+        ranked = []
     first = panel.score(labels, ranked[0]).rank if ranked else None
     best = tuple(model for model in ranked if panel.score(labels, model).rank == first)
     rest = ranked[len(best) :]

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
-from equipoise.report.numerals import EXACT, apart, decimals, defined, listing
+from equipoise.report.numerals import EXACT, apart, decimals, defined, listing, numeral
 from equipoise.report.score import Lead, Score
 
-SCHEMA = 1
+SCHEMAS = (1, 2)
 SAID = 40  # letters of a name in a sentence
 PARTS = (
     "title", "settings", "tasks", "models", "labels", "metrics", "rows", "differences",
@@ -95,7 +95,7 @@ class View:
     def of_task(self, part: str, task: int) -> list[Mapping[str, Any]]:
         """Entries of a per-task part of the run."""
         name = self.header["tasks"][task]
-        return [entry for entry in self.header[part] if entry["task"] == name]
+        return [entry for entry in self.header.get(part, ()) if entry["task"] == name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,16 @@ class Panel:
 
     def score(self, labels: str, model: str) -> Score:
         """Score of one model; all undefined if the run has none."""
-        return self.view.scores.get((*self.key, labels, model), Score())
+        found = self.view.scores.get((*self.key, labels, model), Score())
+        return Score(found.value, rank=found.rank) if self.unmoved(labels) else found
+
+    def unmoved(self, labels: str) -> bool:
+        """Whether nothing that these labels depend on is redrawn, so that nothing varies.
+
+        Under a model of the truth the hard labels of some metrics are the mean of its draws.
+        """
+        fixed = self.view.header["settings"].get("resample") == "posterior"
+        return fixed and labels == "hard" and self.facts.get("labels") == "draws"
 
     def ranked(self, labels: str) -> list[str]:
         """Models with a rank, best first; ties in the order of the run."""
@@ -154,8 +163,10 @@ class Panel:
         turn = self.sign * (-1 if swapped else 1)
         ends = [entry["low"], entry["high"]][::turn]
         value, low, high = (
-            turn * x if x is not None and defined(x) else None for x in (entry["value"], *ends)
+            None if x is None else turn * x for x in map(numeral, (entry["value"], *ends))
         )
+        if self.unmoved(labels):
+            return Lead(value)
         share = entry["p_better"]
         better = None if not defined(share) else 1 - share if swapped else share
         return Lead(value, low, high, better)
@@ -200,9 +211,9 @@ class Panel:
 def view(run: RunLike) -> View:
     """Index a run, refusing one that is not of this schema or does not fit its replicates."""
     header = run.header
-    if header.get("schema") != SCHEMA:
+    if header.get("schema") not in SCHEMAS:
         raise InputError(
-            "run.json, schema", f"{header.get('schema')!r}", f"{SCHEMA}",
+            "run.json, schema", f"{header.get('schema')!r}", f"1 to {SCHEMAS[-1]}",
             "write the run again with this version",
         )  # fmt: skip
     for part in PARTS:
@@ -225,9 +236,9 @@ def _scores(header: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Score]
     return {
         (row["task"], row["metric"], row["labels"], row["model"]): Score(
             **{
-                name: row[name] if defined(row.get(name)) else None
+                name: numeral(row.get(name))
                 for name in Score.__dataclass_fields__
-                if defined(row.get("value")) or name not in ("rank", "p_best")
+                if numeral(row.get("value")) is not None or name not in ("rank", "p_best")
             }
         )
         for row in header["rows"]

@@ -34,6 +34,16 @@ def of_panel(panel: Panel) -> list[Entry]:
     return panel.view.of_task("truth", panel.task) or list(panel.view.header["truth"])
 
 
+def whole(metric: Entry) -> bool:
+    """Whether a metric compares whole distributions over the classes."""
+    return metric.get("labels") == "distribution"
+
+
+def by_most_votes(panel: Panel) -> bool:
+    """Whether the hard label is the class with most votes, not only with more than half."""
+    return whole(panel.facts) and any(several(entry) for entry in of_panel(panel))
+
+
 def axis(entry: Entry) -> str:
     """Name what the figures of the votes show."""
     return "share of the most voted class" if several(entry) else "soft label"
@@ -59,8 +69,8 @@ def open_words(entry: Entry) -> str:
     if undecided:
         have = "has" if undecided == 1 else "have"
         counts = "counts" if undecided == 1 else "count"
-        side = "for no class" if several(entry) else "as negative"
-        said += f" {count(undecided, 'item')} {have} no strict majority and {counts} {side}."
+        side = "" if several(entry) else f" and {counts} as negative"
+        said += f" {count(undecided, 'item')} {have} no strict majority{side}."
     if single:
         said += f" {count(single, 'item')} {'has' if single == 1 else 'have'} a single vote."
     return said

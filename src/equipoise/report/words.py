@@ -17,9 +17,14 @@ from equipoise.report.numerals import (
 )
 from equipoise.report.scope import opening, over
 from equipoise.report.score import Lead
-from equipoise.report.verdict import Verdict, verdict
+from equipoise.report.verdict import Verdict, blank_word, verdict
 from equipoise.report.view import Panel
-from equipoise.report.votes import settled_words
+from equipoise.report.votes import by_most_votes, settled_words
+
+DRAWN = {
+    "hard": "mean plausibility, as if it were settled",
+    "soft": "mean over the possible truths",
+}
 
 
 def verdicts(panel: Panel) -> list[Verdict]:
@@ -32,7 +37,12 @@ def truth_words(panel: Panel, labels: str) -> str:
 
     The run names how votes became labels, for instance *strict majority*.
     """
-    how = panel.view.header["settings"].get(labels)
+    header = panel.view.header
+    how = header["settings"].get(labels)
+    if panel.facts.get("labels") == "draws":
+        how = DRAWN.get(labels, how)
+    elif labels == "hard" and by_most_votes(panel):
+        how = "most plausible class" if header.get("truth_model") else "class with most votes"
     return f"{labels} labels ({how})" if how else f"{labels} labels"
 
 
@@ -40,7 +50,8 @@ def headline(panel: Panel) -> str:
     """Say the outcome in one breath."""
     found = [each for each in verdicts(panel) if each.best]
     if not found:
-        return f"{panel.facts['title']} is undefined for every model: no ranking."
+        blank = blank_word(panel, panel.view.labels[-1])
+        return f"{panel.facts['title']} is {blank} for every model: no ranking."
     if len(panel.view.models) == 1:
         return "One model, so there is nothing to rank it against."
     if any(each.runner_up is None and len(each.best) == 1 for each in found):
@@ -54,23 +65,24 @@ def headline(panel: Panel) -> str:
 
 def _agreed(found: list[Verdict]) -> str:
     """Headline when the same models come first under all labels."""
-    name = found[-1].panel.view.listing(found[-1].best)
+    panel = found[-1].panel
+    name, top = panel.view.listing(found[-1].best), "highest" if panel.sign > 0 else "best"
     ways = " and ".join(each.labels for each in found)
     if len(found[-1].best) > 1:
         same = all(each.identical for each in found)
         word = "identical" if same else "tied"
         others = "" if found[-1].runner_up else ", and no other model was given"
-        return f"{name} are {word} and score highest with {ways} labels{others}."
+        return f"{name} are {word} and score {top} with {ways} labels{others}."
     clear = [each.labels for each in found if each.clear]
     if len(clear) == len(found):
         return f"{name} is the best model with {ways} labels."
     if clear:
-        return f"{name} scores highest with {ways} labels{_one_sided(found, clear[0])}."
+        return f"{name} scores {top} with {ways} labels{_one_sided(found, clear[0])}."
     if all(each.blind for each in found):
-        return f"{name} scores highest, but the interval of its lead cannot be computed."
+        return f"{name} scores {top}, but the interval of its lead cannot be computed."
     close = [model for each in found[::-1] for model in each.close]
-    rest = found[-1].panel.view.listing(list(dict.fromkeys(close)), most=3)
-    return f"{name} scores highest, but the data do not separate it from {rest}."
+    rest = panel.view.listing(list(dict.fromkeys(close)), most=3)
+    return f"{name} scores {top}, but the data do not separate it from {rest}."
 
 
 def _one_sided(found: list[Verdict], clear: str) -> str:
@@ -108,7 +120,7 @@ def standing(found: Verdict) -> str:
     panel, labels = found.panel, found.labels
     start = f"With {truth_words(panel, labels)}, "
     if not found.best:
-        return f"{start}{panel.title(labels)} is undefined for every model."
+        return f"{start}{panel.title(labels)} is {blank_word(panel, labels)} for every model."
     score, digits = panel.score(labels, found.best[0]), panel.digits
     dagger = "†" if score.outside else ""
     value = f"{number(score.value, digits)}{dagger} {interval(score.low, score.high, digits)}"
@@ -204,7 +216,8 @@ def change(panel: Panel) -> str:
         return ""
     hard, soft = found[0], found[-1]
     if not hard.best or not soft.best:
-        return "Hard and soft labels cannot be compared where either score is undefined."
+        blank = blank_word(panel, (soft if hard.best else hard).labels)
+        return f"Hard and soft labels cannot be compared where either score is {blank}."
     settled = settled_words(panel) if set(hard.best) == set(soft.best) else ""
     return settled or f"{_winner_words(hard, soft)}{_order_words(panel)}"
 

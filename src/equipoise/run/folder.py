@@ -2,6 +2,9 @@
 
 ``run.json`` is written last and names the hash of the replicates, so a folder that has one is
 whole: an interrupted or broken write is noticed, never half read.
+
+Undefined numbers are null. Schema 2 adds infinite ones, written "inf" and "-inf"; a run has the
+lowest schema that can hold it, so earlier versions read all runs without them.
 """
 
 import hashlib
@@ -18,7 +21,8 @@ from numpy.typing import NDArray
 from equipoise.arrays import InputError
 from equipoise.io.files import replaced
 
-SCHEMA = 1
+SCHEMA = 2
+SCHEMAS = (1, 2)  # those that can be read
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
 PAGE = "report.html"
@@ -113,9 +117,9 @@ def _header(target: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}", "not a run header", "JSON with a schema number", "run evaluate again"
         )
-    if header["schema"] != SCHEMA:
+    if header["schema"] not in SCHEMAS:
         raise InputError(
-            f"{path}", f"schema {header['schema']}", f"schema {SCHEMA}",
+            f"{path}", f"schema {header['schema']}", f"schema 1 to {SCHEMA}",
             "read it with the version of equipoise that wrote it, or run evaluate again",
         )  # fmt: skip
     return header

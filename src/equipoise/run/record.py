@@ -18,6 +18,7 @@ import numpy as np
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.run.ambiguity import vote_certainty
 from equipoise.run.describe import annotator_rows, truth_row
+from equipoise.run.distributions import distributions
 from equipoise.run.folder import SCHEMA, Run
 
 
@@ -39,6 +40,8 @@ class Provenance:
         A sentence to show first when any part of the data is simulated.
     question
         How the labels were read, for the record: kind, classes, positive class, and so on.
+    truth_model
+        How the truth was made where it is not the votes themselves: method, parameters.
     """
 
     title: str = "Evaluation"
@@ -48,6 +51,7 @@ class Provenance:
     hard: str = "strict majority"
     simulated: str | None = None
     question: Mapping[str, Any] = field(default_factory=dict)
+    truth_model: Mapping[str, Any] = field(default_factory=dict)
 
 
 def hashed(role: str, paths: Sequence[Path]) -> tuple[dict[str, Any], ...]:
@@ -65,13 +69,14 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
     names = [metric.name for metric in evaluation.metrics]
     where = [(task, name) for task in evaluation.tasks for name in names]
     header: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": 1,
         "title": provenance.title,
         "simulated": provenance.simulated,
         "equipoise": version("equipoise"),
         "versions": _versions(),
         "inputs": list(provenance.inputs),
         "question": dict(provenance.question),
+        "truth_model": dict(provenance.truth_model),
         "settings": _settings(evaluation, provenance),
         "tasks": list(evaluation.tasks),
         "models": list(evaluation.models),
@@ -92,18 +97,22 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
         "truth": [truth_row(question) for question in evaluation.questions],
         "certainty": _certainty(evaluation, provenance),
         "influential": _influential(evaluation),
+        **distributions(evaluation, provenance.annotators),
         "notices": list(evaluation.notices),
     }
+    header["schema"] = SCHEMA if endless(header) else 1
     return Run(plain(header), evaluation.replicates.astype(np.float64, copy=False))
 
 
 def plain(value: Any) -> Any:
     """Make a value JSON can hold: arrays become lists, undefined numbers null.
 
+    Infinite numbers become the words "inf" and "-inf".
+
     Examples
     --------
-    >>> plain({"a": np.array([1.0, np.nan])})
-    {'a': [1.0, None]}
+    >>> plain({"a": np.array([1.0, np.nan, np.inf])})
+    {'a': [1.0, None, 'inf']}
     """
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
@@ -112,8 +121,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return None if math.isnan(value) else str(value)
     return value
+
+
+def endless(value: Any) -> bool:
+    """Whether a value holds an infinite number.
+
+    Examples
+    --------
+    >>> endless({"a": [np.array([1.0, np.inf])]}), endless(["inf", math.nan])
+    (True, False)
+    """
+    if isinstance(value, dict):
+        return any(endless(one) for one in value.values())
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "f" and bool(np.isinf(value).any())
+    if isinstance(value, list | tuple):
+        return any(endless(one) for one in value)
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _versions() -> dict[str, str]:
@@ -145,7 +171,7 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> dict[str, Any]:
 
 def _metric(evaluation: Evaluation, name: str) -> dict[str, Any]:
     metric = next(one for one in evaluation.metrics if one.name == name)
-    facts = ("name", "title", "soft_title", "better", "bounds", "definition")
+    facts = ("name", "title", "soft_title", "better", "bounds", "definition", "labels")
     return {fact: getattr(metric, fact) for fact in facts}
 
 

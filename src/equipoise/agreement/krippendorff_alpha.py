@@ -1,0 +1,170 @@
+r"""Krippendorff's alpha: observed disagreement against what chance would make.
+
+.. math:: \alpha = 1 - (n - 1)\,
+    \frac{\sum_u \frac{1}{m_u - 1} \sum_{c, k} n_{uc}\, n_{uk}\, \delta^2_{ck}}
+         {\sum_{c, k} n_c\, n_k\, \delta^2_{ck}}
+
+with :math:`n_{uc}` votes for value c on item u of :math:`m_u \ge 2` votes. The distance
+:math:`\delta^2` is [c ≠ k] (``nominal``), (c - k)² (``interval``), ((c - k)/(c + k))²
+(``ratio``), or, for ``ordinal``, the squared distance of the values' mean ranks, which is the
+usual sum over the values between them. Any number of annotators, any pattern of missing votes;
+who voted plays no part, so votes that one annotator repeats on an item all count. Undefined
+(nan) when all votes are the same value. All four distances are squares of lengths, so alpha
+is never below -1, and reaches about -1 when two votes on every item are as far apart as can be.
+
+Every item is one number (its disagreement) and the chance needs totals by value, so that a
+million votes and a thousand resamples cost a few sparse products.
+
+References
+----------
+Krippendorff (2011), *Computing Krippendorff's alpha-reliability*.
+
+Examples
+--------
+>>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
+...     item=np.array([0, 0, 1, 1, 2, 2]), label=np.array([1, 1, 0, 0, 1, 0]))
+>>> krippendorff_alpha(votes).value
+0.444
+"""
+
+import numpy as np
+
+from equipoise.agreement._alpha_of_moments import of_moments
+from equipoise.agreement._units import Compute, Units, estimated, plan_for, summed, units
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, choice
+from equipoise.estimate import Estimate
+from equipoise.resampling import Resampling
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+MOST_VALUES = 2000  # for ratios, which compare every pair of values
+BLOCK = 2**22  # numbers of units and values compared at a time
+
+
+def krippendorff_alpha(
+    annotations: Annotations,
+    *,
+    level: str | None = None,
+    task: str = "",
+    plan: Resampling | None = None,
+) -> Estimate:
+    """Krippendorff's alpha with replicates over items.
+
+    Parameters
+    ----------
+    level
+        ``nominal``, ``ordinal``, ``interval`` or ``ratio``; by default what the kind of the
+        annotations says.
+    plan
+        Which items each replicate takes; by default 1,000 resamples, of whole groups where
+        items have groups.
+    """
+    kind = choice("krippendorff_alpha, level", level or default_level(annotations), LEVELS)
+    found = units(annotations, task)
+    check_level(found, kind)
+    width = 1 if kind == "interval" else len(found.value)
+    drawn = plan_for(annotations, plan)
+    return estimated(found.item, drawn, alpha_of(found, kind), width=width)
+
+
+def default_level(annotations: Annotations) -> str:
+    """Level of measurement that the kind of the annotations says."""
+    return annotations.kind if annotations.kind in LEVELS else "nominal"
+
+
+def check_level(found: Units, level: str) -> None:
+    """Refuse a level that the values cannot be measured at."""
+    where = f"krippendorff_alpha, level {level}"
+    if level == "ordinal" and not found.ordered:
+        raise InputError(
+            where, "classes that are names without an order", "grades or numbers",
+            "declare the kind ordinal and the classes lowest first",
+        )  # fmt: skip
+    if level in ("interval", "ratio") and not found.numeric and len(found.value) > 2:
+        raise InputError(where, "values that are names", "numbers", "choose nominal or ordinal")
+    if level == "ratio" and (not found.numeric or (found.value < 0).any()):
+        raise InputError(
+            where, "values that are names or negative numbers",
+            "numbers of at least 0 with a true zero", "choose ordinal or interval",
+        )  # fmt: skip
+    if level == "ratio" and len(found.value) > MOST_VALUES:
+        raise InputError(
+            where, f"{len(found.value):,} different values", f"at most {MOST_VALUES:,}",
+            "choose interval, or round the ratings",
+        )  # fmt: skip
+
+
+def alpha_of(found: Units, level: str) -> Compute:
+    """Return the function from counts of units to alpha."""
+    if not len(found.item):
+        return lambda counts: np.full(counts.shape[1], np.nan)
+    make = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
+    return make[level](found)
+
+
+def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
+    safe = np.where(expected > 0, expected, 1.0)
+    return np.where(expected > 0, 1 - (votes - 1) * observed / safe, np.nan)
+
+
+def _nominal(found: Units) -> Compute:
+    votes = found.votes
+    square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
+    observed = summed((votes**2 - square) / (votes - 1))
+    across = found.count.T.tocsr()
+
+    def compute(counts: Floats) -> Floats:
+        total = across @ counts
+        number = total.sum(axis=0)
+        return _alpha(observed(counts)[0], number**2 - (total**2).sum(axis=0), number)
+
+    return compute
+
+
+def _ordinal(found: Units) -> Compute:
+    """Distances of mean ranks, which are those of the votes drawn, around their middle."""
+    votes, across = found.votes, found.count.T.tocsr()
+    share = 2 / (votes - 1)
+
+    def compute(counts: Floats) -> Floats:
+        total = across @ counts
+        number = total.sum(axis=0)
+        place = np.cumsum(total, axis=0) - total / 2 - number / 2
+        one, two = found.count @ place, found.count @ place**2
+        apart = np.maximum(votes[:, None] * two - one**2, 0.0) * share[:, None]
+        expected = 2 * number * (total * place**2).sum(axis=0)
+        return _alpha((apart * counts).sum(axis=0), expected, number)
+
+    return compute
+
+
+def _interval(found: Units) -> Compute:
+    votes = found.votes
+    value = found.value - found.value[len(found.value) // 2]  # keeps large ratings exact
+    middle = np.asarray(found.count @ value).ravel() / votes
+    row = np.repeat(np.arange(len(votes)), np.diff(found.count.indptr))
+    away = value[found.count.indices] - middle[row]
+    squares = np.bincount(row, found.count.data * away**2, len(votes))
+    return of_moments(votes, middle, squares.astype(np.float64, copy=False))
+
+
+def _ratio(found: Units) -> Compute:
+    value, votes = found.value, found.votes
+    both = value[:, None] + value[None, :]
+    gap = value[:, None] - value[None, :]
+    distance = np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
+    step = max(1, BLOCK // len(value))
+    apart = np.concatenate(
+        [
+            np.asarray(part.multiply(part @ distance).sum(axis=1)).ravel()
+            for part in (found.count[at : at + step] for at in range(0, len(votes), step))
+        ]
+    )
+    observed, across = summed(apart / (votes - 1)), found.count.T.tocsr()
+
+    def compute(counts: Floats) -> Floats:
+        total = across @ counts
+        expected = (total * (distance @ total)).sum(axis=0)
+        return _alpha(observed(counts)[0], expected, total.sum(axis=0))
+
+    return compute

@@ -1,0 +1,169 @@
+"""What `equipoise evaluate --groups` does: classes put into groups, such as levels of risk."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from equipoise.arrays import InputError, listed
+from equipoise.cli._options import words
+from equipoise.cli._truth import Truth
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations, Kind
+    from equipoise.groupings import Grouping
+    from equipoise.metrics import Metric
+    from equipoise.predictions import Predictions
+
+SHOWN = 3  # items with the highest expected values that are named
+
+
+class Groups(NamedTuple):
+    """Groups of classes, and what each is worth where the file says so."""
+
+    grouping: "Grouping"
+    values: Mapping[str, float]
+
+
+def check_words(options: dict[str, Any]) -> None:
+    """Refuse options of groups that do not go together, before anything is read."""
+    if (options["by_group"] or options["within"]) and options["groups"] is None:
+        raise typer.BadParameter(
+            "got no file, expected a table with class and group for --by-group and --within",
+            param_hint="--groups",
+        )
+    if options["by_group"] and options["within"]:
+        raise typer.BadParameter(
+            "got both, expected one: --by-group scores the groups, --within the classes of "
+            "the cases of one group",
+            param_hint="--by-group / --within",
+        )
+
+
+def read_groups(path: Path | None) -> Groups | None:
+    """Read a table with columns class and group, and perhaps value."""
+    if path is None:
+        return None
+    from equipoise.coding.columns import numbers, words_of
+    from equipoise.groupings import Grouping
+    from equipoise.io.delimited import read_delimited
+    from equipoise.io.files import content
+
+    table = read_delimited(content(path))
+    columns = []
+    for name in ("class", "group"):
+        codes, spelt = words_of(table, table.required(name, {}))
+        columns.append([spelt[code] if code >= 0 else "" for code in codes])
+        if "" in columns[-1]:
+            row = columns[-1].index("")
+            raise InputError(
+                f"{table.where(row)}, column {name!r}", "nothing", "a name", "fill it in"
+            )
+    twice = [name for name in dict.fromkeys(columns[0]) if columns[0].count(name) > 1]
+    if twice:
+        raise InputError(
+            f"{table.name}, column 'class'", f"{listed(twice)} more than once",
+            "each class in one row", "keep one of them",
+        )  # fmt: skip
+    mapping = dict(zip(*columns, strict=True))
+    order = tuple(dict.fromkeys(columns[1]))
+    grouping = Grouping.of(mapping, groups=order, name=path.stem)
+    if "value" not in table.columns:
+        return Groups(grouping, {})
+    return Groups(grouping, _values(path.name, columns[1], numbers(table, "value").tolist()))
+
+
+def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    """The one number of every group."""
+    found: dict[str, float] = {}
+    for group, value in zip(groups, values, strict=True):
+        if not np.isfinite(value) or found.setdefault(group, value) != value:
+            raise InputError(
+                f"{name}, group {group!r}", f"values {found.get(group):g} and {value:g}",
+                "one finite number per group", "correct the column 'value'",
+            )  # fmt: skip
+    return found
+
+
+def regrouped(
+    groups: Groups | None,
+    made: Truth,
+    models: "Sequence[Predictions]",
+    options: dict[str, Any],
+) -> "tuple[Truth, tuple[Predictions, ...]]":
+    """Sum truth and predictions over the classes of each group, if that was asked for."""
+    from equipoise.annotations import Annotations
+    from equipoise.groupings import coarsened
+
+    if groups is None or not options["by_group"]:
+        return made, tuple(models)
+    grouping = groups.grouping
+    coarse = tuple(one.coarsened(grouping) for one in models)
+    if isinstance(made.given, Annotations):
+        return made._replace(given=_votes(made.given, grouping)), coarse
+    parts = tuple(coarsened(one, grouping) for one in made.given)
+    return made._replace(given=parts), coarse
+
+
+def _votes(table: "Annotations", grouping: "Grouping") -> "Annotations":
+    """Votes for groups, from votes for classes."""
+    if table.label is None or table.kind == "ranking":
+        raise InputError(
+            "--by-group", f"annotations of kind {table.kind} and --truth votes",
+            "single labels, or a model of the truth",
+            "add --truth auto: groups then have the mass of their classes",
+        )  # fmt: skip
+    code = grouping.codes(table.classes)
+    kind: Kind = "binary" if len(grouping.groups) == 2 else "ordinal"
+    return replace(table, kind=kind, classes=grouping.groups, label=code[table.label])
+
+
+def within(
+    groups: Groups | None, metrics: "Sequence[Metric]", text: str | None
+) -> "list[Metric]":
+    """The metrics on the cases of each group that was asked for."""
+    from equipoise.metrics import conditioned
+
+    if groups is None or not words(text):
+        return list(metrics)
+    chosen = words(text)
+    return [conditioned(one, groups.grouping, name) for name in chosen for one in metrics]
+
+
+def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
+    """Add facts about the groups to the record, and say what is expected of their values.
+
+    The truth must still be that of the classes.
+    """
+    from equipoise.group_values import expected_group_value
+
+    if groups is None or not made.parts:
+        return made, []
+    facts: dict[str, Any] = {
+        "name": groups.grouping.name,
+        "groups": list(groups.grouping.groups),
+        "classes": dict(
+            zip(groups.grouping.groups, np.bincount(groups.grouping.group), strict=True)
+        ),
+        "values": dict(groups.values),
+    }
+    said = []
+    for part in made.parts if groups.values else ():
+        found = expected_group_value(part, groups.values, groups.grouping)
+        order = np.argsort(-found.mean, kind="stable")[:SHOWN]
+        facts.setdefault("expected", []).append(
+            {"task": part.task, "mean": float(found.mean.mean())}
+        )
+        task = f" of task {part.task!r}" if part.task else ""
+        named = ", ".join(
+            f"{found.items[i]} {found.mean[i]:.3g} [{found.low[i]:.3g}, {found.high[i]:.3g}]"
+            for i in order
+        )
+        said.append(
+            f"Expected {groups.grouping.name}{task}: {found.mean.mean():.3g} on average; "
+            f"highest, with 5 to 95 % of draws: {named}."
+        )
+    return made._replace(facts={**made.facts, "groups": facts}), said

@@ -1,0 +1,70 @@
+"""The page of an agreement: whole, escaped, and in words that its numbers bear out."""
+
+from dataclasses import replace
+
+import pytest
+
+from equipoise.agreement import agreement_table
+from equipoise.report.agreement_page import AgreementPage, render_agreement
+from equipoise.report.agreement_section import agreement_section
+from equipoise.run.agreement import agreement_facts
+from tests.report_truth_sample import BAD, rankings, votes
+from tests.test_agreement import table
+
+LONG = "an-annotator-with-a-name-that-never-ends-" * 3
+
+
+def facts(annotations, task="", **how):
+    return agreement_facts(agreement_table(annotations, task=task, replicates=50, **how))
+
+
+def hostile(people=9):
+    panel = votes(people=people, items=40)
+    names = tuple(f"{BAD}{LONG}{a}" for a in range(people))
+    return replace(panel, annotators=names)
+
+
+def two_tasks():
+    panel = votes(people=5, items=30)
+    both = replace(panel, tasks=(f"one{BAD}", "two"), task=(panel.item >= 15).astype(int))
+    return [facts(both, task) for task in both.tasks]
+
+
+PAGES = {
+    "few": lambda: [facts(votes(people=8, items=60))],
+    "many": lambda: [facts(votes(people=75, items=30))],
+    "hostile": lambda: [facts(hostile())],
+    "anonymous": lambda: [facts(votes(people=3).anonymous())],
+    "ratings": lambda: [facts(table([[1, 2.5, 3], [1, 2, 3.5]], "interval"))],
+    "rankings": lambda: [facts(rankings())],
+    "tasks": two_tasks,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_whole_and_the_same_every_time(name):
+    found = PAGES[name]()
+    about = AgreementPage(f"{name}{BAD}", (BAD,))
+    page = render_agreement(found, about)
+    assert page == render_agreement(PAGES[name](), about)
+    assert "<img" not in page and "nan" not in page.replace("anan", "")
+    assert page.count("<section") == len(found) + 1 + (len(found) > 1)
+
+
+def test_cells_are_titled_and_numbered_when_few():
+    few = agreement_section(facts(votes(people=8, items=60)))
+    assert few.count("<title>reader") == 8 * 7
+    assert few.count("class=num") == 8
+    many = agreement_section(facts(votes(people=75, items=30)))
+    assert many.count("<title>reader") >= 60 * 59
+    assert "class=num" not in many
+    assert "the 60 annotators with most votes of 75" in many
+
+
+def test_the_words_agree_with_the_numbers():
+    found = facts(votes(people=8, items=60))
+    section = agreement_section(found)
+    first = found["coefficients"][0]
+    assert f"{first['value']:.2f}" in section and first["words"] in section
+    low = found["pairs"]["furthest"][0]
+    assert f"{low['first']} and {low['second']} least" in section

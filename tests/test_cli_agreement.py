@@ -1,0 +1,154 @@
+"""`equipoise agreement` as a user meets it: tables, words, JSON, page, and refused input."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.test_choosing import crowd
+
+
+def run(*words, cwd):
+    done = subprocess.run(
+        [sys.executable, "-m", "equipoise", "agreement", *words],
+        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "COLUMNS": "120"},
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path):
+    _, votes = crowd([0.9, 0.8, 0.6], items=30)
+    rows = list(zip(votes.item, votes.annotator, votes.label, strict=True))
+    lines = ["item,annotator,label", *(f"i{i},r{a},{k}" for i, a, k in rows)]
+    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
+    tasked = ["item,annotator,task,label"]
+    tasked += [f"i{i},r{a},{'odd' if i % 2 else 'even'},{k}" for i, a, k in rows]
+    (tmp_path / "tasks.csv").write_text("\n".join(tasked) + "\n")
+    return tmp_path
+
+
+def test_a_stranger_sees_numbers_words_people_and_pairs(folder):
+    done = run("votes.csv", "--replicates", "200", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for words in (
+        "Krippendorff's alpha (nominal)",
+        "Fleiss' kappa",
+        "Cohen's kappa, mean of pairs",
+        "95% interval",
+        "alpha without",
+        "not corrected for chance",
+        "Pairs that agree most",
+        "Pairs that agree least",
+        "Items are redrawn",
+    ):
+        assert words in done.stdout, words
+
+
+def test_json_has_everything_and_repeats_itself(folder):
+    words = ("votes.csv", "--json", "--seed", "3", "--replicates", "50", "--weights", "linear")
+    done = run(*words, cwd=folder)
+    facts = json.loads(done.stdout)
+    assert facts["seed"] == 3
+    (task,) = facts["tasks"]
+    assert len(task["annotators"]) == 3 and len(task["pairs"]["kappa"]) == 3
+    assert task["weights"] == "linear"
+    assert run(*words, cwd=folder).stdout == done.stdout
+
+
+def test_several_tasks_share_a_table_and_a_page(folder):
+    done = run("tasks.csv", "--page", "a.html", "--replicates", "50", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "odd" in done.stdout and "even" in done.stdout and "--task" in done.stdout
+    page = (folder / "a.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 4
+    one = run("tasks.csv", "--task", "odd", "--replicates", "50", cwd=folder)
+    assert one.stdout.startswith("odd: 15 items")
+
+
+def test_exchangeable_slots_have_no_annotators(folder):
+    done = run("votes.csv", "--exchangeable", "--replicates", "20", cwd=folder)
+    assert "anonymous votes" in done.stdout and "Annotators" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("absent.csv",), 1, "absent.csv"),
+        (("tasks.csv", "--task", "od"), 1, "did you mean 'odd'?"),
+        (("votes.csv", "--level", "rank"), 2, "--level"),
+        (("votes.csv", "--weights", "line"), 2, "linear"),
+        (("votes.csv", "--page", "a.txt"), 2, ".html"),
+        (("votes.csv", "--page", "no/a.html"), 1, "make the folder"),
+        (("names.csv", "--level", "ordinal"), 1, "names without an order"),
+        (("names.csv", "--level", "interval"), 1, "choose nominal or ordinal"),
+        (("group.csv",), 1, "a single group"),
+        (("empty.csv",), 1, "empty.csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_an_exit_code(folder, words, code, said):
+    (folder / "names.csv").write_text("item,annotator,label\na,x,red\na,y,blue\nb,x,green\n")
+    (folder / "group.csv").write_text("item,annotator,label,group\na,x,1,p\na,y,0,p\nb,x,1,p\n")
+    (folder / "empty.csv").write_text("item,annotator,label\n")
+    done = run(*words, cwd=folder)
+    assert done.returncode == code, done.stderr
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    if code == 1:
+        assert len([line for line in done.stderr.splitlines() if "Note:" not in line]) == 1
+
+
+def test_thin_data_say_undefined_rather_than_a_number(folder):
+    (folder / "thin.csv").write_text("item,annotator,label\na,x,1\nb,y,0\nc,x,1\n")
+    done = run("thin.csv", cwd=folder)
+    assert done.returncode == 0
+    assert "undefined" in done.stdout
+    assert "No item has two votes" in done.stderr
+    (folder / "one.csv").write_text("item,annotator,label\na,x,1\nb,x,0\n")
+    assert "only one annotator" in run("one.csv", cwd=folder).stderr
+
+
+def test_ratings_and_help_are_understood(folder):
+    (folder / "rated.csv").write_text(
+        "item,annotator,label\na,x,1.5\na,y,1.25\nb,x,3\nb,y,3.5\nc,x,9\nc,y,8\n"
+    )
+    done = run("rated.csv", "--kind", "interval", cwd=folder)
+    assert "Krippendorff's alpha (interval)" in done.stdout
+    shown = run("--help", cwd=folder).stdout
+    for words in ("0.667", "Landis and Koch", "quadratic", "Example:"):
+        assert words in shown
+
+
+def test_a_task_with_a_single_annotator_keeps_the_columns_of_the_others(folder):
+    rows = ["a,x,one,1", "a,y,one,0", "b,x,one,1", "b,y,one,1", "a,x,two,1", "b,x,two,0"]
+    (folder / "few.csv").write_text("item,annotator,task,label\n" + "\n".join(rows) + "\n")
+    done = run("few.csv", "--replicates", "20", "--page", "few.html", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    cells = {line[1].strip(): [cell.strip() for cell in line[2:-1]] for line in lines}
+    assert len(cells["one"]) == len(cells["two"]) == 7
+    assert cells["two"][1] == "undefined" and cells["two"][3] == ""
+    assert "two: There is only one annotator." in done.stderr
+
+
+def test_an_evaluation_tells_the_agreement_of_known_annotators(folder):
+    items = [f"i{i},m,{i / 30}" for i in range(30)]
+    (folder / "scores.csv").write_text("item,model,score\n" + "\n".join(items) + "\n")
+    for extra, there in (((), True), (("--exchangeable",), False)):
+        done = subprocess.run(
+            [sys.executable, "-m", "equipoise", "evaluate", "-a", "votes.csv", "-p",
+             "scores.csv", "--replicates", "20", "--out", "run", "--overwrite", *extra],
+            cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        header = json.loads((folder / "run" / "run.json").read_text(encoding="utf-8"))
+        page = (folder / "run" / "report.html").read_text(encoding="utf-8")
+        assert ("agreement" in header) is there
+        assert ("id=agreement" in page) is there
+        if there:
+            (facts,) = header["agreement"]
+            direct = json.loads(run("votes.csv", "--json", cwd=folder).stdout)["tasks"][0]
+            assert facts == direct

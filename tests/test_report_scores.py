@@ -1,0 +1,194 @@
+"""Scores that are infinite, lower-is-better, or not redrawn: what page and terminal say."""
+
+import io
+import json
+import math
+import re
+
+import pytest
+from rich.console import Console
+
+from equipoise import metrics
+from equipoise.aggregate import dirichlet
+from equipoise.cli._table import leaderboard
+from equipoise.evaluation import evaluate
+from equipoise.report import render, words
+from equipoise.report.gaps import endless
+from equipoise.report.view import Panel, view
+from equipoise.resampling import resample
+from equipoise.run import Provenance, Run, record
+from tests.report_distributions_sample import (
+    METRICS,
+    MODELS,
+    evaluated,
+    made,
+    models,
+    sample_runs,
+    votes,
+)
+from tests.report_sample import HOSTILE, SampleRun
+from tests.test_report import changed
+from tests.test_report_claims import section
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return sample_runs()
+
+
+def test_infinite_scores_are_stored_shown_and_last(runs, tmp_path):
+    run = runs["grades"]
+    assert run.header["schema"] == 2
+    again = Run.load(run.save(tmp_path / "run"))
+    page = render(again)
+    panel = Panel(view(again), 0, METRICS.index("log_score"))
+    score = panel.score("soft", "bold")
+    assert (score.value, score.rank) == (math.inf, len(MODELS))
+    assert panel.order[-1] == "bold"
+    assert endless(panel) == [
+        "With hard and soft labels the log score of bold is infinite (∞): it gives probability "
+        "0 to what the labels say of at least one item. It ranks last."
+    ]
+    assert "infinite (∞)" in section(page, "forest")
+    assert "∞" in section(page, "leaderboard")
+    assert not re.search(r"\binf\b", page.split("<main")[1])
+
+
+def test_runs_without_infinite_numbers_stay_readable_for_earlier_versions():
+    run = made(metrics=("brier_score",))
+    assert run.header["schema"] == 1
+    assert '"inf"' not in json.dumps(run.header)
+
+
+def test_an_older_run_that_stored_null_for_infinite_reads_as_undefined(runs):
+    def age(value):
+        if isinstance(value, dict):
+            return {key: age(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [age(one) for one in value]
+        return None if value == "inf" else value
+
+    run = SampleRun(
+        {**age(dict(runs["grades"].header)), "schema": 1}, runs["grades"].replicates
+    )
+    panel = Panel(view(run), 0, METRICS.index("log_score"))
+    assert panel.score("soft", "bold").value is None
+    assert "undefined" in section(render(run), "leaderboard")
+
+
+def test_a_score_that_is_infinite_for_all_ranks_nobody():
+    run = made(metrics=("log_score",), impossible=MODELS)
+    panel = Panel(view(run), 0, 0)
+    assert words.headline(panel) == "log score is infinite for every model: no ranking."
+    assert "infinite for every model" in words.standing(words.verdicts(panel)[1])
+    assert "They rank" not in endless(panel)[0]
+    assert "infinite (∞)" in render(run)
+
+
+def test_two_models_one_infinite():
+    run = made(metrics=("log_score",), names=("a", "b"), impossible=("b",))
+    panel = Panel(view(run), 0, 0)
+    said = words.standing(words.verdicts(panel)[1])
+    assert said.startswith("With soft labels (mean vote), a has the best")
+    assert "ahead of b by ∞" in said
+    render(run)
+
+
+# --- words
+
+
+def test_where_lower_is_better_no_model_scores_highest():
+    page = render(made(metrics=("ranked_probability_score", "brier_score", "log_score")))
+    verdict = section(page, "verdict")
+    assert "highest" not in verdict
+    assert "(lower is better)" in section(page, "forest")
+    assert "lower is better" in section(page, "leaderboard")
+
+
+def test_hard_labels_of_whole_distributions_are_the_class_with_most_votes(runs):
+    assert "hard labels (class with most votes)" in section(render(runs["grades"]), "verdict")
+    mixed = render(runs["many classes"])
+    assert "shared by tied classes" in section(mixed, "labels")
+    nominal = render(made(votes(("a", "b", "c"), "nominal"), ("auroc",)))
+    assert "hard labels (strict majority)" in section(nominal, "verdict")
+    assert "tied classes" not in section(nominal, "labels")
+    assert "hard labels (strict majority)" in section(render(runs["yes or no"]), "verdict")
+    made_of = render(changed(runs["grades"], truth_model={"method": "Dirichlet"}))
+    assert "hard labels (most plausible class)" in section(made_of, "verdict")
+
+
+def test_metrics_of_draws_say_what_hard_and_soft_are():
+    table = votes()
+    truth = dirichlet(table).drawn(20, seed=0)
+    run = record(evaluated(truth, models(table), ("topk_accuracy",)), Provenance())
+    verdict = section(render(run), "verdict")
+    assert "With hard labels (mean plausibility, as if it were settled)" in verdict
+    assert "With soft labels (mean over the possible truths)" in verdict
+
+
+def test_what_is_not_redrawn_is_not_called_sure():
+    table = votes()
+    truth = dirichlet(table).drawn(20, seed=0)
+    plan = resample(truth, "posterior", replicates=40)
+    result = evaluate(models(table), truth, metrics=["topk_accuracy"], resampling=plan)
+    run = record(result, Provenance())
+    panel = Panel(view(run), 0, 0)
+    assert not any(panel.lead("hard", "bold", other).decided for other in ("shy", "careful"))
+    assert panel.score("hard", "bold").low is None
+    hard = words.standing(words.verdicts(panel)[0])
+    said = f"{words.headline(panel)} {words.change(panel)} {hard}"
+    assert "is the best model" not in said
+    assert "only hard labels separate" not in said
+    assert "excludes 0" not in said
+    page = render(run)
+    assert "With hard labels nothing is redrawn" in section(page, "leaderboard")
+    console = Console(width=140, record=True, file=io.StringIO())
+    leaderboard(console, result)
+    assert "* Hard labels are the mean of the draws" in console.export_text()
+
+
+def test_the_method_tells_definitions_and_the_model_of_the_truth(runs):
+    run = runs["grades"]
+    method = section(render(run), "method")
+    for metric in run.header["metrics"]:
+        assert metric["title"] in method
+    assert "How the truth was made" not in method
+    facts = {"method": f"Dirichlet {HOSTILE}", "parameters": {"reliability": 2.0}}
+    told = section(render(changed(run, truth_model=facts)), "method")
+    assert "Dirichlet &lt;b&gt;" in told
+    assert "reliability: 2.0" in told
+    listed = section(render(changed(run, truth_model=[facts, facts])), "method")
+    assert listed.count("reliability: 2.0") == 2
+
+
+@pytest.mark.parametrize("name", metrics.CATALOGUE)
+def test_every_metric_has_a_page(name):
+    table = votes(("no", "yes"), "binary") if name.endswith("_at_k") else votes()
+    asked = metrics.named(name.replace("_k", "_5") if name.endswith("_at_k") else name)
+    truth = dirichlet(table).drawn(20, seed=0) if asked.labels == "draws" else table
+    run = record(evaluated(truth, models(table), (asked.name,)), Provenance())
+    text = render(run)
+    assert asked.title in section(text, "verdict")
+    assert len(text.encode()) < 300_000
+
+
+def test_a_truth_without_votes_is_not_called_votes():
+    table = votes()
+    run = record(evaluated(dirichlet(table), models(table), ("brier_score",)), Provenance())
+    page = render(run)
+    said = section(page, "hardest")
+    assert "the truth " in said
+    assert "class with most mass" in said
+    assert "votes" not in section(page, "reliability").split("class=note")[0]
+
+
+def test_the_terminal_says_which_way_is_better_and_what_infinite_means():
+    table = votes()
+    result = evaluated(table, models(table, impossible=("bold",)), ("log_score", "accuracy"))
+    console = Console(width=140, record=True, file=io.StringIO())
+    leaderboard(console, result)
+    text = console.export_text()
+    assert "log score (lower is better)" in text
+    assert "accuracy (" not in text
+    assert re.search(r"∞ \[[^]]*, ∞\]", text)
+    assert "∞ The score is infinite" in text
