@@ -222,15 +222,7 @@ class Plausibilities:
 
     @property
     def certainty(self) -> Floats:
-        """Chance of the likeliest most plausible class, shape (items,).
-
-        Examples
-        --------
-        >>> values = np.array([[[0.9, 0.1]], [[0.4, 0.6]], [[0.8, 0.2]]])
-        >>> Plausibilities.dense(values, items=("scan",), classes=("a", "b"),
-        ...     method="by hand").certainty
-        array([0.667])
-        """
+        """Chance of the likeliest most plausible class, shape (items,)."""
         entry, rest = self.top()
         others = np.maximum(len(self.classes) - np.diff(self.start), 1)
         mentioned = np.zeros(len(self.items))

@@ -17,7 +17,7 @@ The plan holds no resamples; it makes any run of them from the seed, always the 
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,14 +173,16 @@ def resample(
     *,
     replicates: int = 2000,
     seed: int = 0,
+    group: Any = None,
 ) -> Resampling:
     """Make the plan for a truth; without a kind, the one that fits how it was collected.
+
+    ``group`` names the group (patient, night) of every item, drawn as a whole; annotations know
+    theirs, plausibilities do not: give them ``annotations.group`` of the same items.
 
     Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
     item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
 
-    Examples
-    --------
     >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
     ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1]),
     ...     annotator=np.array([0, 1, 0, 1]), label=np.array([1, 0, 1, 1]))
@@ -195,9 +197,9 @@ def resample(
     if isinstance(truth, Annotations):
         _possible(truth, chosen)
         annotators = 0 if truth.annotators is None else len(truth.annotators)
-        group, draws = truth.group, 0
+        known, draws = truth.group, 0
     else:
-        annotators, group, draws = 0, None, truth.draws
+        annotators, known, draws = 0, None, truth.draws
         if chosen.endswith("posterior") and draws == 1:
             raise InputError(
                 f"resampling {chosen}", "a single draw", "several possible truths",
@@ -208,12 +210,17 @@ def resample(
                 f"resampling {chosen}", "plausibilities without votes",
                 "items, posterior or items x posterior", "evaluate the annotations instead",
             )  # fmt: skip
+    if group is not None and len(group) != len(truth.items):
+        raise InputError(
+            "resampling, group", f"{len(group):,} groups",
+            f"one for each of the {len(truth.items):,} items", "align them item by item",
+        )  # fmt: skip
     return Resampling(
         kind=chosen,
         items=truth.items,
         replicates=replicates,
         seed=seed,
-        group=group,
+        group=known if group is None else np.unique(group, return_inverse=True)[1],
         annotators=annotators,
         draws=draws,
         reason=reason,

@@ -46,7 +46,9 @@ def same(value, expected):
 
 
 @each_score
-@pytest.mark.parametrize(("function", "soft", "figure"), FIGURES, ids=lambda x: getattr(x, "__name__", x))
+@pytest.mark.parametrize(
+    ("function", "soft", "figure"), FIGURES, ids=lambda x: getattr(x, "__name__", x)
+)
 def test_scores_of_one_item(case, function, soft, figure):
     truth, model = [case["label_dist"]], [case["pred"]]
     same(function(truth, model, soft=soft), case[figure])

@@ -43,8 +43,8 @@ def _left_aside(study: Study) -> Iterator[str]:
     again = _repeated(study)
     if again:
         yield (
-            f"On {_some(again, 'item')} somebody voted more than once: alpha counts every "
-            "vote, Cohen's kappa shares them."
+            f"{_some(again, 'time')} somebody voted more than once on an item: alpha counts "
+            "every vote, Cohen's kappa shares them."
         )
 
 
@@ -84,9 +84,14 @@ def _chance(study: Study, found: Sequence[Coefficient]) -> Iterator[str]:
         yield _paradox(study, same, alpha)
     if abs(fleiss - alpha) > APART and study.level == "nominal":
         votes = study.by_item[study.by_item >= 2]
+        why = (
+            f"items have {votes.min():.0f} to {votes.max():.0f} votes"
+            if votes.min() < votes.max()
+            else f"there are only {votes.sum():.0f} votes, for which alpha corrects"
+        )
         yield (
-            f"Fleiss' kappa ({fleiss:.2f}) and alpha ({alpha:.2f}) differ because items have "
-            f"{votes.min():.0f} to {votes.max():.0f} votes: prefer alpha."
+            f"Fleiss' kappa ({fleiss:.2f}) and alpha ({alpha:.2f}) differ because {why}: "
+            "prefer alpha."
         )
 
 

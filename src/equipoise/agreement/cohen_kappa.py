@@ -52,8 +52,13 @@ def cohen_kappa(
     plan
         As in `krippendorff_alpha`.
     """
+    require_order(annotations, weights)
     found = shares(annotations, task)
     known = annotations.annotators or ()
+    if len(pair) != 2:
+        raise InputError(
+            "cohen_kappa, pair", f"{len(pair)} names", "two annotators", "name two"
+        )
     for name in pair:
         if name not in known:
             raise InputError(
@@ -67,6 +72,17 @@ def cohen_kappa(
     one, two = (known.index(name) for name in pair)
     both, compute = kappa_of(found, (one, two), weights_of(len(found.by_class), weights))
     return estimated(both, drawn, compute)
+
+
+def require_order(annotations: Annotations, weights: str) -> None:
+    """Refuse distances between classes that have no order."""
+    if weights != "none" and annotations.kind == "nominal" and len(annotations.classes) > 2:
+        raise InputError(
+            f"cohen_kappa, weights {weights}", "classes without an order",
+            "grades in a known order",
+            "read them as kind='ordinal' with classes=[lowest, ..., highest], or leave "
+            "weights at none",
+        )  # fmt: skip
 
 
 def kappa_of(found: Shares, pair: tuple[int, int], distance: Floats) -> tuple[Any, Compute]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise.agreement._shares import Shares, shares, weights_of
 from equipoise.agreement._units import estimated
-from equipoise.agreement.cohen_kappa import kappa
+from equipoise.agreement.cohen_kappa import kappa, require_order
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError
 from equipoise.estimate import Estimate
@@ -67,6 +67,7 @@ def cohen_kappa_pairs(
     array([[nan,  1.],
            [ 1., nan]])
     """
+    require_order(annotations, weights)
     return pairs_of(shares(annotations, task), annotations.annotators or (), weights)
 
 

@@ -81,7 +81,7 @@ def read_votes(options: dict[str, Any]) -> "Annotations":
         repeats=options["repeats"],
         exchangeable=options["exchangeable"],
     )
-    if options["classes"] is None and options["positive"] is None:
+    if options["classes"] is None and options.get("positive") is None:
         refuse_too_many_classes(table)
     return table
 

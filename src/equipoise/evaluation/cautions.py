@@ -11,6 +11,7 @@ from equipoise.evaluation.questions import Question
 from equipoise.metrics import Metric
 from equipoise.resampling import Resampling
 
+PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
 FEW_REPLICATES = 200
 
@@ -32,12 +33,16 @@ def votes_notices(
             f"The panel has only {plan.annotators} annotators: intervals are rough and tend "
             "to be too narrow."
         )
-    if plan.kind == "posterior" and any(one.labels == "draws" for one in metrics):
+    fixed = [one.name for one in metrics if one.labels == "draws"]
+    if plan.kind == "posterior" and fixed:
         said.append(
-            "Hard labels of metrics under a model of the truth are the mean of its draws: "
-            "with items held fixed nothing of them is redrawn, and their intervals have no "
-            "width. 'items x posterior' gives them one."
+            f"Hard labels of {listed(fixed)} are the mean of the draws: with items held fixed "
+            "nothing of them is redrawn, and their intervals have no width. 'items x "
+            "posterior' gives them one."
         )
+    said += _plug_in(plan, metrics)
+    if plan.over_items and items == len(questions):
+        said.append("There is a single item: intervals over items mean nothing.")
     if plan.replicates < FEW_REPLICATES:
         said.append(
             f"Only {plan.replicates:,} replicates: intervals are rough; 2,000 is usual."
@@ -48,6 +53,19 @@ def votes_notices(
             f"{plan.truth}' redraws whole groups."
         )
     return said
+
+
+def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[str]:
+    """Warn of metrics that take the noise of a few votes for disagreement."""
+    noisy = [one.name for one in metrics if one.name in PLUG_IN or "plug_in" in one.name]
+    if not noisy or plan.truth is None:
+        return []
+    return [
+        f"{listed(noisy)} compare with the label distribution itself: a few votes scatter "
+        f"around it, which counts as distance, and redrawing the {plan.truth} adds more. Their "
+        "values are too pessimistic and their intervals show scatter, not where the value with "
+        "many votes lies."
+    ]
 
 
 def _majorities(questions: Sequence[Question], metrics: Sequence[Metric]) -> list[str]:
@@ -92,7 +110,7 @@ def why_undefined(question: Question, metric: Metric, labels: str) -> str:
     masses = _distributions(question, labels)
     if np.allclose(masses, masses[:1]):
         return "all items have the same label"
-    return "it needs labels and predictions that differ between items"
+    return "labels or predictions do not vary enough between items to define it"
 
 
 def missing_classes(question: Question, labels: str) -> str:

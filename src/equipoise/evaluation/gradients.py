@@ -29,7 +29,7 @@ def gradient_replicates(
         if metric.influence is None:
             raise InputError(
                 "resampling influence", f"metric {metric.name}", "a metric with an influence "
-                "function (auroc and average_precision in their default forms)",
+                "function (auroc, average_precision, proper scores, costs)",
                 "leave the metric out or resample items",
             )  # fmt: skip
     out = np.empty((len(aligned), len(metrics), 2, len(prepared[0]), plan.replicates))

@@ -200,6 +200,11 @@ def questions(truth: Annotations | Plausibilities) -> list[Question]:
 def _from_votes(annotations: Annotations, task: str) -> Question:
     votes = ballots(annotations, task)
     names = annotations.classes
+    if len(names) == 1:
+        raise InputError(
+            f"annotations, task {task!r}", f"a single class ({names[0]!r})",
+            "at least two classes", "declare all classes of the question",
+        )  # fmt: skip
     several = annotations.kind == "nominal" or (
         annotations.kind != "interval" and len(names) > 2
     )

@@ -23,11 +23,12 @@ from equipoise.resampling import Resampling
 
 
 def with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
-    """Append the average over tasks; tasks whose value is undefined are left out of it."""
-    defined = ~np.isnan(values)
+    """Append the average over the tasks whose value is defined for every model."""
+    whole = ~np.isnan(values).any(axis=-1, keepdims=True)
+    defined = np.broadcast_to(whole, values.shape)
     number = defined.sum(axis=0)
     safe = np.maximum(number, 1)
-    macro = np.where(number > 0, np.nansum(values, axis=0) / safe, np.nan)
+    macro = np.where(number > 0, np.where(defined, values, 0.0).sum(axis=0) / safe, np.nan)
     parts = np.where(defined[..., None], replicates, 0.0).sum(axis=0) / safe[..., None]
     parts = np.where(number[..., None] > 0, parts, np.nan)
     return np.concatenate([values, macro[None]]), np.concatenate([replicates, parts[None]])
@@ -172,16 +173,17 @@ class Scorer:
             said += infinite_notices(one, self.metrics, values[t], LABELS)
         return said + [
             f"{name}: the Monte Carlo error of its draws is {error:.2g}."
-            for name, error in self.errors.items()
-            if error > 0
+            for name in (metric.name for metric in self.metrics)
+            if (error := self.errors.get(name, 0.0)) > 0
         ]
 
     def _ties(self) -> list[str]:
         """Models with more than one score in a hundred tied."""
         tied: dict[str, float] = {}
+        ranking = {one.prepare for one in self.metrics if one.labels == "classes"}
         for one, models in zip(self.aligned, self.prepared, strict=True):
             for model, prepared in zip(one.scores, models, strict=True):
-                orders = [o for p in prepared.values() if isinstance(p, tuple) for o in p]
+                orders = [o for p in ranking & prepared.keys() for o in prepared[p]]
                 share = max(tied_share(order) for order in orders)
                 tied[model] = max(tied.get(model, 0.0), share)
         many = {model: share for model, share in tied.items() if share > 0.01}

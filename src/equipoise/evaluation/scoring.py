@@ -167,6 +167,7 @@ def _asked(
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
     if not parts:
         raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+    _check_parts(parts, several=not isinstance(truth, Annotations | Plausibilities))
     items = tuple(dict.fromkeys(name for part in parts for name in part.items))
     kind = resampling.kind if isinstance(resampling, Resampling) else resampling
     plan = fitting = replace(resample(parts[0], kind), items=items)
@@ -178,12 +179,28 @@ def _asked(
             "resampling", "a plan for another truth", "one for these items and annotators",
             "make it with resample(truth)",
         )  # fmt: skip
+    if plan.truth == "posterior":
+        for part in parts:
+            resample(part, plan.kind)
     asked = [question for part in parts for question in questions(part)]
     require_unique([one.task for one in asked], where="truth, tasks")
     if len(parts) == 1:
         return asked, plan
     place = {name: number for number, name in enumerate(items)}
     return [replace(q, place=np.array([place[i] for i in q.items])) for q in asked], plan
+
+
+def _check_parts(parts: Sequence[object], *, several: bool) -> None:
+    """Refuse what is no truth, and several tables of annotations."""
+    kinds = (Plausibilities,) if several else (Annotations, Plausibilities)
+    for part in parts:
+        if not isinstance(part, kinds):
+            raise InputError(
+                "truth", f"{type(part).__name__}" + (" in a list" if several else ""),
+                "annotations (one table, with a task column for several questions), or "
+                "plausibilities, one or one per task",
+                "read them with read_annotations, or aggregate them",
+            )  # fmt: skip
 
 
 def _truth_notices(truth: Truths) -> tuple[str, ...]:

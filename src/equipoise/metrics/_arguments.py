@@ -34,7 +34,7 @@ def checked_weights(weights: Any, items: int) -> Weights:
     if weights is None:
         return Weights(np.ones(items), np.ones(items), copies=True)
     copies = isinstance(weights, Copies)
-    array = np.asarray(weights.counts if copies else weights, dtype=np.float64)
+    array = _numbers(weights.counts if copies else weights, "weights")
     if array.shape != (items,):
         raise InputError(
             "weights", f"shape {array.shape}", f"({items},)", "give one weight per item"

@@ -19,6 +19,7 @@ from equipoise.metrics._metric import Block, Prepared, parameters
 
 WHICH = ("top", "classwise")
 BINNING = ("width", "mass")
+MOST_BINS = 10_000
 DEFAULTS = {"bins": 15, "binning": "width", "which": "top"}
 
 
@@ -54,8 +55,12 @@ class Binning(NamedTuple):
         """Refuse what cannot be."""
         choice(f"{name}, binning", self.binning, BINNING)
         choice(f"{name}, which", self.which, WHICH)
-        if not (isinstance(self.bins, int) and self.bins >= 1):
-            raise InputError(f"{name}, bins", f"{self.bins}", "at least 1", "15 is usual")
+        whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
+        if not (whole and 1 <= self.bins <= MOST_BINS):
+            raise InputError(
+                f"{name}, bins", f"{self.bins}", f"a whole number from 1 to {MOST_BINS:,}",
+                "15 is usual",
+            )  # fmt: skip
         return self
 
     def named(self, name: str) -> str:

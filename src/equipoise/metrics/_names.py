@@ -29,6 +29,6 @@ def parsed(text: str) -> tuple[str, Given]:
 
 def _value(text: str) -> int | float | str:
     """A whole number, a number with a point, or the word itself."""
-    if text.isdigit():
+    if text.isdecimal() and text.isascii():
         return int(text)
     return float(text) if re.fullmatch(r"\d*\.\d+", text) else text

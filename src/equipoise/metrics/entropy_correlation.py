@@ -4,8 +4,9 @@ r"""Entropy correlation: is the model unsure where the annotators disagree?
     H(p) = -\sum_k p_k \log p_k
 
 Pearson's correlation over items between the entropy of the predicted distribution and that of
-the label distribution. Undefined (nan) when either does not vary: with hard labels always,
-unless some are tied.
+the label distribution. The entropy of a few votes is far from that of many, so even a perfect
+model reaches 1 only with many votes per item (with five it is around 0.5). Undefined (nan) when
+either does not vary: with hard labels always, unless some are tied.
 
 Examples
 --------
