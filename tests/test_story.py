@@ -58,7 +58,7 @@ def test_the_commands_work_as_printed(folder):
         "replicates.npy",
         "report.html",
     }
-    made = {"run", "truth.npz", "truth.html"}
+    made = {"run", "truth.npz", "truth.html", "stability"}
     assert {path.name for path in folder.iterdir()} == {"votes.csv", "scores.csv", *made}
     assert "Most ambiguous items" in outputs[2]
 

@@ -49,6 +49,11 @@ __all__ = [
 ]
 _LATER = {
     "aggregate": "equipoise.aggregate",
+    "agreement": "equipoise.agreement",
+    "certainty": "equipoise.certainty",
+    "export": "equipoise.export",
+    "planning": "equipoise.planning",
+    "stability": "equipoise.stability",
     "Evaluation": "equipoise.evaluation",
     "Settings": "equipoise.evaluation",
     "evaluate": "equipoise.evaluation",

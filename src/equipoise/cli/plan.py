@@ -172,7 +172,7 @@ def plan(
 
     chosen = _usage(options)
     options["predictions"] = spread(predictions)
-    table, given = read(options)
+    table, given = read({**options, "truth": "votes"})
     with progress("planning") as tell:
         size = plan_size(
             given, table, metric=chosen["metric"], models=chosen["models"], power=power,

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.agreement import agreement_table
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
+from equipoise.run.agreement import agreement_facts
 from equipoise.run.record import plain
 from equipoise.run.stability_analyses import ANALYSES
 from equipoise.run.stability_case import Case, Facts, Progress, StabilityHow
@@ -58,6 +60,8 @@ def stability_facts(
         case.tell(1, 1)
     if len(refused) == len(names):
         raise refused[0]
+    if not told.only:
+        facts |= _pairs(annotations)
     return dict(plain(facts))
 
 
@@ -78,6 +82,16 @@ def _within(progress: Progress | None, number: int, every: int) -> Progress:
             progress(number * PARTS + PARTS * done // max(whole, 1), every * PARTS)
 
     return tell
+
+
+def _pairs(annotations: Annotations) -> Facts:
+    """How far annotators agree with each other, for their map; nothing for anonymous votes."""
+    try:
+        table = agreement_table(annotations, task=annotations.tasks[0], replicates=2)
+    except InputError:
+        return {}
+    pairs = agreement_facts(table).get("pairs")
+    return {"pairs": pairs} if pairs else {}
 
 
 def _about(done: Evaluation, annotations: Annotations, how: StabilityHow) -> Facts:
