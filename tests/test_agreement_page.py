@@ -1,5 +1,6 @@
 """The page of an agreement: whole, escaped, and in words that its numbers bear out."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -68,3 +69,22 @@ def test_the_words_agree_with_the_numbers():
     assert f"{first['value']:.2f}" in section and first["words"] in section
     low = found["pairs"]["furthest"][0]
     assert f"{low['first']} and {low['second']} least" in section
+    assert f"least ({low['kappa']:.2f}".replace("-", "−") in section.replace("-", "−")
+    assert f"on {low['items']} shared items)" in section
+    assert f"{found['annotators'][0]['votes']} votes)" in section
+
+
+def test_the_threshold_is_drawn_for_alpha_alone():
+    of_labels = agreement_section(facts(votes(people=8, items=60)))
+    heights = re.findall(r"class=ref d=\"?M[\d.]+[ ,][\d.]+v([\d.]+)", of_labels)
+    assert [float(one) for one in heights] == [26.0]
+    of_rankings = agreement_section(facts(rankings()))
+    assert "class=ref" not in of_rankings and "dashed" not in of_rankings
+
+
+def test_an_interval_that_leaves_out_its_value_is_marked():
+    found = facts(votes(people=8, items=60))
+    assert "†" not in agreement_section(found)
+    row = next(one for one in found["coefficients"] if one["name"].startswith("Cohen's"))
+    row["high"] = row["value"] - 0.01
+    assert agreement_section(found).count("†") == 1

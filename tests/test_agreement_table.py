@@ -153,3 +153,19 @@ def test_facts_show_the_sixty_with_most_votes():
     facts = agreement_facts(agreement_table(votes(people=75, items=30), replicates=5))
     assert facts["pairs"]["people"] == 75
     assert len(facts["pairs"]["annotators"]) == len(facts["pairs"]["kappa"]) == 60
+
+
+def test_pairs_that_share_little_shift_their_mean_and_that_is_said():
+    random = np.random.default_rng(2)
+    who = np.concatenate([random.choice(200, 4, replace=False) for _ in range(1500)])
+    item = np.repeat(np.arange(1500), 4)
+    label = np.where(random.random(6000) < 0.9, item % 2, 1 - item % 2)
+    crowd = Annotations(
+        kind="binary", items=tuple(map(str, range(1500))), classes=("no", "yes"),
+        annotators=tuple(map(str, range(200))), item=item, annotator=who, label=label,
+    )  # fmt: skip
+    found = agreement_table(crowd, replicates=200)
+    (mean,) = (one for one in found.coefficients if one.name.startswith("Cohen's"))
+    assert mean.value > mean.high
+    (said,) = (one for one in found.cautions if one.startswith("†"))
+    assert "leaves out its value" in said and f"{mean.high:.3f}" in said

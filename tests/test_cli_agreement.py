@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,3 +153,27 @@ def test_an_evaluation_tells_the_agreement_of_known_annotators(folder):
             (facts,) = header["agreement"]
             direct = json.loads(run("votes.csv", "--json", cwd=folder).stdout)["tasks"][0]
             assert facts == direct
+
+
+@pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="set EQUIPOISE_DATA to votes/")
+@pytest.mark.parametrize(
+    ("file", "words", "said"),
+    [
+        ("votes/bluebirds.csv", (), "39 annotators"),
+        ("votes/emotion_scores.csv", ("--kind", "interval"), "alpha (interval)"),
+        ("votes/dogs.csv", ("--json",), '"tasks"'),
+        ("dermatology_ddx/dermatology_selectors.json", (), "Reading agreement"),
+    ],
+)
+def test_real_files_are_understood(tmp_path, file, words, said):
+    path = Path(os.environ["EQUIPOISE_DATA"]) / file
+    done = run(str(path), *words, "--replicates", "20", "--page", "a.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert ("dashed: 0.667" in page) is file.startswith("votes/")
+
+
+def test_one_annotator_is_no_plural(folder):
+    (folder / "one.csv").write_text("item,annotator,label\na,x,1\nb,x,0\n")
+    assert "2 items, 2 votes, 1 annotator." in run("one.csv", cwd=folder).stdout

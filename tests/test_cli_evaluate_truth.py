@@ -55,8 +55,9 @@ def study(tmp_path):
 
 def run(folder, *words):
     given = ("--metrics", "topk_accuracy") if "--metrics" not in words else ()
-    start = ("evaluate", "-a", "votes.csv", "-p", "models", "--replicates", 300, "--draws", 50)
-    return equipoise(*start, *given, *words, cwd=folder)
+    start = ("evaluate", "-a", "votes.csv", "-p", "models", "--replicates", 300)
+    few = ("--draws", 50) if "--truth" in words else ()
+    return equipoise(*start, *few, *given, *words, cwd=folder)
 
 
 def rows_of(done):

@@ -357,7 +357,9 @@ def test_an_evaluation_records_and_shows_the_certainty_of_its_votes(tmp_path):
     assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
     text = render(Run.load(run.save(tmp_path / "run")))
     ids = re.findall(r"<section id=(\w+)", text)
-    assert ids == [part.anchor for part in SECTIONS if part.needs in ("", "certainty")]
+    assert ids == [
+        part.anchor for part in SECTIONS if part.needs in ("", "certainty", "influential")
+    ]
     assert "median time" in text
     assert html.escape(row["ambiguous"][0]["item"]) in text
 

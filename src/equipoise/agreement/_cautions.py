@@ -9,6 +9,7 @@ from equipoise.agreement._people import MOST_LEFT_OUT
 from equipoise.agreement._study import Study
 from equipoise.agreement._units import several
 from equipoise.agreement.cohen_kappa_pairs import Pairs
+from equipoise.agreement.words import OUTSIDE, outside
 
 FEW_SHARED = 10  # items below which the kappa of a pair is hardly more than noise
 FEW_ITEMS = 20  # items below which an interval is rough
@@ -20,7 +21,7 @@ def cautions(
     study: Study, found: Sequence[Coefficient], pairs: Pairs | None
 ) -> tuple[str, ...]:
     """Everything to keep in mind about these numbers."""
-    said = [*_left_aside(study), *_few(study), *_chance(study, found)]
+    said = [*_left_aside(study), *_few(study), *_chance(study, found), *_outside(found)]
     return (*said, *_people(study), *(() if pairs is None else _pairs(study, pairs)))
 
 
@@ -92,6 +93,23 @@ def _chance(study: Study, found: Sequence[Coefficient]) -> Iterator[str]:
         yield (
             f"Fleiss' kappa ({fleiss:.2f}) and alpha ({alpha:.2f}) differ because {why}: "
             "prefer alpha."
+        )
+
+
+def _outside(found: Sequence[Coefficient]) -> Iterator[str]:
+    """Intervals that leave out their own value."""
+    for row in found:
+        if not outside(row.value, row.low, row.high):
+            continue
+        why = "it shifts under resampling"
+        if row.name.startswith("Cohen's"):
+            why = (
+                "a resample holds fewer different items of each pair, which pulls the kappas "
+                "of pairs with few shared items towards 0 or leaves them undefined"
+            )
+        yield (
+            f"{OUTSIDE} The interval of {row.name} ({row.low:.3f} to {row.high:.3f}) leaves "
+            f"out its value ({row.value:.3f}): {why}. Its width says more than its place."
         )
 
 

@@ -17,6 +17,7 @@ SCALE = (
     (0.0, "slight"),
 )
 ENOUGH, TENTATIVE = 0.8, 0.667
+OUTSIDE = "†"  # marks an interval that leaves out its own value
 
 
 def landis_koch(value: float) -> str:
@@ -49,3 +50,16 @@ def krippendorff_words(value: float) -> str:
     if value >= TENTATIVE:
         return "enough for tentative conclusions (0.667 to 0.8)"
     return "below 0.667: too low to treat one label as the truth"
+
+
+def outside(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether an interval leaves out its own value; undefined ends (None, nan) do not.
+
+    Examples
+    --------
+    >>> outside(0.207, 0.194, 0.206), outside(0.2, 0.1, 0.3), outside(0.2, None, None)
+    (True, False, False)
+    """
+    if value is None:
+        return False
+    return (low is not None and value < low) or (high is not None and value > high)

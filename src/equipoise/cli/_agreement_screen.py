@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from equipoise.agreement.words import OUTSIDE, outside
 from equipoise.cli._screen import output
 
 MOST = 20  # annotators shown in the terminal; JSON has all
@@ -13,10 +14,13 @@ def show(facts: dict[str, Any]) -> None:
     """Print one task."""
     what = "readings" if facts["kind"] == "ranking" else "votes"
     who = len(facts["annotators"])
-    people = f"{who:,} annotators" if who else "anonymous votes"
+    known = [
+        _some(facts["items"], "item"),
+        _some(facts["votes"], what.removesuffix("s")),
+        _some(who, "annotator") if who else "anonymous votes",
+    ]
     title = f"{facts['task']}: " if facts["task"] else ""
-    head = f"{title}{facts['items']:,} items, {facts['votes']:,} {what}, {people}."
-    output().print(_safe(head))
+    output().print(_safe(f"{title}{', '.join(known)}."))
     _print(
         SCALE,
         ("coefficient", "value", "95% interval", "in words", "items", what),
@@ -81,6 +85,7 @@ def _annotators(rows: Sequence[dict[str, Any]]) -> None:
 def _coefficient(row: dict[str, Any]) -> tuple[str, ...]:
     ends = f"{_number(row['low'])} to {_number(row['high'])}"
     ends = "undefined" if row["low"] is None and row["high"] is None else ends
+    ends += OUTSIDE if outside(row["value"], row["low"], row["high"]) else ""
     numbers = f"{row['items']:,}", f"{row['votes']:,}"
     return row["name"], _number(row["value"]), ends, row["words"], *numbers
 
@@ -88,7 +93,8 @@ def _coefficient(row: dict[str, Any]) -> tuple[str, ...]:
 def _ranged(row: dict[str, Any]) -> str:
     if row["value"] is None:
         return "undefined"
-    return f"{row['value']:.2f} [{_number(row['low'], 2)}, {_number(row['high'], 2)}]"
+    mark = OUTSIDE if outside(row["value"], row["low"], row["high"]) else ""
+    return f"{row['value']:.2f} [{_number(row['low'], 2)}, {_number(row['high'], 2)}]{mark}"
 
 
 def _pair(row: dict[str, Any]) -> tuple[str, ...]:
@@ -101,6 +107,10 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 def _percent(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.1%}"
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _safe(text: str) -> str:

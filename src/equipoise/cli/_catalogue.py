@@ -1,6 +1,14 @@
 """What `equipoise evaluate` says about metrics: the whole catalogue by family."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import typer
+
+from equipoise.arrays import InputError
+
+if TYPE_CHECKING:
+    from equipoise.metrics import Metric
 
 FAMILIES = {
     "Order of items, for scores and probabilities": (
@@ -64,6 +72,28 @@ def list_metrics(asked: bool) -> None:
             better = "higher is better" if metric.better == "higher" else "lower is better"
             console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
     raise typer.Exit
+
+
+def metric_of(word: str) -> "Metric":
+    """The metric of a name, or a refusal that says which names and parameters there are."""
+    from equipoise.metrics import CATALOGUE, named
+    from equipoise.metrics._names import require_known
+
+    require_known(word, CATALOGUE)
+    return named(word)
+
+
+def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
+    """Refuse metrics of the first k classes where there are fewer; 0: not known."""
+    from equipoise.metrics._names import parsed
+
+    for metric in metrics:
+        k = parsed(metric.name)[1].get("k", 1)
+        if metric.labels == "draws" and 0 < classes < k:
+            raise InputError(
+                f"metric {metric.name!r}", f"k={k}", f"at most the {classes} classes",
+                f"choose k={classes} or less",
+            )  # fmt: skip
 
 
 def _shown(name: str) -> str:

@@ -30,17 +30,36 @@ class Groups(NamedTuple):
 
 def check_words(options: dict[str, Any]) -> None:
     """Refuse options of groups that do not go together, before anything is read."""
-    if (options["by_group"] or options["within"]) and options["groups"] is None:
+    wanted = options["by_group"] or options["within"]
+    if wanted and options["groups"] is None:
         raise typer.BadParameter(
             "got no file, expected a table with class and group for --by-group and --within",
             param_hint="--groups",
         )
+    if options["groups"] is not None and options["truth"] == "votes" and not wanted:
+        raise typer.BadParameter(_unused("and --truth is votes"), param_hint="--groups")
     if options["by_group"] and options["within"]:
         raise typer.BadParameter(
             "got both, expected one: --by-group scores the groups, --within the classes of "
             "the cases of one group",
             param_hint="--by-group / --within",
         )
+
+
+def _unused(why: str) -> str:
+    return (
+        f"got a file without --by-group or --within, {why}, expected a use for the groups: "
+        "--by-group scores groups, --within GROUP the cases of one"
+    )
+
+
+def asked_groups(options: dict[str, Any]) -> Groups | None:
+    """Read the groups, and refuse those that nothing would be done with."""
+    found = read_groups(options["groups"])
+    wanted = options["by_group"] or options["within"]
+    if found is not None and not found.values and not wanted:
+        raise typer.BadParameter(_unused("and it has no column 'value'"), param_hint="--groups")
+    return found
 
 
 def read_groups(path: Path | None) -> Groups | None:

@@ -12,6 +12,17 @@ from equipoise.arrays import InputError
 OPTIONS = ("kind", "layout", "repeats", "on_missing", "prediction_layout", "prior", "task")
 ASKING = ("aggregate", "evaluate")  # verbs with --positive and --at-least
 
+
+def _layout(found: re.Match[str]) -> str:
+    """The option for a layout that the user is to choose."""
+    return f"--{'prediction-' if found[1] else ''}layout NAME"
+
+
+def _classes(found: re.Match[str]) -> str:
+    """A list of classes as the command line takes it."""
+    return "--classes " + ",".join(word.strip(" '") for word in found[1].split(","))
+
+
 POSITIVE, AT_LEAST = "--positive CLASS", "--at-least VALUE"
 QUESTIONS = (
     (r"\bagainst\([^)]*\)", POSITIVE),
@@ -20,12 +31,16 @@ QUESTIONS = (
 )
 OTHERS = (
     (r"\bcolumns=\{'([^']*)': '([^']*)'\}", r"--columns \1=\2"),
-    (r"\bclasses=\[\.\.\.\]", "--classes A,B,..."),
-    (r"\bclasses=", "--classes"),
+    (r"\bprediction_columns=\{'([^']*)': '([^']*)'\}", r"--prediction-columns \1=\2"),
+    (r"\b(prediction_)?layout=\.\.\.", _layout),
+    (r" \(classes=\.\.\., --classes\)", " with --classes A,B,..."),
+    (r"\bclasses=(\[\.\.\.\]|\.\.\.)", "--classes A,B,..."),
+    (r"\bclasses=\[([^\]]*)\]", _classes),
+    (r"\bclasses=", "--classes "),
     (r"\bexchangeable=True", "--exchangeable"),
     (r"\bwith kind '(\w+)'", r"with --kind \1"),
     (r"\bthe model '(\w+)'", r"--model \1"),
-    (r"(--[a-z-]+ [\w-]+) \(\1\)", r"\1"),
+    (r"(--[a-z-]+ [\w,.-]+) \(\1\)", r"\1"),
 )
 
 
@@ -59,6 +74,8 @@ def in_options(text: str, *, asks: bool = True) -> str:
     --------
     >>> in_options("say kind='ordinal' with classes=[...] for grades")
     'say --kind ordinal with --classes A,B,... for grades'
+    >>> in_options("declare classes=[lowest, ..., highest] (--classes lowest,...,highest)")
+    'declare --classes lowest,...,highest'
     >>> in_options("ask about one class with against()")
     'ask about one class with --positive CLASS'
     """
@@ -67,6 +84,22 @@ def in_options(text: str, *, asks: bool = True) -> str:
     for pattern, option in (*OTHERS, *(QUESTIONS if asks else ())):
         text = re.sub(pattern, option, text)
     return text
+
+
+def of_predictions(error: InputError) -> InputError:
+    """The same refusal of a file of predictions, whose options have names of their own.
+
+    Examples
+    --------
+    >>> error = of_predictions(InputError("m.csv", "x", "y", "say layout='classes'"))
+    >>> print(spoken(error))
+    m.csv: x, expected y; say --prediction-layout classes
+    """
+    expected, do = (
+        re.sub(r"\b(layout|columns)=", r"prediction_\1=", part)
+        for part in (error.expected, error.do)
+    )
+    return InputError(error.where, error.got, expected, do)
 
 
 def _option(found: re.Match[str]) -> str:

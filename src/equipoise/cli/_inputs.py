@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from equipoise.arrays import InputError, listed
+from equipoise.arrays import InputError
 from equipoise.cli._options import checked, class_names, column_map, words
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 def usage(options: dict[str, Any]) -> dict[str, Any]:
     """Check the words of options before anything is read."""
     from equipoise.arrays import choice
+    from equipoise.cli._catalogue import metric_of
     from equipoise.cli._groups import check_words
     from equipoise.cli._truth import known_truth
+    from equipoise.cli._truth_words import check_truth_words
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
-    from equipoise.metrics import named
     from equipoise.resampling import normalised
 
     known: dict[str, tuple[str, ...]] = {
@@ -43,7 +44,8 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     check_words(options)
     if options["resample"] is not None:
         checked("--resample", normalised, options["resample"])
-    metrics = [checked("--metrics", named, word) for word in words(options["metrics"])]
+    check_truth_words(options)
+    metrics = [checked("--metrics", metric_of, word) for word in words(options["metrics"])]
     if not metrics:
         message = "got nothing, expected at least one metric, for example auroc"
         raise typer.BadParameter(message, param_hint="--metrics")
@@ -97,34 +99,12 @@ def asked(table: "Annotations", options: dict[str, Any]) -> "Annotations":
 
 def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both files; votes on several classes become the yes/no question asked."""
-    table, models = _matched(read_votes(options), options)
+    from equipoise.cli._predictions import answered, matched
+
+    table, models = matched(read_votes(options), options)
+    models, said = answered(table, models, options)
+    table = replace(table, notices=(*table.notices, *said))
     return table if _as_they_are(table, options) else asked(table, options), models
-
-
-def _matched(
-    table: "Annotations", options: dict[str, Any]
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read the predictions; where their classes are more than anybody named, add those."""
-    from equipoise.io import read_predictions
-
-    how = {
-        "layout": options["prediction_layout"],
-        "columns": column_map(options["prediction_columns"], "--prediction-columns"),
-    }
-    paths = options["predictions"]
-    try:
-        return table, read_predictions(paths, classes=table.classes or None, **how)
-    except InputError:
-        if options["classes"] is not None or table.kind not in ("nominal", "ranking"):
-            raise
-        models = read_predictions(paths, **how)
-        named = dict.fromkeys(name for one in models for name in one.classes)
-        extra = [name for name in named if name not in table.classes]
-        if not extra or not set(table.classes) <= set(named):
-            raise
-    said = f"Classes that nobody named are taken from the predictions: {listed(extra)}."
-    classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, said)), models
 
 
 def _as_they_are(table: "Annotations", options: dict[str, Any]) -> bool:

@@ -4,10 +4,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+PATIENCE = 2.0  # seconds after which a reader without a terminal is told what goes on
 
 
 def say(*sentences: str) -> None:
@@ -38,20 +41,41 @@ def output() -> "Console":
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error while work goes on; silent when that is no terminal."""
+    """Show a bar on standard error while work goes on.
+
+    Where that is no terminal, one line says what is being done if it takes long.
+    """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = _errors()
+    if not console.is_terminal:
+        with _one_line(f"{title} ..."):
+            yield _untold
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=None)
 
         def tell(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
         yield tell
+
+
+def _untold(*_: int) -> None:
+    """Take what a bar would show."""
+
+
+@contextmanager
+def _one_line(text: str) -> Iterator[None]:
+    """Print a line on standard error once something has taken a while."""
+    timer = Timer(PATIENCE, print, (text,), {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def verdicts(header: Mapping[str, Any], replicates: Any) -> list[str]:

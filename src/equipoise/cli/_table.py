@@ -35,7 +35,7 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
                     hard = (hard[0].split(" ")[0] + FIXED, hard[1], "")
                 table.add_row(escape(key[2]), *hard, *soft)
             console.print(table)
-    for sentence in _footnotes(list(rows.values())):
+    for sentence in _footnotes(result, list(rows.values())):
         console.print(sentence)
     if any(unmoved(result, metric) for metric in result.metrics):
         console.print(f"{FIXED} Hard labels are the mean of the draws: nothing is redrawn.")
@@ -52,20 +52,43 @@ def heading_of(task: str, metric: "Metric") -> str:
     return f"{task}: {metric.title}{way}" if task else f"{metric.title}{way}"
 
 
-def _footnotes(rows: list["Row"]) -> list[str]:
+def _footnotes(result: "Evaluation", rows: list["Row"]) -> list[str]:
     """Explain the marks that the tables hold."""
     said = []
-    if any(outside(row) for row in rows):
-        said.append(
-            f"{OUTSIDE} The interval leaves out its own value: redrawing votes makes "
-            "majorities less clear and shifts hard labels. --interval basic undoes the shift."
-        )
+    marked = {row.labels for row in rows if outside(row)}
+    if marked:
+        basic = "" if result.interval == "basic" else " --interval basic undoes the shift."
+        why = shift_words(result.plan.truth, marked)
+        said.append(f"{OUTSIDE} The interval leaves out its own value: {why}.{basic}")
     if any(math.isinf(row.value) for row in rows):
         said.append(
             "∞ The score is infinite, the worst there is: a log score is when a model gives "
             "probability 0 to what the labels say of an item."
         )
     return said
+
+
+def shift_words(redrawn: str | None, labels: set[str]) -> str:
+    """Say why scores of these labels shift when this part of the truth is redrawn.
+
+    Examples
+    --------
+    >>> shift_words("votes", {"hard"})
+    'redrawing votes makes majorities less clear and shifts hard labels'
+    >>> shift_words("posterior", {"hard", "soft"})
+    'the value is taken against the mean of the draws, a resample against one of them'
+    """
+    if redrawn == "posterior":
+        return (
+            "the value is taken against the mean of the draws, a resample against one of them"
+        )
+    if redrawn is None:
+        return "drawing items anew repeats some and leaves out others, which shifts this score"
+    reasons = {
+        "hard": "redrawing votes makes majorities less clear and shifts hard labels",
+        "soft": "redrawn votes scatter around the soft labels, which shifts the scores",
+    }
+    return "; ".join(reasons[name] for name in sorted(labels))
 
 
 def _place(row: "Row") -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._options import words
 from equipoise.cli._screen import progress
+from equipoise.cli._truth_words import BURN_IN, refuse_burn_in
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -102,6 +103,8 @@ def _fitted(
     from equipoise.aggregate import Chain
     from equipoise.choosing import Settings, model
 
+    if options["burn_in"] is not None and name != "plackett_luce":
+        refuse_burn_in(options, name)
     fit = model(name, table, Settings(_threshold(name, options), options["reliability"]))
     parts = []
     with progress("fitting") as tell:
@@ -109,13 +112,22 @@ def _fitted(
             seed = options["seed"] + number
             how: dict[str, Any] = {}
             if name == "plackett_luce":
-                how["chain"] = Chain(draws=options["draws"], seed=seed)
-            made = fit(table, task=task, **how)
+                burn_in = BURN_IN if options["burn_in"] is None else options["burn_in"]
+                how["chain"] = Chain(draws=options["draws"], burn_in=burn_in, seed=seed)
+            made = _advised(fit(table, task=task, **how))
             if name == "majority_vote":  # every draw would be the same
                 made = made.averaged()
             parts.append(_drawn(made, options["draws"], seed))
             tell(number + 1, len(table.tasks))
     return tuple(parts)
+
+
+def _advised(made: "Plausibilities") -> "Plausibilities":
+    """Name the options that make chains longer, where the model says that they are short."""
+    said = tuple(
+        f"{one} Raise --draws and --burn-in." if "chain" in one else one for one in made.notices
+    )
+    return made if said == made.notices else replace(made, notices=said)
 
 
 def _threshold(name: str, options: dict[str, Any]) -> float | None:

@@ -1,8 +1,8 @@
 """Files that `equipoise aggregate` writes: checked before anything is read, then the page."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import typer
@@ -32,11 +32,42 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
             f"{option} {path}", f"there is no folder {str(path.parent)!r}",
             "a file in a folder that exists", "make the folder first, or name another file",
         )  # fmt: skip
-    if not os.access(parent, os.W_OK):
+    if not writable(parent):
         raise InputError(
             f"{option} {path}", "a folder that is read-only", "one that may be written to",
             "name another file",
         )  # fmt: skip
+
+
+def check_folder(option: str, path: Path | None) -> None:
+    """Refuse a folder that could not be written to, before anything is read."""
+    if path is None:
+        return
+    ground = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not ground.is_dir() or not writable(ground):
+        why = "read-only" if ground.is_dir() else "a file"
+        raise InputError(
+            f"{option} {path}", f"cannot be written ({ground} is {why})",
+            "a folder to write into", "name another folder",
+        )  # fmt: skip
+
+
+def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
+    """Refuse a folder that cannot take a run, or holds another, before anything is read."""
+    from equipoise.run import prepared
+
+    check_folder("--out", out)
+    if out is not None:
+        prepared(out, overwrite=overwrite)
+
+
+def writable(folder: Path) -> bool:
+    """Whether a file can be made in a folder; only trying tells, also for the superuser."""
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def write_page(

@@ -5,16 +5,19 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli._screen import output, progress, say, verdicts
+from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
 
 def demo(
     out: Annotated[
         Path, typer.Option(help="Folder for the two input files, the run and the page.")
     ] = Path("equipoise-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the simulated readers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulated readers.")] = 0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the leaderboard as JSON, full precision.")
     ] = False,
 ) -> None:
     """Run a whole reading study on bundled data and open the doors to your own.
@@ -24,12 +27,14 @@ def demo(
     files, the run and the page.
     """
     from equipoise.cli._table import leaderboard
+    from equipoise.cli._truth_page import check_folder
     from equipoise.cli.report import write_page
     from equipoise.demo import SIMULATED, write_study
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions
     from equipoise.run import Provenance, hashed, prepared, record
 
+    check_folder("--out", out)
     prepared(out, overwrite=overwrite)
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
@@ -46,8 +51,11 @@ def demo(
     run = record(result, provenance)
     run.save(out, overwrite=overwrite)
     write_page(out, out / "report.html")
-    leaderboard(output(), result)
-    output().print(*verdicts(run.header, run.replicates), sep="\n")
+    if as_json:
+        print_json([row._asdict() for row in result.table()])
+    else:
+        leaderboard(output(), result)
+        output().print(*verdicts(run.header, run.replicates), sep="\n")
     say(SIMULATED, f"Resampling: {result.plan.reason}", result.plan.scope)
     say(
         "The same by hand, and for your own two files:",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._catalogue import list_metrics, metrics_help
+from equipoise.cli._catalogue import check_k, list_metrics, metrics_help
 from equipoise.cli._inputs import read, spread, usage
 from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
@@ -67,8 +67,19 @@ def evaluate(
         ),
     ] = "votes",
     draws: Annotated[
-        int, typer.Option(min=2, rich_help_panel=TRUTH, help="Possible truths of the model.")
-    ] = 1000,
+        int | None,
+        typer.Option(
+            min=2, rich_help_panel=TRUTH, help="Possible truths of the model. Default: 1,000."
+        ),
+    ] = None,
+    burn_in: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            rich_help_panel=TRUTH,
+            help="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+        ),
+    ] = None,
     reliability: Annotated[
         float | None,
         typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
@@ -108,7 +119,7 @@ def evaluate(
         int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
     ] = 2000,
     seed: Annotated[
-        int, typer.Option(rich_help_panel=DOUBT, help="Same seed, same bytes.")
+        int, typer.Option(min=0, rich_help_panel=DOUBT, help="Same seed, same bytes.")
     ] = 0,
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, rich_help_panel=DOUBT, help="Interval level.")
@@ -225,25 +236,26 @@ def evaluate(
     topk_accuracy:k=3
     """
     options = dict(locals())
-    from equipoise.cli._groups import read_groups, regrouped, with_groups
+    from equipoise.cli._groups import asked_groups, regrouped, with_groups
     from equipoise.cli._groups import within as conditioned
     from equipoise.cli._truth import plan
     from equipoise.cli._truth import truth as make_truth
+    from equipoise.cli._truth_page import check_run_folder
+    from equipoise.cli._truth_words import DRAWS
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
-    from equipoise.run import prepared
 
     chosen = usage(options)
-    options["predictions"] = spread(predictions)
-    if out is not None:
-        prepared(out, overwrite=overwrite)
+    options |= {"predictions": spread(predictions), "draws": draws or DRAWS}
+    check_run_folder(out, overwrite=overwrite)
     with progress("reading") as tell:
-        found = read_groups(groups)
+        found = asked_groups(options)
         table, models = read(options)
         tell(1, 1)
     made, said = with_groups(found, make_truth(table, options))
     made, models = regrouped(found, made, models, options)
-    with progress("resampling") as tell:
+    check_k(chosen["metrics"], len(made.parts[0].classes) if made.parts else 0)
+    with progress("scoring") as tell:
         settings = Settings(level, chosen["interval"], on_missing, workers, tell)
         result = run_evaluation(
             models,

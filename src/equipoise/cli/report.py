@@ -1,11 +1,19 @@
 """equipoise report: a run folder becomes one page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._screen import say
+from equipoise.cli._screen import print_json, say
+
+if TYPE_CHECKING:
+    from equipoise.run import Run
+
+TABLES = (
+    "title", "settings", "rows", "differences", "rank_probabilities", "rank_correlation",
+    "annotators", "agreement", "notices",
+)  # fmt: skip
 
 
 def report(
@@ -21,6 +29,14 @@ def report(
             "methods paragraph and its references (BibTeX)."
         ),
     ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print the run's tables as JSON, full precision; a page is then written only "
+            "with --out.",
+        ),
+    ] = False,
 ) -> None:
     """Turn a run into one self-contained HTML page.
 
@@ -31,16 +47,30 @@ def report(
     if export is not None:
         _export(run, export)
         return
-    write_page(run, out or (run if run.is_dir() else run.parent) / "report.html")
+    from equipoise.cli._truth_page import check_folder
+    from equipoise.run import Run
+
+    check_folder("--out", None if out is None else out.absolute().parent)
+    made = Run.load(run)
+    if out is not None or not as_json:
+        _write(made, out or (run if run.is_dir() else run.parent) / "report.html")
+    if as_json:
+        print_json({name: made.header[name] for name in TABLES if name in made.header})
 
 
 def write_page(run: Path, page: Path) -> None:
     """Render a run folder into a file."""
-    from equipoise.report import render
     from equipoise.run import Run
+
+    _write(Run.load(run), page)
+
+
+def _write(made: "Run", page: Path) -> None:
+    """Render a run into a file."""
+    from equipoise.report import render
     from equipoise.run.folder import write_text
 
-    text = render(Run.load(run))
+    text = render(made)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
     say(f"Wrote {page} ({len(text.encode()) / 1024:.0f} KB)")

@@ -4,9 +4,11 @@
 ``wide``: item, optionally task, and one column per model.
 ``classes``: item and one column of probabilities per class, optionally model and task.
 ``tasks``: item, optionally model, and one column per task; never guessed.
+
+Long and wide tables whose cells are all classes of the annotations hold decisions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, listed
 from equipoise.coding.answers import Answers, Rows
 from equipoise.coding.columns import numbers
+from equipoise.coding.decisions import decided
 from equipoise.coding.options import TIDY, PredictionOptions
 from equipoise.coding.tables import Table, from_frame
 
@@ -88,7 +91,7 @@ def _guessed(rows: Rows, how: PredictionOptions) -> str:
         return "long"
     if get_close_matches("score", rows.others, cutoff=0.75):
         rows.table.required("score", how.columns, otherwise=" if not, say layout=...")
-    if how.classes is not None and _prefix(rows.others, how.classes) is not None:
+    if how.classes is not None and _about_classes(rows.others, how.classes):
         return "classes"
     marked = _common_prefix(rows.others) != "" or rows.model is not None
     if (len(rows.others) > 2 or (marked and len(rows.others) > 1)) and _sums_to_one(rows):
@@ -115,6 +118,12 @@ def _sums_to_one(rows: Rows) -> bool:
 def _prefix(columns: Sequence[str], classes: Sequence[str]) -> str | None:
     """Return the prefix with which all classes are columns."""
     return next((p for p in PREFIXES if {p + name for name in classes} <= set(columns)), None)
+
+
+def _about_classes(columns: Sequence[str], classes: Sequence[str]) -> bool:
+    """Whether all classes are columns, or so many that the rest must have been forgotten."""
+    most = max(len({p + name for name in classes} & set(columns)) for p in PREFIXES)
+    return most == len(classes) or (most > 1 and 2 * most > len(columns))
 
 
 def _common_prefix(columns: Sequence[str]) -> str:
@@ -146,7 +155,17 @@ def _refuse_names(rows: Rows, how: PredictionOptions, layout: str) -> None:
 
 def _long(rows: Rows, how: PredictionOptions, model: str) -> Answers:
     column = rows.table.required("score", how.columns)
-    return Answers(rows.numbers(column, model), model, how.task or "")
+    return _answers(rows, how, {model: column})[0]
+
+
+def _answers(rows: Rows, how: PredictionOptions, columns: Mapping[str, str]) -> list[Answers]:
+    """What each model says in its column: scores, or decisions for one of the classes."""
+    task = how.task or ""
+    chosen = decided(rows.table, list(columns.values()), how.classes)
+    if chosen is None:
+        return [Answers(rows.numbers(each, who), who, task) for who, each in columns.items()]
+    classes = how.classes or ()
+    return [Answers(one, who, task, classes) for who, one in zip(columns, chosen, strict=True)]
 
 
 def _wide(rows: Rows, how: PredictionOptions) -> list[Answers]:
@@ -163,9 +182,7 @@ def _wide(rows: Rows, how: PredictionOptions) -> list[Answers]:
                 f"{rows.table.name}, column {column!r}", "a name of annotations",
                 "one column of scores per model", "remove it, or rename it if it is a model",
             )  # fmt: skip
-    names = [how.model or column for column in rows.others]
-    pairs = zip(names, rows.others, strict=True)
-    return [Answers(rows.numbers(each, name), name, how.task or "") for name, each in pairs]
+    return _answers(rows, how, {how.model or column: column for column in rows.others})
 
 
 def _classes(rows: Rows, how: PredictionOptions, model: str) -> Answers:

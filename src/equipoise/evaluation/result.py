@@ -14,6 +14,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate, Method
+from equipoise.evaluation.folding import folded
 from equipoise.evaluation.influential import Influential
 from equipoise.evaluation.questions import Question
 from equipoise.metrics import Metric
@@ -121,6 +122,7 @@ class Evaluation:
         object.__setattr__(self, "replicates", frozen(self.replicates))
         kept = tuple({m: frozen(x) for m, x in each.items()} for each in self.scores)
         object.__setattr__(self, "scores", kept)
+        object.__setattr__(self, "notices", folded(self.notices))
 
     def __repr__(self) -> str:
         return (

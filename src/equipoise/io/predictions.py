@@ -7,8 +7,9 @@ from typing import Unpack
 from equipoise.arrays import InputError
 from equipoise.coding.options import PredictionHow, PredictionOptions, prediction_options
 from equipoise.coding.scores import array_scores, table_scores
+from equipoise.coding.tables import Table
 from equipoise.io import delimited, npy, parquet
-from equipoise.io.files import AnyPath, content, unknown_ending
+from equipoise.io.files import AnyPath, Content, content, unknown_ending
 from equipoise.predictions import Predictions
 
 ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *npy.ENDINGS)
@@ -64,15 +65,24 @@ def read_predictions(
     return tuple(everything)
 
 
+def prediction_columns(path: AnyPath) -> tuple[str, ...]:
+    """Names of the columns of a table; none for an array."""
+    file = content(path)
+    return () if file.suffix in npy.ENDINGS else tuple(_table(file).columns)
+
+
 def _read(path: AnyPath, how: PredictionOptions) -> list[Predictions]:
     file = content(path)
     if file.suffix in npy.ENDINGS:
         values = npy.read_array(file)
         return [Predictions(**array_scores(values, how, name=file.name, model=file.stem))]
+    return [Predictions(**each) for each in table_scores(_table(file), how, model=file.stem)]
+
+
+def _table(file: Content) -> Table:
+    """Read a file that holds a table."""
     if file.suffix in delimited.ENDINGS:
-        table = delimited.read_delimited(file)
-    elif file.suffix in parquet.ENDINGS:
-        table = parquet.parquet_table(file, parquet.read_arrow(file))
-    else:
-        raise unknown_ending(file, ENDINGS)
-    return [Predictions(**each) for each in table_scores(table, how, model=file.stem)]
+        return delimited.read_delimited(file)
+    if file.suffix in parquet.ENDINGS:
+        return parquet.parquet_table(file, parquet.read_arrow(file))
+    raise unknown_ending(file, ENDINGS)

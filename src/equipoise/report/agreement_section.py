@@ -6,6 +6,7 @@ Made of the facts of one task; it stands on the page of an agreement, and fits a
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from equipoise.agreement.words import OUTSIDE, outside
 from equipoise.report import agreement_heatmap
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, defined, interval, listing, number, percent
@@ -43,7 +44,9 @@ def coefficients(facts: Facts) -> Html:
     """Say and draw all coefficients."""
     rows = facts["coefficients"]
     drawn = [_forest(rows)] if any(defined(one["value"]) for one in rows) else []
-    caption = "Coefficients and their 95% intervals over items; dashed: 0.667, Krippendorff"
+    caption = "Coefficients and their 95% intervals over items"
+    if any(_of_alpha(one) for one in rows):
+        caption += "; dashed: 0.667, Krippendorff’s least alpha for tentative conclusions"
     return join(
         [
             finding(headline(facts)),
@@ -95,7 +98,11 @@ def _forest(rows: Sequence[Facts]) -> Html:
             )
     body = [
         Axis(scale, TOP, bottom, title="agreement").draw(5),
-        path("ref", down(scale(THRESHOLD), TOP, bottom - TOP)),
+        *(
+            path("ref", down(scale(THRESHOLD), TOP + ROW * place, ROW))
+            for place, one in enumerate(rows)
+            if _of_alpha(one)
+        ),
         *([path("zero", down(scale(0.0), TOP, bottom - TOP))] if scale.low < 0 else []),
         path("vote", *lines) if lines else Html(""),
         path("p", *marks),
@@ -108,13 +115,18 @@ def _forest(rows: Sequence[Facts]) -> Html:
     return drawing((NARROW, bottom + 40), alternative, group(body))
 
 
+def _of_alpha(one: Facts) -> bool:
+    """Whether Krippendorff's threshold speaks of this coefficient."""
+    return str(one["name"]).startswith("Krippendorff's")
+
+
 def _numbers(rows: Sequence[Facts], what: str) -> Html:
     """List coefficients with interval and words."""
     lines = [
         row(
             one["name"],
             [
-                number(one["value"]), interval(one["low"], one["high"]),
+                number(one["value"]), _ends_of(one),
                 count(one["items"]), count(one["votes"]), one["words"],
             ],
             room=60,
@@ -123,6 +135,12 @@ def _numbers(rows: Sequence[Facts], what: str) -> Html:
     ]  # fmt: skip
     heads = ["Coefficient", "value", "95% interval", "items", what, "in words"]
     return table("Coefficients of agreement", heads, lines, "plain wide")
+
+
+def _ends_of(one: Facts) -> str:
+    """Write an interval, marked where it leaves out its own value."""
+    mark = OUTSIDE if outside(one["value"], one["low"], one["high"]) else ""
+    return f"{interval(one['low'], one['high'])}{mark}"
 
 
 def people(facts: Facts) -> Html:
@@ -162,8 +180,7 @@ def _spread(rows: Sequence[Facts]) -> str:
     low, high = known[0], known[-1]
     told = (
         f"The mean kappa with the others runs from {number(low['kappa'], 2)} "
-        f"({listing([str(low['annotator'])])}) to {number(high['kappa'], 2)} "
-        f"({listing([str(high['annotator'])])})."
+        f"({_rests(low)}) to {number(high['kappa'], 2)} ({_rests(high)})."
     )
     left = [one for one in rows if defined(one["alpha_without"])]
     if len(left) < 3:
@@ -173,6 +190,11 @@ def _spread(rows: Sequence[Facts]) -> str:
         f"{told} Alpha is highest without {listing([str(most['annotator'])])}: "
         f"{number(most['alpha_without'], 2)}."
     )
+
+
+def _rests(one: Facts) -> str:
+    """Name an annotator and the votes that the number rests on."""
+    return f"{listing([str(one['annotator'])])}, {count(one['votes'], 'vote')}"
 
 
 def pairs(facts: Facts) -> Html:
@@ -204,11 +226,16 @@ def pairs(facts: Facts) -> Html:
 def _ends(found: Facts) -> str:
     """Name the closest and the furthest pair."""
     high = found["closest"][0]
-    told = f"{_two(high)} agree most ({number(high['kappa'], 2)}, {high['words']})"
+    told = f"{_two(high)} agree most ({_of_pair(high)})"
     if not found["furthest"]:
         return f"{told}."
     low = found["furthest"][0]
-    return f"{told}, {_two(low)} least ({number(low['kappa'], 2)}, {low['words']})."
+    return f"{told}, {_two(low)} least ({_of_pair(low)})."
+
+
+def _of_pair(one: Facts) -> str:
+    shared = count(one["items"], "shared item")
+    return f"{number(one['kappa'], 2)}, {one['words']}, on {shared}"
 
 
 def _two(one: Facts) -> str:

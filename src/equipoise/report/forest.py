@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from equipoise.report.gaps import endless, gaps
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import (
+    UNMOVED,
     count,
     defined,
     finite,
@@ -152,19 +153,18 @@ def numbers(panel: Panel) -> Html:
         model_row(
             panel.view,
             model,
-            [
-                cell
-                for each in names
-                for cell in _cells(panel, panel.score(each, model))[: 3 + partly]
-            ],
+            [cell for each in names for cell in _cells(panel, each, model)[: 3 + partly]],
         )
         for model in panel.order
     ]
     return table("Scores, intervals and shifts", heads, rows)
 
 
-def _cells(panel: Panel, score: Score) -> list[str]:
+def _cells(panel: Panel, labels: str, model: str) -> list[str]:
     """Write one score for the table."""
+    score = panel.score(labels, model)
+    if panel.unmoved(labels):
+        return [number(score.value, panel.digits), UNMOVED, UNMOVED, UNMOVED]
     return [
         number(score.value, panel.digits) + ("†" if score.outside else ""),
         interval(score.low, score.high, panel.digits),

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import defaultdict
 
 from equipoise.report.markup import Html, element
-from equipoise.report.numerals import UNDEFINED, count, defined, percent, rank
+from equipoise.report.numerals import UNDEFINED, UNMOVED, count, defined, percent, rank
 from equipoise.report.palette import DARK_INK_FROM
 from equipoise.report.svg import NARROW, cells, drawing, group, lattice, model_names, text
 from equipoise.report.tables import model_row, table
@@ -155,7 +155,10 @@ def finding(panel: Panel) -> str:
         return "Ranks are undefined here."
     said = _surest(panel, known[-1], found[known[-1]])
     blank = [labels for labels in found if labels not in known]
-    return f"{said} With {blank[0]} labels the ranks are undefined." if blank else said
+    if not blank:
+        return said
+    lack = UNMOVED if panel.unmoved(blank[0]) else UNDEFINED
+    return f"{said} With {blank[0]} labels the ranks are {lack}."
 
 
 def _surest(panel: Panel, labels: str, rows: list[list[float]]) -> str:

@@ -8,7 +8,14 @@ from equipoise.report.markup import Html, coordinate
 from equipoise.report.numerals import count, number, percent
 from equipoise.report.svg import NARROW, Axis, Scale, at, down, drawing, path, text
 from equipoise.report.tables import facts, row, table
-from equipoise.report.votes import Entry, axis, open_words, several
+from equipoise.report.votes import (
+    Entry,
+    axis,
+    disputed,
+    from_model,
+    open_words,
+    several,
+)
 
 LEFT, RIGHT = 44.0, 428.0
 TOP, BOTTOM = 20.0, 170.0
@@ -39,7 +46,7 @@ def draw(entry: Entry) -> Html:
         text(2, 10, "items", "a"),
         bars(entry, (across, upward)),
         path("ref", down(across(0.5), TOP - 4, BOTTOM - TOP + 4)),
-        text(across(0.5), TOP - 8, "majority", "c a"),
+        text(across(0.5), TOP - 8, "one half" if from_model(entry) else "majority", "c a"),
     ]
     alternative = f"Histogram of the {axis(entry)} of {count(entry['items'], 'item')}."
     return drawing((NARROW, BOTTOM + 40), alternative, *parts)
@@ -84,25 +91,29 @@ def contested(entry: Entry) -> int:
 
 
 def summary(entry: Entry) -> Html:
-    """List what the votes amount to."""
+    """List what the votes, or the plausibilities, amount to."""
     low, middle, high = entry["votes_per_item"]
     each = count(middle) if low == high else f"{count(middle)} ({count(low)} to {count(high)})"
     items = entry["items"] or 1
-    majority, mean = heads(choice=several(entry))
+    modelled = from_model(entry)
+    majority, mean = heads(choice=several(entry), modelled=modelled)
+    votes = [("Votes", count(entry["votes"])), ("Votes per item", each)]
     return facts(
         [
             ("Items", count(entry["items"])),
-            ("Votes", count(entry["votes"])),
-            ("Votes per item", each),
+            *([] if modelled else votes),
             (f"{majority[:1].upper()}{majority[1:]}", _part(entry["positives_hard"], items)),
             (f"{mean[:1].upper()}{mean[1:]}", number(entry["mean_soft"])),
-            ("Unanimous", _part(entry["unanimous"], items)),
+            ("Certain" if modelled else "Unanimous", _part(entry["unanimous"], items)),
         ]
     )
 
 
-def heads(*, choice: bool) -> tuple[str, str]:
+def heads(*, choice: bool, modelled: bool = False) -> tuple[str, str]:
     """Name the majority count and the mean, of a choice among classes or a yes/no question."""
+    if modelled:
+        first = "items with a class above one half" if choice else "positive above one half"
+        return first, f"mean plausibility of the {'leading' if choice else 'positive'} class"
     if choice:
         return "items with a majority class", "mean share of the leading class"
     return "positive by majority", "mean soft label"
@@ -134,11 +145,12 @@ def finding(entry: Entry) -> str:
     if not items:
         return "There are no items with votes."
     middle = contested(entry)
-    how = (
-        "the leading class has at most three quarters of the votes"
-        if several(entry)
-        else "the soft label is above 0.25 and at most 0.75"
-    )
+    how = disputed(entry)
+    if from_model(entry):
+        return (
+            f"The truth comes from a model: by the mean of its draws, on {count(middle)} of "
+            f"{count(items, 'item')} ({percent(middle / items)}) {how}.{open_words(entry)}"
+        )
     return (
         f"The votes are unanimous on {count(entry['unanimous'])} of {count(items, 'item')} "
         f"({percent((entry['unanimous'] or 0) / items)}); on {count(middle)} "

@@ -27,7 +27,7 @@ from equipoise.report.svg import (
 )
 from equipoise.report.tables import row, table
 from equipoise.report.view import Panel
-from equipoise.report.votes import of_panel, several, whole
+from equipoise.report.votes import any_model, of_panel, several, whole
 
 WHOLE = 80  # letters of an item's name in the table
 LABEL, START, END = 132.0, 142.0, 428.0
@@ -51,6 +51,8 @@ def _pair(panel: Panel, entry: Entry, room: int) -> str:
 
 def share_title(panel: Panel) -> str:
     """Name the number that stands for the votes."""
+    if any_model(panel.view):
+        return "plausibility"
     several_here = any(several(entry) for entry in of_panel(panel))
     return "largest share" if several_here else "soft label"
 
@@ -115,7 +117,8 @@ def _positions(panel: Panel, entry: Entry, items: list[Entry]) -> Html:
         key = titled(entry[side], panel.view.short(entry[side], 15), x=x + 14, y=16)
         drawn = [markers([(x + 4, 12.0), *places], index), key]
         parts.append(group(drawn, class_=model_class(index)))
-    alternative = f"Where both models and the votes put {len(items)} items."
+    who = "truth" if any_model(panel.view) else "votes"
+    alternative = f"Where both models and the {who} put {len(items)} items."
     return drawing((NARROW, bottom + 40), alternative, *parts)
 
 
@@ -127,7 +130,7 @@ def numbers(panel: Panel, entry: Entry) -> Html:
             [
                 signed(item["influence"], panel.digits),
                 number(item["soft_label"], 2),
-                count(item["votes"]),
+                *([] if any_model(panel.view) else [count(item["votes"])]),
                 percent(item["position_a"]),
                 percent(item["position_b"]),
             ],
@@ -136,7 +139,8 @@ def numbers(panel: Panel, entry: Entry) -> Html:
         for item in entry["items"]
     ]
     places = [f"scored lower by {panel.view.short(entry[side], 20)}" for side in "ab"]
-    heads = ["Item", "influence", share_title(panel), "votes", *places]
+    votes = [] if any_model(panel.view) else ["votes"]
+    heads = ["Item", "influence", share_title(panel), *votes, *places]
     return table("Most influential items", heads, rows)
 
 

@@ -1,7 +1,7 @@
 """Leaderboard: hard next to soft, with interval, rank and the probability of being best."""
 
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import UNDEFINED, interval, number, percent, rank
+from equipoise.report.numerals import UNDEFINED, UNMOVED, interval, number, percent, rank
 from equipoise.report.palette import model_class
 from equipoise.report.score import Score
 from equipoise.report.tables import model_cell, scrolling
@@ -21,20 +21,25 @@ def moved(panel: Panel, model: str) -> str:
     return f"{'▲' if before > after else '▼'} {rank(abs(before - after))}"
 
 
-def bar(share: float | None) -> Html:
-    """Draw a probability as a bar behind its number."""
+def bar(share: float | None, lack: str = UNDEFINED) -> Html:
+    """Draw a probability as a bar behind its number, or write why there is none."""
     if share is None:
-        return element("td", UNDEFINED)
+        return element("td", lack)
     return element("td", percent(share), class_=f"bar w{round(share * BARS)}")
 
 
-def _cells(panel: Panel, score: Score) -> Html:
+def _cells(panel: Panel, labels: str, score: Score) -> Html:
     """Write score, rank and probability of one kind of labels."""
-    limits = element("small", interval(score.low, score.high, panel.digits))
+    unmoved = panel.unmoved(labels)
+    ends = f"[{UNMOVED}]" if unmoved else interval(score.low, score.high, panel.digits)
+    limits = element("small", ends)
     value = number(score.value, panel.digits) + ("†" if score.outside else "")
     cells = [element("td", value, *([" ", limits] if score.value is not None else []))]
     if len(panel.view.models) > 1:
-        cells += [element("td", rank(score.rank)), bar(score.p_best)]
+        cells += [
+            element("td", rank(score.rank)),
+            bar(score.p_best, UNMOVED if unmoved else UNDEFINED),
+        ]
     return join(cells)
 
 
@@ -70,7 +75,7 @@ def draw(panel: Panel) -> Html:
         element(
             "tr",
             model_cell(panel.view, model, scope="row"),
-            *(_cells(panel, panel.score(labels, model)) for labels in names),
+            *(_cells(panel, labels, panel.score(labels, model)) for labels in names),
             element("td", moved(panel, model)) if change else Html(""),
             class_=model_class(panel.view.models.index(model)),
         )

@@ -14,6 +14,7 @@ from itertools import pairwise
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import (
     EXACT,
+    UNMOVED,
     count,
     finite,
     number,
@@ -218,11 +219,13 @@ def listed(panel: Panel) -> list[tuple[str, str]]:
     return [(a, b) for a, b in every if a == order[0] or following.get(a) == b]
 
 
-def _cells_of(panel: Panel, lead: Lead) -> Html:
+def _cells_of(panel: Panel, labels: str, lead: Lead) -> Html:
     """Write one lead for the table."""
-    digits = panel.digits
-    gap = f"{signed(lead.value, digits)} {signed_interval(lead.low, lead.high, digits)}"
-    return join([element("td", gap), element("td", percent(lead.p_better))])
+    value = signed(lead.value, panel.digits) + ("†" if lead.outside else "")
+    ends, share = signed_interval(lead.low, lead.high, panel.digits), percent(lead.p_better)
+    if panel.unmoved(labels):
+        ends, share = f"[{UNMOVED}]", UNMOVED
+    return join([element("td", f"{value} {ends}"), element("td", share)])
 
 
 def numbers(panel: Panel) -> Html:
@@ -238,7 +241,7 @@ def numbers(panel: Panel) -> Html:
         for place, second in enumerate(seconds):
             head = model_cell(panel.view, first, rowspan=len(seconds))
             cells = join(
-                _cells_of(panel, panel.lead(labels, first, second)) for labels in names
+                _cells_of(panel, labels, panel.lead(labels, first, second)) for labels in names
             )
             other = model_cell(panel.view, second)
             rows.append(element("tr", head if place == 0 else Html(""), other, cells))
@@ -259,7 +262,8 @@ def finding(panel: Panel) -> str:
     known = {
         labels: _separated(panel, labels)
         for labels in names
-        if any(panel.lead(labels, a, b).value is not None for a, b in every)
+        if not panel.unmoved(labels)
+        and any(panel.lead(labels, a, b).value is not None for a, b in every)
     }
     if not known:
         return "No difference between models is defined here."

@@ -80,7 +80,7 @@ def _truth_model(view: View) -> Html:
     given = view.header.get("truth_model")
     models = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     rows = [
-        row(name.replace("_", " "), [question.written(value)], room=question.LISTED * 2)
+        row(name.replace("_", " "), [question.cell(value)], room=question.ROOM)
         for model in models
         if isinstance(model, Mapping)
         for name, value in model.items()
@@ -102,6 +102,14 @@ def definitions(view: View) -> Html:
         ),
         class_="terms",
     )
+
+
+def _untraced(view: View) -> Html:
+    """Say that no item was traced, where the page has no section on influence."""
+    if view.header["influential"]:
+        return Html("")
+    see = "; see the hardest items" if view.header.get("hardest") else ""
+    return paragraph(f"No items were traced: influence is known for metrics of ranks{see}.")
 
 
 def provenance(view: View) -> Html:
@@ -162,7 +170,7 @@ def draw(view: View) -> Html:
             resampling(view),
             _asked(view),
             _truth_model(view),
-            element("h3", "Definitions"), definitions(view),
+            element("h3", "Definitions"), definitions(view), _untraced(view),
             element("h3", "Notices", id="notices"), notices(view),
             element("h3", "Reproduce"), again(view),
             folded("Versions, seed and hashes of the inputs", provenance(view)),

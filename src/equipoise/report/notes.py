@@ -2,14 +2,15 @@
 
 from equipoise.report.numerals import listing
 from equipoise.report.view import View
-from equipoise.report.votes import any_several, whole
+from equipoise.report.votes import any_model, any_several, whole
 
 NOTES = {
     "verdict": (
         "A lead is the paired difference in favour of the first model (the sign is turned "
         "where lower is better), taken over the same resamples. If its interval includes 0, "
         "the data do not separate the two models. Both drawings have one scale and one size "
-        "of dot, a fiftieth of the resamples each. † marks a score outside its own interval."
+        "of dot, a fiftieth of the resamples each. † marks a score or a "
+        "lead outside its own interval, explained under the forest plot."
     ),
     "leaderboard": (
         "Models stand in the order of their soft rank, here and in every figure of a metric. "
@@ -19,11 +20,9 @@ NOTES = {
     "forest": (
         "Equal lengths are equal differences in both drawings. Mark: the score. Thin line: "
         "the interval; thick line: the middle half of the resamples; tick: their mean. The "
-        "shift is that mean minus the score. Resampling votes or readers makes majorities "
-        "less clear than they were, so hard scores tend to shift (mostly for the worse) and "
-        "an interval can leave its own score out (†, dashed line). Read such an interval as "
-        "how steady the score is, not as where the truth lies. Soft labels move smoothly with "
-        "the votes, so their scores usually shift little."
+        "shift is that mean minus the score. An interval can leave out its own score (†, "
+        "dashed line) or lead (†): read it as how steady they are, not as where the truth "
+        "lies. "
     ),
     "ranks": (
         "Thick lines change rank. Steadiness is the mean Spearman correlation of the "
@@ -90,6 +89,27 @@ NOTES = {
         "Look here first for wrong votes and for cases worth a second reading."
     ),
 }
+SHIFT = (
+    "Resampling votes or readers makes majorities less clear than they were, so hard scores "
+    "tend to shift, mostly for the worse. Soft labels move smoothly with the votes, so their "
+    "scores usually shift little."
+)
+SHIFT_OF_DRAWS = (
+    "A score is taken against the mean of the draws, a resample against one draw, which lies "
+    "away from that mean: so scores can shift."
+)
+SHIFT_OF_ITEMS = (
+    "Drawing items anew repeats some and leaves out others, so a score that is no average over "
+    "items can shift."
+)
+MODELLED = {
+    "annotators": "",
+    "labels": (
+        "The soft label of an item is the mean of the draws of the model: how plausible each "
+        "class is. Hard labels keep only the class with more than half of that mean, or, for "
+        "metrics of whole distributions, with most of it."
+    ),
+}
 SCATTER = (
     "Scores of whole distributions are distances to the votes; redrawn votes scatter more than "
     "the votes themselves, so such scores can shift for the worse with soft labels too."
@@ -109,8 +129,15 @@ SEVERAL = {
 
 def note_of(section: str, view: View) -> str:
     """Return the note of a section, in the words of the question that was asked."""
-    if section == "forest" and any(whole(metric) for metric in view.header["metrics"]):
-        return f"{NOTES[section]} {SCATTER}"
+    modelled = any_model(view)
+    if section == "forest":
+        scatter = any(whole(metric) for metric in view.header["metrics"]) and not modelled
+        drawn = "posterior" in str(view.header["settings"]["resample"])
+        of_model = SHIFT_OF_DRAWS if drawn else SHIFT_OF_ITEMS
+        why = of_model if modelled else SHIFT
+        return f"{NOTES[section]}{why}{f' {SCATTER}' if scatter else ''}"
+    if modelled and section in MODELLED:
+        return MODELLED[section]
     if not any_several(view):
         return NOTES.get(section, "")
     said = SEVERAL.get(section) or NOTES.get(section, "")

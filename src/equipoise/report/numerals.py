@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 UNDEFINED = "undefined"
+UNMOVED = "not redrawn"
 EXACT = 1e-12  # below this a difference of two scores is rounding, not a difference
 
 

@@ -4,6 +4,7 @@ from equipoise.report.histogram import contested, heads
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import (
     UNDEFINED,
+    UNMOVED,
     count,
     listing,
     number,
@@ -14,7 +15,7 @@ from equipoise.report.numerals import (
 from equipoise.report.tables import name_cell, row, scrolling, table
 from equipoise.report.verdict import Verdict, blank_word
 from equipoise.report.view import Panel, View
-from equipoise.report.votes import any_several
+from equipoise.report.votes import any_model, any_several, disputed
 from equipoise.report.words import verdicts
 
 
@@ -26,13 +27,17 @@ def _cells(found: Verdict) -> list[str]:
     digits = panel.digits
     gap = "no other model"
     if found.runner_up is not None:
-        gap = f"{signed(lead.value, digits)} {signed_interval(lead.low, lead.high, digits)}"
+        dagger = "†" if lead.outside else ""
+        ends = signed_interval(lead.low, lead.high, digits)
+        gap = (
+            f"{signed(lead.value, digits)}{dagger} {f'[{UNMOVED}]' if found.unmoved else ends}"
+        )
     mark = " ●" if lead.separated else ""
     best = panel.score(found.labels, found.best[0]).p_best
     return [
         listing([panel.view.short(name, 16) for name in found.best], most=2),
         gap + mark,
-        percent(best),
+        UNMOVED if found.unmoved else percent(best),
     ]
 
 
@@ -82,24 +87,21 @@ def disputed_words(view: View) -> str:
     shares = {entry["task"]: contested(entry) / entry["items"] for entry in truth}
     most = max(shares, key=lambda task: shares[task])
     if not shares[most]:
-        return "No task has items on which the votes are far apart."
-    how = (
-        "the leading class has at most three quarters of the votes"
-        if any_several(view)
-        else "the soft label is above 0.25 and at most 0.75"
-    )
+        return "No task has items that are disputed."
+    how = disputed(next(entry for entry in truth if entry["task"] == most))
     part = percent(shares[most])
     return f"{listing([most])} is the most disputed task: on {part} of its items {how}."
 
 
 def truth_numbers(view: View) -> Html:
-    """List items and votes of every task."""
+    """List items and votes of every task; a truth from a model has none."""
+    modelled = any_model(view)
     rows = [
         row(
             entry["task"],
             [
                 count(entry["items"]),
-                count(entry["votes"]),
+                *([] if modelled else [count(entry["votes"])]),
                 count(entry["positives_hard"]),
                 number(entry["mean_soft"]),
                 count(entry["unanimous"]),
@@ -108,6 +110,9 @@ def truth_numbers(view: View) -> Html:
         )
         for entry in view.header["truth"]
     ]
-    middle = heads(choice=any_several(view))
+    middle = heads(choice=any_several(view), modelled=modelled)
+    if modelled:
+        titles = ["Task", "items", *middle, "certain", "disputed"]
+        return table("Items and plausibilities", titles, rows)
     titles = ["Task", "items", "votes", *middle, "unanimous", "disputed"]
     return table("Items and votes", titles, rows)

@@ -12,11 +12,14 @@ from importlib.resources import files
 
 from equipoise.report.markup import Html, element, join
 from equipoise.report.notes import note_of
-from equipoise.report.numerals import count, defined
+from equipoise.report.numerals import apart, count, defined
 from equipoise.report.overview import glance
 from equipoise.report.palette import css
 from equipoise.report.sections import Section, sections
 from equipoise.report.view import RunLike, View, view
+from equipoise.report.votes import any_model
+
+TAB = 40  # letters of a choice
 
 
 def asset(name: str) -> str:
@@ -56,13 +59,20 @@ def _radios(letter: str, title: str, options: list[tuple[int, str]], first: int)
     """Make one row of radio buttons, with a last one for everything."""
     if len(options) < 2:
         return Html("")
+    short = apart(tuple(name for _, name in options), TAB)
     buttons = []
     for value, name in [*options, (-1, "all")]:
         ident = f"{letter}{value}" if value >= 0 else f"{letter}all"
         box = element(
             "input", type="radio", name=letter, id=ident, value=value, checked=value == first
         )
-        buttons.append(join([box, element("label", name, for_=ident)]))
+        label = element(
+            "label",
+            short.get(name, name),
+            for_=ident,
+            title=name if short.get(name, name) != name else None,
+        )
+        buttons.append(join([box, label]))
     inner = element("div", *buttons, class_="radios")
     return element("fieldset", element("legend", title), inner)
 
@@ -88,7 +98,7 @@ def opening(shown: View) -> Html:
         count(len(shown.models), "model"),
         count(tasks - 1, "task") if tasks > 1 else "",
         count(max((t["items"] for t in header["truth"]), default=None), "item"),
-        count(len(readers), "annotator") if readers else "anonymous votes",
+        _annotators(shown, len(readers)),
         f"{count(how['replicates'], 'resample')} ({how['resample']})",
     ]
     banner = header.get("simulated")
@@ -102,6 +112,13 @@ def opening(shown: View) -> Html:
                 class_="known"),
         element("p", str(banner), class_="banner", role="note") if banner else Html(""),
     )  # fmt: skip
+
+
+def _annotators(shown: View, known: int) -> str:
+    """Say how many annotators are known, or what stands in their place."""
+    if known:
+        return count(known, "annotator")
+    return "truth from a model" if any_model(shown) else "anonymous votes"
 
 
 def contents(parts: Iterable[tuple[str, str]]) -> Html:

@@ -3,15 +3,17 @@
 Two runs on the same files that read the answers differently differ here.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.report.markup import Html
+from equipoise.report.markup import Html, escape, join
 from equipoise.report.numerals import listing
-from equipoise.report.tables import row, table
+from equipoise.report.tables import folded, row, table
 from equipoise.report.view import View
 
-LISTED = 30  # classes and the like
+LISTED = 12  # classes and the like that are shown at once
+ROOM = 60  # letters of the name of a setting
 NAMES = {
     "positive": "positive class",
     "at_least": "positive from this class upwards",
@@ -39,9 +41,29 @@ def written(value: Any) -> str:
         return written([f"{name}: {written(part)}" for name, part in value.items()])
     if isinstance(value, Sequence) and not isinstance(value, str):
         parts = [written(part) for part in value]
-        more = [f"and {len(parts) - LISTED} others"] if len(parts) > LISTED else []
+        more = [f"… {len(parts) - LISTED} more"] if len(parts) > LISTED else []
         return ", ".join([*parts[:LISTED], *more])
     return str(value)
+
+
+def cell(value: Any) -> Html:
+    """Write a setting for the table; the end of a long list is folded away.
+
+    Lists may come as text, with commas between the parts.
+
+    Examples
+    --------
+    >>> cell(["a", "b"])
+    'a, b'
+    >>> cell(",".join("abcdefghijklmn"))[-60:]
+    'i, j, k, l<details><summary>… 2 more</summary>m, n</details>'
+    """
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    parts = [written(part) for part in value] if listed else re.split(r",\s*", written(value))
+    if isinstance(value, Mapping) or len(parts) <= LISTED + 1:
+        return escape(written(value))
+    rest = folded(f"… {len(parts) - LISTED} more", escape(", ".join(parts[LISTED:])))
+    return join([escape(", ".join(parts[:LISTED])), rest])
 
 
 def sentence(view: View) -> str:
@@ -60,7 +82,7 @@ def draw(view: View) -> Html:
     """List the question; old runs have none."""
     asked: Mapping[str, Any] = view.header.get("question") or {}
     rows = [
-        row(NAMES.get(name, name.replace("_", " ")), [written(value)], room=LISTED * 2)
+        row(NAMES.get(name, name.replace("_", " ")), [cell(value)], room=ROOM)
         for name, value in asked.items()
         if value not in (None, "", [], {})
     ]

@@ -63,8 +63,11 @@ def _what(entry: Entry) -> str:
 
 def _share(entry: Entry) -> str:
     """Name what it is compared with."""
-    side = "that agree" if entry["class"] is None else "for it"
-    return f"share of votes {side}" if entry["from_votes"] else f"plausibility {side[-2:]}"
+    if entry["from_votes"]:
+        return (
+            "share of votes that agree" if entry["class"] is None else "share of votes for it"
+        )
+    return "plausibility of the answer" if entry["class"] is None else "plausibility of it"
 
 
 def _diagram(view: View, one: Entry) -> Html:
@@ -148,11 +151,14 @@ def _side(one: Entry, entry: Entry) -> str:
         how = "too sure" if gap > 0 else "not sure enough"
     else:
         how = "too high" if gap > 0 else "too low"
-    agree = "agree" if entry["class"] is None else "are for it"
-    votes = f"{percent(one['observed'])} of the votes {agree}"
+    share = percent(one["observed"])
     if not entry["from_votes"]:
-        votes = f"it is plausible at {percent(one['observed'])}"
-    return f" On the whole it is {how}: it says {percent(one['predicted'])}, and {votes}."
+        observed = f"the plausibility is {share}"
+    elif entry["class"] is None:
+        observed = f"{share} of the votes agree"
+    else:
+        observed = f"{share} of the votes are for it"
+    return f" On the whole it is {how}: it says {percent(one['predicted'])}, and {observed}."
 
 
 def _summary(view: View, entry: Entry) -> Html:

@@ -20,9 +20,7 @@ class Score:
     @property
     def outside(self) -> bool:
         """Whether the interval leaves out the value it belongs to."""
-        if self.value is None or self.low is None or self.high is None:
-            return False
-        return not self.low - EXACT <= self.value <= self.high + EXACT
+        return _outside(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,11 @@ class Lead:
     low: float | None = None
     high: float | None = None
     p_better: float | None = None
+
+    @property
+    def outside(self) -> bool:
+        """Whether the interval leaves out the lead it belongs to."""
+        return _outside(self.value, self.low, self.high)
 
     @property
     def separated(self) -> bool:
@@ -60,3 +63,10 @@ class Lead:
     def defined(self) -> bool:
         """Whether there is an interval at all."""
         return defined(self.low) and defined(self.high)
+
+
+def _outside(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether a value lies outside its interval; without an interval it does not."""
+    if value is None or low is None or high is None:
+        return False
+    return not low - EXACT <= value <= high + EXACT

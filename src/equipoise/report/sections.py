@@ -5,7 +5,7 @@ page can show one at a time; what does not is written once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equipoise.report import (
     agreement_tasks,
@@ -168,6 +168,12 @@ def _matrix(panel: Panel) -> Html:
 
 def _annotators(view: View, task: int) -> Html:
     """Show the annotators of a task, or strips of all tasks."""
+    if not view.header["annotators"] and votes.any_model(view):
+        said = (
+            "The truth comes from a model of the votes, so no single annotator is told of here."
+        )
+        below = " How far they agree is told below." if view.header.get("agreement") else ""
+        return finding(f"{said}{below}")
     if not view.header["annotators"]:
         return finding("The votes are anonymous, so nothing can be said of single annotators.")
     entries = view.of_task("annotators", task)
@@ -218,7 +224,8 @@ def _influence(panel: Panel) -> Html:
     if entry is None:
         return influence.overview(panel)
     drawn = influence.draw(panel, entry)
-    caption = "Influence on the difference, and where the models and the votes put the item"
+    who = "truth" if votes.any_model(panel.view) else "votes"
+    caption = f"Influence on the difference, and where the models and the {who} put the item"
     return join(
         [
             finding(influence.finding(panel, entry)),
@@ -252,11 +259,17 @@ SECTIONS = (
         "certainty", "How certain is the truth", per_task(truth_run.certainty), "certainty"
     ),
     Section("ambiguous", "Most ambiguous items", per_task(truth_run.ambiguous), "certainty"),
-    Section("items", "Items that matter most", per_panel(_influence)),
+    Section("items", "Items that matter most", per_panel(_influence), "influential"),
     Section("method", "Method", method.draw),
 )
 
 
+MODELLED = {"labels": "What the model leaves open"}
+
+
 def sections(view: View) -> list[Section]:
     """The sections that a run has something for."""
-    return [part for part in SECTIONS if not part.needs or view.header.get(part.needs)]
+    found = [part for part in SECTIONS if not part.needs or view.header.get(part.needs)]
+    if not votes.any_model(view):
+        return found
+    return [replace(part, title=MODELLED.get(part.anchor, part.title)) for part in found]

@@ -46,6 +46,11 @@ class Verdict:
         return self.panel.lead(self.labels, self.best[0], self.runner_up)
 
     @property
+    def unmoved(self) -> bool:
+        """Whether nothing that these labels depend on is redrawn."""
+        return self.panel.unmoved(self.labels)
+
+    @property
     def clear(self) -> bool:
         """Whether one model is separated from every other that has a score."""
         return len(self.best) == 1 and self.runner_up is not None and not self.close

@@ -57,6 +57,8 @@ def headline(panel: Panel) -> str:
     if any(each.runner_up is None and len(each.best) == 1 for each in found):
         only = panel.view.listing(found[-1].best)
         return f"Only {only} has a defined score, so there is no ranking."
+    if len(found) == 2 and found[0].unmoved and found[0].best == found[1].best:
+        return f"{opening(panel)}{_beside(found[0], found[1])}"
     if len(found) == 2 and found[0].best != found[1].best:
         start = opening(panel)
         return f"{start}{'the' if start else 'The'} {_split(found[0], found[1])}"
@@ -78,11 +80,22 @@ def _agreed(found: list[Verdict]) -> str:
         return f"{name} is the best model with {ways} labels."
     if clear:
         return f"{name} scores {top} with {ways} labels{_one_sided(found, clear[0])}."
+    part = any(panel.unmoved(labels) for labels in panel.view.labels)
+    only = f" with {ways} labels" if part else ""
     if all(each.blind for each in found):
-        return f"{name} scores {top}, but the interval of its lead cannot be computed."
+        return f"{name} scores {top}{only}, but the interval of its lead cannot be computed."
     close = [model for each in found[::-1] for model in each.close]
     rest = panel.view.listing(list(dict.fromkeys(close)), most=3)
-    return f"{name} scores {top}, but the data do not separate it from {rest}."
+    return f"{name} scores {top}{only}, but the data do not separate it from {rest}."
+
+
+def _beside(fixed: Verdict, moved: Verdict) -> str:
+    """Headline when only one kind of labels is redrawn, and both have the same winner."""
+    top = "highest" if fixed.panel.sign > 0 else "best"
+    which = "scores" if len(fixed.best) == 1 else "score"
+    who = "it" if len(fixed.best) == 1 else "they"
+    also = f"with {fixed.labels} labels, which are not redrawn, {who} {which} {top} too"
+    return f"{_agreed([moved]).removesuffix('.')}; {also}."
 
 
 def _one_sided(found: list[Verdict], clear: str) -> str:
@@ -108,6 +121,9 @@ def _split(hard: Verdict, soft: Verdict) -> str:
         first.panel.lead(first.labels, first.best[0], second.best[0])
         for first, second in ((hard, soft), (soft, hard))
     ]
+    if hard.unmoved:
+        parts = "separate" if leads[1].separated else "do not separate"
+        return f"{start} Hard labels are not redrawn; soft labels {parts} the two."
     if any(lead.separated for lead in leads):
         return start
     if not any(lead.defined for lead in leads):
@@ -123,7 +139,8 @@ def standing(found: Verdict) -> str:
         return f"{start}{panel.title(labels)} is {blank_word(panel, labels)} for every model."
     score, digits = panel.score(labels, found.best[0]), panel.digits
     dagger = "†" if score.outside else ""
-    value = f"{number(score.value, digits)}{dagger} {interval(score.low, score.high, digits)}"
+    ends = "(not redrawn)" if found.unmoved else interval(score.low, score.high, digits)
+    value = f"{number(score.value, digits)}{dagger} {ends}"
     name = panel.view.listing(found.best)
     if len(found.best) > 1:
         many = "identical in every resample" if found.identical else "tied"
@@ -147,9 +164,14 @@ def _lead_words(found: Verdict) -> str:
         return ", and there is no other model to compare" if len(found.best) == 1 else ""
     lead, digits = found.lead, found.panel.digits
     second = found.panel.view.listing([found.runner_up])
+    if found.unmoved:
+        return f", ahead of {second} by {number_of(lead, digits)}"
     if not lead.defined:
         return f"; the lead over {second} has no defined interval"
-    gap = f"{number_of(lead, digits)} {signed_interval(lead.low, lead.high, digits)}"
+    ends = signed_interval(lead.low, lead.high, digits)
+    gap = f"{number_of(lead, digits)} {ends}"
+    if lead.outside:
+        gap = f"{number_of(lead, digits)}† {ends} († the lead lies outside its own interval)"
     if lead.separated:
         return f", ahead of {second} by {gap}: the interval excludes 0"
     if lead.reversed:

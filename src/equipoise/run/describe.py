@@ -26,6 +26,7 @@ def truth_row(question: Question) -> dict[str, Any]:
     return {
         "task": question.task,
         "items": len(question.items),
+        "from_votes": question.votes is not None,
         "votes": int(sizes.sum()),
         "votes_per_item": [int(sizes.min()), float(np.median(sizes)), int(sizes.max())],
         "positives_hard": int(question.hard.max(axis=0).sum()),

@@ -1,0 +1,229 @@
+"""Pages whose truth comes from a model, marks that are explained, and lists that stay short."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from equipoise.aggregate import dirichlet
+from equipoise.cli._table import leaderboard, shift_words
+from equipoise.evaluation import evaluate
+from equipoise.evaluation.folding import folded
+from equipoise.report import question, render, words
+from equipoise.report.reliability import body
+from equipoise.report.verdict import verdict
+from equipoise.report.view import Panel, view
+from equipoise.resampling import resample
+from equipoise.run import Provenance, Run, record
+from equipoise.run.agreement import with_agreement
+from tests.report_distributions_sample import models, votes
+from tests.report_sample import METRICS, SampleRun, Shape, sample
+from tests.test_report import changed
+from tests.test_report_claims import section
+from tests.test_report_words import APART, SWAPPED, model, panel
+
+METRICS_OF_TRUTH = ("topk_accuracy", "total_variation", "brier_score")
+
+
+def evaluated(kind="ordinal", classes=("a", "b", "c"), names=("clear", "blurred"), **how):
+    table = votes(classes, kind)
+    truth = dirichlet(table).drawn(30, seed=0)
+    plan = resample(truth, "posterior", replicates=60)
+    asked = how.pop("metrics", METRICS_OF_TRUTH)
+    return table, evaluate(models(table, names), truth, metrics=asked, resampling=plan)
+
+
+def recorded(**how):
+    table, result = evaluated(**how)
+    facts = Provenance(annotators=table.annotators, truth_model={"model": "dirichlet"})
+    return with_agreement(record(result, facts), table)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return recorded()
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return render(run)
+
+
+def read(markup):
+    return re.sub(r"<[^>]+>", " ", markup)
+
+
+def test_a_truth_from_a_model_is_told_in_plausibilities(run, page):
+    (entry,) = run.header["truth"]
+    assert not entry["from_votes"]
+    said = read(section(page, "labels"))
+    assert "The truth comes from a model" in said
+    assert "three quarters of the plausibility" in said
+    assert not re.search(r"\b[Vv]otes?\b|[Uu]nanimous|strict majority", said)
+    assert "What the votes leave open" not in page
+
+
+def test_a_yes_no_truth_from_a_model_speaks_of_its_positive_class():
+    run = recorded(kind="binary", classes=("no", "yes"), metrics=("auroc", "brier_score"))
+    page = render(run)
+    said = read(section(page, "labels"))
+    assert "plausibility of the positive class is above 0.25" in said
+    assert not re.search(r"\b[Vv]otes?\b|[Uu]nanimous|soft label is above", said)
+    items = read(section(page, "items"))
+    assert "the truth put the item" in items
+    assert not re.search(r"\bvotes\b(?! and for)", items.split("Numbers")[0])
+
+
+def test_an_earlier_run_of_a_model_is_known_by_its_lack_of_votes(run):
+    header = json.loads(json.dumps(run.header))
+    for entry in header["truth"]:
+        del entry["from_votes"]
+    assert "unanimous" not in read(section(render(Run(header, run.replicates)), "labels"))
+    assert "unanimous" in read(section(render(sample()), "labels"))
+
+
+def test_known_annotators_are_not_called_anonymous(page):
+    assert "anonymous" not in page
+    assert "The truth comes from a model of the votes" in section(page, "annotators")
+    assert "truth from a model" in page.split("<main")[0]
+
+
+def test_calibration_against_plausibilities_is_written_out(run):
+    for positive, share in ((None, "plausibility of the answer"), ("b", "plausibility of it")):
+        bins = [[0.2, 0.1, 5], [0.9, 0.5, 5]]
+        one = {"model": "clear", "error": 0.25, "predicted": 0.55, "observed": 0.3}
+        entry = {"task": "", "class": positive, "bins": 10, "from_votes": False}
+        entry["models"] = [{**one, "bins": bins}]
+        shown = view(changed(run, reliability=[entry]))
+        said = read(body(shown, 0))
+        assert f"Up: {share}." in said
+        assert f"from the {share}." in said
+        assert "it says 55%, and the plausibility is 30%." in said
+
+
+def test_labels_that_are_not_redrawn_are_called_so(run, page):
+    made = Panel(view(run), 0, 0)
+    assert words.headline(made) == (
+        "On these items, clear is the best model with soft labels; with hard labels, which "
+        "are not redrawn, it scores highest too."
+    )
+    hard = words.standing(verdict(made, "hard"))
+    assert "(not redrawn), ahead of blurred by 0." in hard
+    board = section(page, "leaderboard").split("</table>")[0]
+    assert board.count("[not redrawn]") == board.count("<td>not redrawn") == 2
+    for anchor in ("verdict", "leaderboard", "forest"):
+        first = section(page, anchor).split("</article>")[0]
+        assert "undefined" not in first
+        assert "cannot be computed" not in first
+
+
+def test_where_the_winners_differ_the_redrawn_labels_decide():
+    made = panel(APART, SWAPPED)
+
+    def change(header):
+        header["settings"]["resample"] = "posterior"
+        header["metrics"][0]["labels"] = "draws"
+
+    header = json.loads(json.dumps(made.view.header))
+    change(header)
+    found = words.headline(Panel(view(SampleRun(header, made.view.replicates)), 0, 0))
+    assert found.endswith("Hard labels are not redrawn; soft labels separate the two.")
+
+
+def test_a_lead_outside_its_own_interval_is_marked():
+    made = panel([model(0.9, shift=-0.012), model(0.89), model(0.7)], APART)
+    lead = verdict(made, "hard").lead
+    assert lead.outside
+    said = words.standing(verdict(made, "hard"))
+    assert re.search(
+        r"by 0\.01\d*† \[[^]]*\] \(† the lead lies outside its own interval\)", said
+    )
+    assert "†" not in words.standing(verdict(made, "soft"))
+    page = render(SampleRun(made.view.header, made.view.replicates))
+    assert "a score or a lead outside its own interval" in section(page, "verdict")
+    assert re.search(r"<td>[+−][\d.]+† \[", section(page, "differences"))
+
+
+def test_the_footnote_tells_the_reason_of_the_rows_that_are_marked():
+    _, result = evaluated()
+    console = Console(width=300, record=True, file=io.StringIO())
+    leaderboard(console, result)
+    text = console.export_text()
+    assert "†" in text
+    assert (
+        "† The interval leaves out its own value: the value is taken against the mean" in text
+    )
+    assert "majorities" not in text
+    assert "hard" not in shift_words("votes", {"soft"})
+    assert "votes" not in shift_words(None, {"hard", "soft"})
+
+
+def test_a_long_list_of_classes_is_folded():
+    classes = [f"class {number}" for number in range(419)]
+    for given in (classes, ",".join(classes), f"nominal: {', '.join(classes)}"):
+        run = changed(sample(Shape(tasks=("",), undefined=None)), question={"read as": given})
+        told = section(render(run), "method")
+        assert "<summary>… 407 more</summary>" in told
+        assert "class 11<details>" in told
+        assert "class 418" in told
+    assert question.written(classes).endswith("class 11, … 407 more")
+
+
+def test_without_traced_items_there_is_one_line_and_no_section():
+    run = changed(sample(), influential=[])
+    page = render(run)
+    assert "<section id=items" not in page
+    assert "#items" not in page
+    assert "No items were traced" in section(page, "method")
+    assert "No items were traced" not in section(render(sample()), "method")
+
+
+def notice(name, labels, some, task=""):
+    where = f" of task {task!r}" if task else ""
+    return (
+        f"log_score of {name!r} with {labels} labels{where} is infinite: it gives probability "
+        f"0 to a class that {some:,} of 9,000 items have ('x', 'y (z)' and 3 more)."
+    )
+
+
+def test_equal_notices_become_one_that_names_the_models():
+    names = [f"m{number}" for number in range(6)]
+    every = [notice(n, label, 1200 + 3 * k) for k, n in enumerate(names)
+             for label in ("hard", "soft")]  # fmt: skip
+    said = folded(["Few votes.", *every, "Last."])
+    assert said == (
+        "Few votes.",
+        "log_score of 'm0', 'm1', 'm2', 'm3', 'm4' and 'm5' with hard and soft labels is "
+        "infinite: each gives probability 0 to a class that 1,200 to 1,215 items have.",
+        "Last.",
+    )
+    assert folded(said) == said
+    alone = (notice("it's", "hard", 1),)
+    assert folded(alone) == alone
+
+
+def test_models_that_differ_between_labels_are_not_mixed_up():
+    every = [notice("a", "hard", 2), notice("a", "soft", 2), notice("b", "soft", 1, "")]
+    said = folded(every)
+    assert [one.split(" is ")[0] for one in said] == [
+        "log_score of 'a' with hard labels",
+        "log_score of 'a' and 'b' with soft labels",
+    ]
+    tasks = [notice(n, "hard", 1, task) for task in ("left", "right") for n in ("a", "b")]
+    (one,) = folded(tasks)
+    assert "with hard labels of task 'left' and hard labels of task 'right' is" in one
+
+
+def test_choices_never_look_alike():
+    start = "top-1 accuracy where the risk is hi"
+    titles = [f"{start}gh", f"{start}gh or medium", f"{start}dden from all readers"]
+    metrics = tuple({**METRICS[0], "name": t, "title": t} for t in titles)
+    page = render(sample(Shape(tasks=("",), undefined=None, metrics=metrics)))
+    shown = re.findall(r"<label for=k\d[^>]*>([^<]*)", page)
+    assert len(set(shown)) == 3
+    assert all(len(name) <= 40 for name in shown)
+    assert f'title="{titles[2]}"' in page
+    assert np.all([".radios label" in page, "text-overflow:ellipsis}\n.radios" not in page])
