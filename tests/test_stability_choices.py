@@ -15,7 +15,7 @@ from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite
-from equipoise.stability.choices import DEPENDS, HOLDS, LEANS, aggregation_choices
+from equipoise.stability.choices import DEPENDS, HOLDS, LEANS, LEVEL, aggregation_choices
 from equipoise.stability.components import variance_components
 from equipoise.stability.critical_difference import critical_difference, friedman, nemenyi
 from tests.strategies import names
@@ -154,8 +154,8 @@ def test_conclusions_say_what_holds_under_all_choices():
     clear = told[frozenset(("model-0", "worst"))]
     assert (clear["verdict"], clear["above"]) == (HOLDS, "model-0")
     assert clear["choices_with_this_order"] == clear["choices_separated"] == 8
-    assert told[frozenset(("model-0", "twin"))]["verdict"] == DEPENDS
-    assert {r["verdict"] for r in told.values()} <= {HOLDS, LEANS, DEPENDS}
+    assert told[frozenset(("model-0", "twin"))]["verdict"] == LEVEL
+    assert {r["verdict"] for r in told.values()} <= {HOLDS, LEANS, DEPENDS, LEVEL}
     assert "8 choices of aggregation" in found.finding
 
 
@@ -285,7 +285,7 @@ def test_the_leaderboard_under_every_choice_and_source():
                                 replicates=100)  # fmt: skip
     assert len(found.choices) == 8 and not np.isnan(found.values).any()
     verdicts = [row["verdict"] for row in found.conclusions()]
-    assert {HOLDS, LEANS, DEPENDS} == set(verdicts)
+    assert {HOLDS, LEANS, DEPENDS, LEVEL} == set(verdicts)
     parts = variance_components(study.predictions, study.annotations, replicates=100)
     total = by_source(parts, "hieupham", MACRO)
     assert total["items"].variance < total["total (items x panel)"].variance

@@ -4,7 +4,7 @@ Both take two files, or the folder of an evaluation: its record names the files,
 looked for beside the folder, in it and here, and must not have changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -100,6 +100,8 @@ class Given(NamedTuple):
         Name of the study.
     notices
         What the user should know, one sentence each.
+    resample
+        What the evaluation drew anew, if the study comes from one.
     """
 
     annotations: "Annotations"
@@ -108,6 +110,7 @@ class Given(NamedTuple):
     inputs: tuple[dict[str, Any], ...]
     title: str
     notices: tuple[str, ...]
+    resample: str | None = None
 
 
 @contextmanager
@@ -147,10 +150,12 @@ def given(run: Path | None, options: dict[str, Any]) -> Given:
 
     metrics, told, title = check(options), dict(options), ""
     said: tuple[str, ...] = ()
+    drawn: str | None = None
     if run is not None:
         told, header, said = reopened(run, options)
         metrics = metrics or [one["name"] for one in header["metrics"]]
         title = header["title"]
+        drawn = _drawn(header)
     if told["annotations"] is None or not told["predictions"]:
         raise InputError(
             "nothing to read", "no RUN, or not both -a and -p", "a study",
@@ -161,4 +166,10 @@ def given(run: Path | None, options: dict[str, Any]) -> Given:
     inputs = hashed("annotations", [told["annotations"]])
     inputs += hashed("predictions", told["predictions"])
     title = title or told["annotations"].stem
-    return Given(table, tuple(models), metrics or ["auroc"], inputs, title, said)
+    return Given(table, tuple(models), metrics or ["auroc"], inputs, title, said, drawn)
+
+
+def _drawn(header: Mapping[str, Any]) -> str | None:
+    """What an evaluation of votes drew anew; draws of a model do not carry over."""
+    kind = str(header["settings"]["resample"])
+    return None if kind.endswith("posterior") or kind == "influence" else kind

@@ -68,7 +68,9 @@ def _found(folder: Path, wanted: Mapping[str, Any]) -> Path:
         if _hash(path) == wanted["sha256"]:
             return path
     flag = "-a" if wanted["role"] == "annotations" else "-p"
-    got = f"{name!r} is " + ("changed since" if there else "not there any more")
+    got = f"{name!r} is " + (
+        "changed since" if there else "neither beside the run, nor in it, nor in this folder"
+    )
     raise InputError(
         f"{folder / 'run.json'}, {wanted['role']}", got,
         "the file that was evaluated, beside the folder, in it or here",

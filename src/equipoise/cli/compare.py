@@ -49,6 +49,14 @@ def compare(
         int,
         typer.Option(min=1, rich_help_panel=DOUBT, help="Size at which searches end."),
     ] = 50,
+    resample: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=DOUBT,
+            help="What is drawn anew, as in `evaluate`; by default what the run did, or what "
+            "fits the annotations.",
+        ),
+    ] = None,
     replicates: Replicates = 1000,
     seed: Seed = 0,
     level: Level = 0.95,
@@ -112,4 +120,5 @@ def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict
         how = StabilityHow(
             metrics=study.metrics, progress=tell, **{name: options[name] for name in names}
         )
-        return compare_facts(pair, study.predictions, study.annotations, how)
+        kind = options["resample"] or study.resample
+        return compare_facts(pair, study.predictions, study.annotations, how, kind)

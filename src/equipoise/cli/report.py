@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equipoise.arrays import InputError
 from equipoise.cli._screen import print_json, say
 
 if TYPE_CHECKING:
@@ -82,6 +83,10 @@ def _export(run: Path, folder: Path) -> None:
     from equipoise.run import Run
     from equipoise.run.text_folder import check_folder, write_folder
 
+    if folder.exists():
+        raise InputError(
+            f"--export {folder}", "there already", "a new folder", "name another folder"
+        )
     check_folder(folder, ("tables", "methods.md", "references.bib"))
     texts = run_texts(Run.load(run).header)
     write_folder(folder, texts)

@@ -123,7 +123,7 @@ def stability(
     """Does the ranking survive other items, other annotators, other votes, other choices?
 
     Draws the data anew in every way they allow, leaves annotators out, looks for the fewest
-    items or votes that would put another model first, sets the models among the experts, and
+    items or votes that would put the second model first, sets the models among the experts, and
     repeats the evaluation under other aggregation models. What the data do not allow is said.
 
     Example: equipoise stability -a votes.csv -p scores.csv --out stability

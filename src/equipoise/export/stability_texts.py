@@ -24,9 +24,12 @@ SAID = {
     ),
     "flips": (
         "We searched greedily for the fewest items or votes whose removal or change puts "
-        "another model first; every set found was verified by scoring all models anew."
+        "the second model ahead of the first; every set found was verified by scoring anew."
     ),
-    "leave_one_out": "All models were scored again without each annotator in turn.",
+    "leave_one_out": (
+        "All models were scored again without each annotator in turn, the 100 with most votes "
+        "where there are more."
+    ),
     "vote_cutoffs": "All models were scored again on items with at least k votes.",
     "panel_size": "All models were scored again on the labels of smaller panels.",
     "experts": (
@@ -70,7 +73,10 @@ def stability_texts(facts: Facts) -> dict[str, str]:
             texts |= table_texts(part, rows)
     texts["methods.md"] = stability_methods(facts) + "\n"
     used = [one["name"] for one in facts["metrics"]]
-    texts["references.bib"] = bibtex([*used, *done])
+    fitted = {
+        str(row.get("aggregation", "")) for row in facts.get("choices", {}).get("rows", ())
+    }
+    texts["references.bib"] = bibtex([*used, *done, *sorted(fitted)])
     return texts
 
 
@@ -92,8 +98,10 @@ def stability_methods(facts: Facts) -> str:
     ]
     parts += [_said(name, facts[name]) for name in SAID if "rows" in facts.get(name, {})]
     parts.append(
-        f"Intervals are {100 * how['level']:g} % percentile intervals of "
-        f"{how['replicates']:,} resamples, paired between models (seed {how['seed']}). "
+        f"Intervals have a level of {100 * how['level']:g} %; unless said otherwise they are "
+        f"percentile intervals of {how['replicates']:,} resamples (of the panel and of votes "
+        f"widened for their small number), paired between models (seed {how['seed']}); those "
+        "of variance components are chi-square, those of the limit of large panels jackknife. "
         f"Computed with equipoise {facts['equipoise']}."
     )
     return " ".join(parts)

@@ -24,7 +24,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem, frozen
+from equipoise.arrays import Floats, InputError, Ints, PerItem, frozen, listed, require_whole
 from equipoise.metrics import Metric
 from equipoise.planning._pilot import Pilot, Progress, pilot
 from equipoise.predictions import Predictions
@@ -148,8 +148,12 @@ def next_items(
     >>> next_items([a, b], votes.against("1"), number=2).items
     ('1', '2')
     """
-    if number < 1:
-        raise InputError("next items", f"{number}", "at least 1", "say how many to name")
+    require_whole("next items, number", number, least=1)
+    unknown = sorted(set(how) - {"models", "task", "seed", "progress"})
+    if unknown:
+        raise InputError(
+            "next items", f"{listed(unknown)}", "models, task, seed or progress", "correct it"
+        )
     two = pilot(predictions, annotations, metric, how.get("models"), how.get("task"))
     part, gain = _gains(two, how.get("progress"))
     shuffle = np.random.default_rng(how.get("seed", 0)).permutation(len(gain))

@@ -1,4 +1,4 @@
-"""Flips: the smallest sets of items or votes found that put another model first."""
+"""Flips: the smallest sets of items or votes found that put the second model first."""
 
 from collections.abc import Sequence
 

@@ -26,6 +26,7 @@ def compare_facts(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     how: StabilityHow | None = None,
+    kind: str | None = None,
 ) -> dict[str, Any]:
     """Compare two models of a study, ready for JSON.
 
@@ -33,6 +34,8 @@ def compare_facts(
     ----------
     pair
         Names of the two models: differences are the first minus the second.
+    kind
+        What is drawn anew, as in `resample`; by default what fits the annotations.
 
     Examples
     --------
@@ -45,7 +48,7 @@ def compare_facts(
     """
     told = how or StabilityHow()
     ours = _two(pair, predictions)
-    plan = resample(annotations, replicates=told.replicates, seed=told.seed)
+    plan = resample(annotations, kind, replicates=told.replicates, seed=told.seed)
     done = evaluate(
         ours, annotations, metrics=told.metrics, resampling=plan,
         settings=Settings(level=told.level, on_missing=told.on_missing),

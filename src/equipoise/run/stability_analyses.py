@@ -33,6 +33,7 @@ def _ranking(case: Case) -> Facts:
         case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
     )
     facts = _facts(found, ("kinds", "tasks", "metrics", "models", "level"))
+    facts["finding"] = found.said(case.how.labels)
     facts |= {"model_rows": found.model_rows(), "pair_rows": found.pair_rows()}
     return facts | ({"sign_test": _sign_tests(found)} if case.how.sign_test else {})
 
@@ -141,6 +142,7 @@ def _choices(case: Case) -> Facts:
         case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
     )
     facts = _facts(found, ("choices", "tasks", "metrics", "models"))
+    facts["finding"] = found.said(case.how.labels)
     return facts | {"changes": found.rank_changes(), "conclusions": found.conclusions()}
 
 

@@ -25,6 +25,7 @@ from equipoise.stability.redrawing import Redraw, RedrawHow, options, plan_for
 
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
 HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
+LEVEL, UNDEFINED = "level", "undefined"
 
 
 class ChoicesHow(RedrawHow, total=False):
@@ -138,6 +139,10 @@ class Choices:
         apart = bool((low > 0).all() or (high < 0).all())
         first, second = (b, a) if below else (a, b)
         verdict = DEPENDS if not (above or below) else HOLDS if apart else LEANS
+        if np.isnan(gap).any():
+            verdict = UNDEFINED
+        elif not gap.any():
+            verdict = LEVEL
         return {
             "task": self.tasks[t], "metric": self.metrics[k],
             "labels": LABELS[label], "above": self.models[first],
@@ -146,25 +151,31 @@ class Choices:
             "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
         }  # fmt: skip
 
-    @property
-    def finding(self) -> str:
-        """How many conclusions survive, in one sentence, for the last task by soft labels."""
+    def said(self, labels: str = "soft") -> str:
+        """Tell how many conclusions survive, in one sentence, for the last task."""
         metric, task = self.metrics[0], self.tasks[-1]
         told = [
             one["verdict"] for one in self.conclusions()
-            if (one["task"], one["metric"], one["labels"]) == (task, metric, "soft")
+            if (one["task"], one["metric"], one["labels"]) == (task, metric, labels)
         ]  # fmt: skip
-        best = self.ranks[:, -1, 0, 1].argmin(axis=1)
-        names = sorted({self.models[m] for m in best})
+        ranks = self.ranks[:, -1, 0, LABELS.index(labels)]
+        if np.isnan(ranks).any():
+            return (
+                f"{labels.capitalize()} {metric} is undefined under some choice of aggregation."
+            )
+        first_ones = ranks == ranks.min(axis=1, keepdims=True)
+        names = sorted(self.models[m] for m in np.flatnonzero(first_ones.any(axis=0)))
         first = (
             f"{names[0]} is best" if len(names) == 1 else f"the best is {' or '.join(names)}"
         )
         where = f" ({task})" if task else ""
         return (
-            f"Under {len(self.choices)} choices of aggregation, {first} by soft "
+            f"Under {len(self.choices)} choices of aggregation, {first} by {labels} "
             f"{metric}{where}; of {len(told)} comparisons of two models {told.count(HOLDS)} "
             f"hold under all of them, and {told.count(DEPENDS)} change direction."
         )
+
+    finding = property(said)
 
 
 def aggregation_choices(

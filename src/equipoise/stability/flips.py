@@ -146,7 +146,7 @@ class Flips:
         if not found:
             return (
                 f"No set of up to {self.most} {noun}s was found whose absence or change puts "
-                f"another model first by {self.labels} {self.metric}; the search is greedy."
+                f"the second model first by {self.labels} {self.metric}; the search is greedy."
             )
         one = min(found, key=lambda flip: (len(flip.members), flip.share))
         size = len(one.members)

@@ -136,9 +136,16 @@ class PanelSize:
             f"With {most} {self.unit} the half-width of {self.metric} that is due to "
             f"{'them' if self.unit == 'annotators' else 'the votes'} is at most {shown(width)}"
         )
+        if np.isnan(width):
+            return f"{self.metric} is undefined for some size of the panel."
         enough = self.enough_for_order()
         if enough is None:
             return f"{said}."
+        if enough == most:
+            return (
+                f"{said}; no smaller panel gives the order of the {len(self.models)} models "
+                f"with a mean rank correlation of at least {CLOSE:g} to that of all."
+            )
         return (
             f"{said}; {enough} {self.unit} give the order of the {len(self.models)} models "
             f"with a mean rank correlation of at least {CLOSE:g} to that of all."

@@ -13,8 +13,7 @@ Replicates are taken as drawn, before their spread is widened, and only those co
 both the hard and the soft order are defined.
 
 The win rate of soft over ordinary metrics is the share of replicates whose soft order stays
-nearer to its own than the hard order does, ties half; the gain is the mean difference of the
-two correlations.
+nearer to its own than the hard one, ties half; the gain is the mean difference of correlations.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -164,23 +163,24 @@ class RankStability:
             if i < j
         ]
 
-    @property
-    def finding(self) -> str:
-        """The least stable kind, in one sentence, for the last task by soft labels."""
-        rows = [r for r in self.rows() if (r["task"], r["metric"], r["labels"])
-                == (self.tasks[-1], self.metrics[0], "soft")]  # fmt: skip
+    def said(self, labels: str = "soft") -> str:
+        """Tell the least stable kind in one sentence, for the last task."""
+        cell = (self.tasks[-1], self.metrics[0], labels)
+        rows = [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
         known = [row for row in rows if not np.isnan(row["spearman"])]
         if not known:
-            return f"The order of the models by soft {self.metrics[0]} is undefined."
+            return f"The order of the models by {labels} {self.metrics[0]} is undefined."
         row = min(known, key=lambda one: float(one["spearman"]))
         where = f" ({row['task']})" if row["task"] else ""
         return (
             f"When {row['kind']} are drawn anew, the order of {len(self.models)} models by "
-            f"soft {row['metric']}{where} agrees with the original at a rank correlation of "
-            f"{row['spearman']:.2f} on average ({row['spearman_low']:.2f} to "
+            f"{labels} {row['metric']}{where} agrees with the original at a rank correlation "
+            f"of {row['spearman']:.2f} on average ({row['spearman_low']:.2f} to "
             f"{row['spearman_high']:.2f}), and {row['most_often_best']} is best in "
             f"{row['p_best']:.0%} of the redraws."
         )
+
+    finding = property(said)
 
     def _cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, str]]]:
         axes = (self.kinds, self.tasks, self.metrics, LABELS)
@@ -191,7 +191,7 @@ class RankStability:
     def _mean(self, replicates: Floats, reach: float = 1.0) -> tuple[float, float, float]:
         """Mean of the defined replicates, and the middle of all."""
         known = replicates[~np.isnan(replicates)]
-        value = float(known.mean()) if len(known) else float("nan")
+        value = float(known.mean()) if len(known) else np.nan
         ends = Estimate(value, replicates, "", (-reach, reach)).interval(self.level)
         return value, *ends
 

@@ -125,11 +125,16 @@ class Subgroups:
         most, least = self.most_disputed, self.least_agreement
         if most is None:
             return f"No group has {LEAST} items: nothing is measured."
-        sure = most.p_holm < 1 - self.level
+        if np.isnan(most.p_holm):
+            against = f"entropy {most.value:.2f}), which was not compared with others"
+        else:
+            sure = most.p_holm < 1 - self.level
+            against = f"entropy {most.value:.2f} against {most.other:.2f}), " + (
+                "more than chance explains" if sure else "not told apart from chance"
+            )
         said = (
             f"Votes are most divided for {most.column} = {most.level} ({most.items} items; "
-            f"entropy {most.value:.2f} against {most.other:.2f}), "
-            f"{'more' if sure else 'no more'} than chance explains"
+            f"{against}"
         )
         if least is None:
             return f"{said}."

@@ -94,11 +94,12 @@ class VoteCutoffs:
         last = usable[-1]
         far = self.change[last]
         m = int(np.argmax(np.abs(far)))
-        sure = self.change_low[last, m] > 0 or self.change_high[last, m] < 0
+        apart = (self.change_low[last] > 0) | (self.change_high[last] < 0)
         return (
             f"With at least {self.cutoffs[last]} votes per item ({self.coverage[last]:.0%} of "
             f"the items) {self.metric} changes by at most {shown(abs(far[m]))} "
-            f"({self.models[m]}); this is {'more' if sure else 'no more'} than chance explains."
+            f"({self.models[m]}); the intervals of {int(apart.sum())} of {len(far)} models' "
+            "changes exclude zero, not adjusted for how many were looked at."
         )
 
     def rows(self) -> list[dict[str, Any]]:
