@@ -89,19 +89,19 @@ class _Found:
     ranked, inverse
         Of conditions, by repetitions of Plackett-Luce and by factors of inverse ranks.
     risk
-        Of the level of risk, at medium reliability.
+        Of the level of risk, by repetitions of Plackett-Luce.
     """
 
     ranked: Mapping[int, Floats]
     inverse: Mapping[int, Floats]
-    risk: Floats
+    risk: Mapping[int, Floats]
 
 
 def _certainties(study: DermatologyStudy, chain: Chain, tell: Tell) -> _Found:
     """Fit every model once."""
     ranked: dict[int, Floats] = {}
     inverse: dict[int, Floats] = {}
-    risk: Floats = np.empty(0)
+    risk: dict[int, Floats] = {}
     readings = study.annotations
     for factor in FACTORS:
         made = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
@@ -110,27 +110,32 @@ def _certainties(study: DermatologyStudy, chain: Chain, tell: Tell) -> _Found:
         tell(number, len(REPETITIONS))
         made = plackett_luce(readings, reliability=times, prior="notebook", chain=chain)
         ranked[times] = annotation_certainty(made).value
-        if times == MEDIUM:
-            risk = group_certainty(made, study.risk).value
+        risk[times] = group_certainty(made, study.risk).value
     return _Found(ranked, inverse, risk)
 
 
 def _rows(found: _Found, agreed: ReadingAgreement) -> list[tuple[Key, float]]:
-    medium, enough = found.ranked[MEDIUM], agreed.readings >= LEAST_READINGS
+    """Published quantities first, then the same over all published reliabilities."""
+    enough = agreed.readings >= LEAST_READINGS
+    pairs = [(MEDIUM, 20), *zip(REPETITIONS, FACTORS, strict=True)]
     rows = [
-        ((BELOW, f"conditions, PL {MEDIUM}"), (medium < THRESHOLD).mean()),
-        ((BELOW, f"risk, PL {MEDIUM}"), (found.risk < THRESHOLD).mean()),
+        (
+            (CORRELATION, f"PL {n} and PrIRN {g}"),
+            _correlation(found.ranked[n], found.inverse[g]),
+        )
+        for n, g in pairs
     ]
-    rows += [
-        ((CORRELATION, f"PL {MEDIUM} and PrIRN {factor}"), _correlation(medium, values))
-        for factor, values in found.inverse.items()
-        if factor in (20, 30)
-    ]
-    both = _correlation(agreed.value[enough], medium[enough])
-    rows.append(((AGREEMENT, f"PL {MEDIUM}"), both))
-    rows += [((MEAN, f"PL {times}"), one.mean()) for times, one in found.ranked.items()]
-    rows += [((MEAN, f"PrIRN {factor}"), one.mean()) for factor, one in found.inverse.items()]
-    return [(key, float(value)) for key, value in rows]
+    for what, by_times in (("conditions", found.ranked), ("risk", found.risk)):
+        for n, values in by_times.items():
+            rows.append(((BELOW, f"{what}, PL {n}"), float((values < THRESHOLD).mean())))
+    for g, values in found.inverse.items():
+        rows.append(((BELOW, f"conditions, PrIRN {g}"), float((values < THRESHOLD).mean())))
+    for n, values in found.ranked.items():
+        both = _correlation(agreed.value[enough], values[enough])
+        rows.append(((AGREEMENT, f"PL {n}"), both))
+    rows += [((MEAN, f"PL {n}"), float(one.mean())) for n, one in found.ranked.items()]
+    rows += [((MEAN, f"PrIRN {g}"), float(one.mean())) for g, one in found.inverse.items()]
+    return sorted(rows, key=lambda row: row[0] not in PUBLISHED)
 
 
 def _correlation(first: Floats, second: Floats) -> float:
