@@ -28,7 +28,7 @@ from equipoise.io.delimited import (
 )
 from equipoise.io.files import Content
 
-BLOCK = 1 << 23  # bytes parsed at a time: larger ones are no faster and fill the memory
+BLOCK = 1 << 23  # bytes parsed at a time: larger blocks are faster and take more memory
 PIECE = 1 << 24  # bytes looked at at a time
 
 
