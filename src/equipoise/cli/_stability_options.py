@@ -16,13 +16,13 @@ from equipoise.arrays import InputError
 from equipoise.cli._hints import ASKING, spoken
 from equipoise.cli._inputs import read, spread
 from equipoise.cli._options import checked, words
+from equipoise.cli._reading import FILES
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.predictions import Predictions
 
-FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
-AS_IN = "As in `evaluate`."
+DOUBT, RESULT = "Uncertainty", "Result"
 
 Votes = Annotated[
     Path | None,
@@ -52,33 +52,6 @@ Seed = Annotated[int, typer.Option(min=0, rich_help_panel=DOUBT, help="Same seed
 Level = Annotated[
     float, typer.Option(min=0.5, max=0.999, rich_help_panel=DOUBT, help="Interval level.")
 ]
-Kind = Annotated[str | None, typer.Option(rich_help_panel=MEANING, help=AS_IN)]
-Classes = Annotated[str | None, typer.Option(rich_help_panel=MEANING, help=AS_IN)]
-Positive = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
-]
-AtLeast = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
-]
-Exchangeable = Annotated[
-    bool,
-    typer.Option(
-        "--exchangeable", rich_help_panel=MEANING, help="Annotators are arbitrary slots."
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=FILES, help="Other names, OURS=THEIRS: `item=Study`."),
-]
-PredictionColumns = Annotated[
-    str | None, typer.Option(rich_help_panel=FILES, help="The same for the predictions.")
-]
-Layout = Annotated[str, typer.Option(rich_help_panel=FILES, help=AS_IN)]
-PredictionLayout = Annotated[str, typer.Option(rich_help_panel=FILES, help=AS_IN)]
-Repeats = Annotated[str, typer.Option(rich_help_panel=FILES, help=AS_IN)]
-OnMissing = Annotated[str, typer.Option(rich_help_panel=FILES, help=AS_IN)]
 AsJson = Annotated[
     bool,
     typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON."),

@@ -9,6 +9,16 @@ import typer
 from equipoise.cli._fitting import fit, notes
 from equipoise.cli._inputs import asked, read_votes
 from equipoise.cli._options import checked
+from equipoise.cli._reading import (
+    AtLeast,
+    Classes,
+    Columns,
+    Exchangeable,
+    Kind,
+    Layout,
+    Positive,
+    Repeats,
+)
 from equipoise.cli._screen import print_json, say
 from equipoise.cli._truth_page import check_target, write_page
 from equipoise.cli._truth_rows import Fits, facts
@@ -90,56 +100,14 @@ def aggregate(
             rich_help_panel=MEANING, help="Which question; needed when there are several."
         ),
     ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
-        ),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING, help="All classes, comma-separated; grades lowest first."
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
-    ] = None,
-    at_least: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
-    ] = None,
-    exchangeable: Annotated[
-        bool,
-        typer.Option(
-            "--exchangeable",
-            rich_help_panel=MEANING,
-            help="Annotator names are arbitrary slots, not persons.",
-        ),
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Other names, OURS=THEIRS: `item=Study,annotator=Reader`.",
-        ),
-    ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="`auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
-        ),
-    ] = "auto",
-    repeats: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
-        ),
-    ] = "keep",
+    kind: Kind = None,
+    classes: Classes = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    exchangeable: Exchangeable = False,
+    columns: Columns = None,
+    layout: Layout = "auto",
+    repeats: Repeats = "keep",
     out: Annotated[
         Path | None,
         typer.Option(

@@ -9,6 +9,7 @@ import typer
 from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._inputs import read_votes
 from equipoise.cli._options import checked
+from equipoise.cli._reading import Classes, Columns, Exchangeable, Kind, Layout
 from equipoise.cli._screen import print_json, progress, say
 from equipoise.cli._truth_page import check_target
 
@@ -36,20 +37,10 @@ def agreement(
             "`linear` or `quadratic` (by the steps between grades)."
         ),
     ] = "none",
-    kind: Annotated[
-        str | None, typer.Option(help="Kind of labels; inferred if left out.")
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            help="All classes, comma-separated, or a .txt file with one per line; grades "
-            "lowest first."
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Other names, OURS=THEIRS: `item=Study`.")
-    ] = None,
-    layout: Annotated[str, typer.Option(help="As in `evaluate`.")] = "auto",
+    kind: Kind = None,
+    classes: Classes = None,
+    columns: Columns = None,
+    layout: Layout = "auto",
     repeats: Annotated[
         str,
         typer.Option(
@@ -57,9 +48,7 @@ def agreement(
             "Cohen's kappa shares them), `last` or `error`."
         ),
     ] = "keep",
-    exchangeable: Annotated[
-        bool, typer.Option("--exchangeable", help="Annotators are arbitrary slots.")
-    ] = False,
+    exchangeable: Exchangeable = False,
     replicates: Annotated[
         int, typer.Option(min=1, help="Resamples of items (or groups) for the intervals.")
     ] = 1000,

@@ -5,24 +5,26 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import (
-    DOUBT,
-    AsJson,
+from equipoise.cli._reading import (
     AtLeast,
     Classes,
     Columns,
     Exchangeable,
-    Given,
     Kind,
     Layout,
-    Level,
-    Metrics,
     OnMissing,
     Positive,
     PredictionColumns,
     PredictionLayout,
     Repeats,
+)
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._stability_options import (
+    DOUBT,
+    AsJson,
+    Given,
+    Level,
+    Metrics,
     Replicates,
     Scores,
     Seed,

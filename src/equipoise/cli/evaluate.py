@@ -8,6 +8,19 @@ import typer
 
 from equipoise.cli._catalogue import check_k, list_metrics, metrics_help
 from equipoise.cli._inputs import read, spread, usage
+from equipoise.cli._reading import (
+    AtLeast,
+    Classes,
+    Columns,
+    Exchangeable,
+    Kind,
+    Layout,
+    OnMissing,
+    Positive,
+    PredictionColumns,
+    PredictionLayout,
+    Repeats,
+)
 from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
 if TYPE_CHECKING:
@@ -128,73 +141,17 @@ def evaluate(
         str,
         typer.Option(rich_help_panel=DOUBT, help="`percentile`, `basic` or `normal`."),
     ] = "percentile",
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
-        ),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="All classes, comma-separated, or a .txt file with one per line; grades "
-            "lowest first.",
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
-    ] = None,
-    at_least: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
-    ] = None,
-    exchangeable: Annotated[
-        bool,
-        typer.Option(
-            "--exchangeable",
-            rich_help_panel=MEANING,
-            help="Annotator names are arbitrary slots, not persons.",
-        ),
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
-        ),
-    ] = None,
-    prediction_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="The same for the predictions."),
-    ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Annotations: `auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
-        ),
-    ] = "auto",
-    prediction_layout: Annotated[
-        str,
-        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
-    ] = "auto",
-    repeats: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
-        ),
-    ] = "keep",
-    on_missing: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Items that only one side has: `error`, or `drop` and say so.",
-        ),
-    ] = "error",
+    kind: Kind = None,
+    classes: Classes = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    exchangeable: Exchangeable = False,
+    columns: Columns = None,
+    prediction_columns: PredictionColumns = None,
+    layout: Layout = "auto",
+    prediction_layout: PredictionLayout = "auto",
+    repeats: Repeats = "keep",
+    on_missing: OnMissing = "error",
     out: Annotated[
         Path | None,
         typer.Option(

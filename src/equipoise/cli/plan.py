@@ -7,6 +7,18 @@ import typer
 
 from equipoise.cli._inputs import read, spread
 from equipoise.cli._options import checked, words
+from equipoise.cli._reading import (
+    AtLeast,
+    Classes,
+    Columns,
+    Exchangeable,
+    Kind,
+    Layout,
+    Positive,
+    PredictionColumns,
+    PredictionLayout,
+    Repeats,
+)
 from equipoise.cli._screen import output, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -118,45 +130,16 @@ def plan(
         str | None,
         typer.Option(rich_help_panel=MEANING, help="Which question, when there are several."),
     ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Kind of labels; inferred if left out."),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="All classes, comma-separated."),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
-    ] = None,
-    at_least: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
-    ] = None,
-    exchangeable: Annotated[
-        bool,
-        typer.Option(
-            "--exchangeable", rich_help_panel=MEANING, help="Annotators are arbitrary slots."
-        ),
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="Other names, OURS=THEIRS: `item=Study`."),
-    ] = None,
-    prediction_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="The same for the predictions."),
-    ] = None,
-    layout: Annotated[
-        str, typer.Option(rich_help_panel=FILES, help="As in `evaluate`.")
-    ] = "auto",
-    prediction_layout: Annotated[
-        str, typer.Option(rich_help_panel=FILES, help="As in `evaluate`.")
-    ] = "auto",
-    repeats: Annotated[
-        str, typer.Option(rich_help_panel=FILES, help="As in `evaluate`.")
-    ] = "keep",
+    kind: Kind = None,
+    classes: Classes = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    exchangeable: Exchangeable = False,
+    columns: Columns = None,
+    prediction_columns: PredictionColumns = None,
+    layout: Layout = "auto",
+    prediction_layout: PredictionLayout = "auto",
+    repeats: Repeats = "keep",
 ) -> None:
     """How many items, how many votes on each, and which votes next?
 

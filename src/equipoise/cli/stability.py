@@ -7,26 +7,28 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.cli._options import checked, words
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import (
-    DOUBT,
+from equipoise.cli._reading import (
     FILES,
-    RESULT,
-    AsJson,
     AtLeast,
     Classes,
     Columns,
     Exchangeable,
-    Given,
     Kind,
     Layout,
-    Level,
-    Metrics,
     OnMissing,
     Positive,
     PredictionColumns,
     PredictionLayout,
     Repeats,
+)
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._stability_options import (
+    DOUBT,
+    RESULT,
+    AsJson,
+    Given,
+    Level,
+    Metrics,
     Replicates,
     Scores,
     Seed,
