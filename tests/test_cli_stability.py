@@ -1,63 +1,25 @@
-"""`equipoise stability`, `compare` and `report --export` as a user meets them."""
+"""`equipoise stability` as a user meets it."""
 
 import csv
 import json
-import shutil
-import sys
+import re
 from io import StringIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from equipoise import cli
-
-QUICK = ("--replicates", "20", "--most", "5")
-FILES = ("-a", "votes.csv", "-p", "scores.csv")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A small study with attributes, and its evaluation."""
-    folder = tmp_path_factory.mktemp("study")
-    random = np.random.default_rng(1)
-    evidence = random.standard_normal(40)
-    lines = ["item,annotator,label"]
-    for reader in range(4):
-        said = evidence + random.standard_normal(40) > 0
-        lines += [f"{i},r{reader},{int(vote)}" for i, vote in enumerate(said)]
-    (folder / "votes.csv").write_text("\n".join(lines) + "\n")
-    noisy = [evidence + noise * random.standard_normal(40) for noise in (0.3, 0.5, 2.0)]
-    lines = ["item,good,fair,[weak]"]
-    lines += [
-        ",".join([str(i), *map(repr, map(float, x))]) for i, x in enumerate(np.transpose(noisy))
-    ]
-    (folder / "scores.csv").write_text("\n".join(lines) + "\n")
-    lines = ["item,site", *(f"{i},{'north' if i % 2 else 'south'}" for i in range(40))]
-    (folder / "items.csv").write_text("\n".join(lines) + "\n")
-    return folder
+from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
 
 @pytest.fixture
-def study(made, tmp_path, monkeypatch):
-    for path in made.iterdir():
-        shutil.copy(path, tmp_path)
+def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return write_study(tmp_path)
 
 
 @pytest.fixture
 def equipoise(monkeypatch, capsys):
-    """Run one verb in this process; returns exit code, output and messages."""
-    monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
-        code = cli.run()
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return caller(monkeypatch, capsys)
 
 
 def table(path):
@@ -103,7 +65,14 @@ def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equip
     assert any(name.startswith("figures/") and name.endswith(".svg") for name in there)
     rows = table(study / "s/tables/leave_one_out.csv")
     assert float(rows[0]["shift"]) == record["leave_one_out"]["rows"][0]["shift"]
-    assert {one["name"] for one in record["inputs"]} == {"votes.csv", "scores.csv"}
+    assert {(one["role"], one["path"]) for one in record["inputs"]} == {
+        ("annotations", "../votes.csv"), ("predictions", "../scores.csv"),
+        ("attributes", "../items.csv"),
+    }  # fmt: skip
+    assert record["title"] == "How stable is the ranking? (votes.csv)"
+    tables = len({one.stem for one in (study / "s/tables").iterdir()})
+    figures = len(list((study / "s/figures").iterdir()))
+    assert f"{tables} tables (CSV, Markdown, LaTeX), {figures} figures" in said
     code, _, said = equipoise(*words)
     assert code == 1 and "already holds stability.json, report.html" in said
     assert equipoise(*words, "--overwrite", "--only", "flips")[0] == 0
@@ -143,35 +112,12 @@ def test_a_run_is_enough(equipoise):
     assert code == 1 and "holds an evaluation (run.json)" in said and "run-stability" in said
 
 
-def test_a_run_without_its_files_says_what_to_give(study, equipoise):
-    evaluated(equipoise)
-    (study / "deep").mkdir()
-    (study / "votes.csv").rename(study / "deep" / "votes.csv")
-    words = ("stability", "run", *QUICK, "--only", "flips", "--json")
-    code, _, said = equipoise(*words)
-    assert code == 1
-    assert "neither beside the run" in said and "give its place: -a votes.csv" in said
-    assert equipoise(*words, "-a", "deep/votes.csv")[0] == 0
-    (study / "votes.csv").write_text((study / "deep/votes.csv").read_text() + "0,r9,1\n")
-    code, _, said = equipoise(*words)
-    assert code == 1 and "'votes.csv' is changed since" in said
-    code, _, said = equipoise(*words, "-a", "votes.csv")
-    assert code == 0 and "not the file that was evaluated" in said
-
-
-def test_the_reading_of_a_run_carries_over(study, equipoise):
-    text = (study / "votes.csv").read_text()
-    (study / "votes.csv").write_text(text.replace("item,", "Study,"))
-    evaluated(equipoise, "--columns", "item=Study")
-    code, out, said = equipoise("stability", "run", *QUICK, "--only", "flips", "--json")
-    assert code == 0, said
-    assert json.loads(out)["data"]["items"] == 40
-
-
 @pytest.mark.parametrize(
     ("words", "told", "exit_code"),
     [
         (("stability",), "nothing to read", 1),
+        (("stability", *FILES, "--only", ""), "expected analyses, for example", 2),
+        (("stability", *FILES, "--only", " , "), "expected analyses, for example", 2),
         (("stability", *FILES, "--only", "flip"), "did you mean 'flips'", 2),
         (("stability", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
         (("stability", *FILES, "--labels", "sofd"), "did you mean 'soft'", 2),
@@ -179,17 +125,13 @@ def test_the_reading_of_a_run_carries_over(study, equipoise):
         (("stability", *FILES, "--only", "subgroups"), "no attributes of items", 1),
         (("stability", "nowhere"), "no run.json", 1),
         (("stability", "-a", "votse.csv", "-p", "scores.csv"), "did you mean 'votes.csv'", 1),
-        (("compare", "good", *FILES), "expected two models", 2),
-        (("compare", "good", "wek", *FILES), "expected one of", 1),
-        (("report", "nowhere", "--export", "x"), "no run.json", 1),
     ],
 )  # fmt: skip
 def test_bad_input_is_met_with_a_sentence(study, equipoise, words, told, exit_code):
     before = sorted(study.iterdir())
-    quick = () if words[0] == "report" else ("--replicates", "20")
-    code, out, said = equipoise(*words, *quick)
+    code, out, said = equipoise(*words, "--replicates", "20")
     assert code == exit_code, said
-    assert told in " ".join(said.replace("│", " ").split()) and not out
+    assert told in flat(said) and not out
     assert sorted(study.iterdir()) == before
 
 
@@ -204,31 +146,99 @@ def test_refusals_speak_of_options(equipoise):
 
 
 @pytest.mark.usefixtures("study")
-def test_two_models_fit_on_one_screen(equipoise):
-    code, out, said = equipoise("compare", "good", "[weak]", *FILES, *QUICK)
+def test_the_verdict_comes_first_and_words_are_explained(equipoise):
+    code, out, said = equipoise("stability", *FILES, *QUICK, "--only", "ranking,leave_one_out")
     assert code == 0, said
-    for words in ("By soft auroc good is better than [weak] by", "good minus [weak]",
-                  "P(good better)", "changed votes", "The experts' view", "worth"):  # fmt: skip
-        assert words in out, words
-    assert len(out.splitlines()) < 40
-    assert "Resampling: panel" in said
-    evaluated(equipoise)
-    code, out, _ = equipoise("compare", "run", "good", "[weak]", *QUICK, "--json")
-    facts = json.loads(out)
-    assert code == 0 and len(facts["differences"]) == 4
-    assert facts["differences"][0]["a"] == "good"
+    first, second = flat(out).partition(" Data drawn anew")[0].split(" P(best) ")
+    assert (
+        first.startswith("good leads ") and "soft AUROC" in first and "ahead of fair" in first
+    )
+    assert re.search(r"95% interval [−+]0\.\d+ to \+0\.\d+", first)
+    assert re.fullmatch(
+        r"with items and annotators drawn anew: good \d+% and fair \d+%.", second
+    )
+    for word in ("Spearman, Kendall's tau-b: mean rank correlation", "Soft wins: the share",
+                 "Cohen's kappa of the majority's labels"):  # fmt: skip
+        assert flat(out).count(word) == 1, word
 
 
-def test_a_run_is_exported_for_a_paper(study, equipoise):
+@pytest.mark.usefixtures("study")
+def test_each_analysis_that_was_asked_but_is_impossible_is_named(equipoise):
+    asked = "ranking,subgroups,critical_difference"
+    code, out, said = equipoise("stability", *FILES, *QUICK, "--only", asked)
+    assert code == 0, said
+    assert "Left out: groups of items (" in out and "--attributes FILE" in flat(out)
+    assert "Left out: ranks averaged over tasks (" in out
+    assert out.count("Left out:") == 2
+
+
+@pytest.mark.usefixtures("study")
+def test_long_tables_say_how_much_more_there_is(equipoise):
+    from equipoise.cli._stability_screen import MOST
+
+    text = Path("votes.csv").read_text()
+    more = [text.replace(",r", f",more{k}_").split("\n", 1)[1] for k in range(3)]
+    Path("votes.csv").write_text(text + "".join(more))
+    words = ("stability", *FILES, "--replicates", "20", "--only", "leave_one_out")
+    code, out, said = equipoise(*words)
+    assert code == 0, said
+    assert f"... and {16 - MOST} more; --out and --json have all." in out
+
+
+def test_a_title_is_taken_over(study, equipoise):
+    words = ("stability", *FILES, *QUICK, "--only", "flips", "--out", "s")
+    assert equipoise(*words, "--title", "Four readers")[0] == 0
+    assert "<title>Four readers</title>" in (study / "s/report.html").read_text("utf-8")
     evaluated(equipoise)
-    code, _, said = equipoise("report", "run", "--export", "paper")
-    assert code == 0 and "methods.md" in said
-    header = json.loads((study / "run/run.json").read_text())
-    rows = table(study / "paper/tables/values.csv")
-    assert [float(row["value"]) for row in rows] == [row["value"] for row in header["rows"]]
-    methods = (study / "paper/methods.md").read_text()
-    assert "3 models" in methods and f"equipoise {header['equipoise']} (seed 0)" in methods
-    assert "efron" in (study / "paper/references.bib").read_text()
-    assert r"\toprule" in (study / "paper/tables/agreement.tex").read_text()
-    code, _, said = equipoise("report", "run", "--export", "paper")
-    assert code == 1 and "there already" in said
+    words = ("stability", "run", *QUICK, "--only", "flips", "--overwrite", "--out", "s")
+    assert equipoise(*words)[0] == 0
+    record = json.loads((study / "s/stability.json").read_text())
+    assert record["title"] == "How stable is the ranking? (run)"
+
+
+@pytest.mark.usefixtures("study")
+def test_nothing_in_the_output_is_spelt_in_python(equipoise):
+    text = Path("votes.csv").read_text()
+    Path("votes.csv").write_text(text.replace(",1\n", ",sick\n").replace(",0\n", ",well\n"))
+    words = ("stability", *FILES, *QUICK, "--positive", "sick", "--labels", "hard")
+    for form in ((), ("--json",)):
+        code, out, said = equipoise(*words, *form)
+        assert code == 0, said
+        assert not re.findall(
+            r"\b(?:labels|unit|repeats|kind|on_missing)='|against\(", out + said
+        )
+
+
+@pytest.mark.usefixtures("study")
+def test_without_a_terminal_stages_are_told_in_lines(equipoise, monkeypatch):
+    from equipoise.cli import _screen
+
+    monkeypatch.setattr(_screen, "PATIENCE", 0.0)
+    code, _, said = equipoise(
+        "stability", *FILES, *QUICK, "--out", "s", "--only", "flips,ranking"
+    )
+    assert code == 0
+    stages = [line for line in said.splitlines() if line.endswith(" ...")]
+    assert stages == list(dict.fromkeys(stages)) and "analyses ..." in stages
+    rest = [line for line in said.splitlines() if line not in stages]
+    assert all(line.startswith(("Note: ", "Wrote ")) for line in rest), rest
+    assert "\x1b" not in said and "\r" not in said
+
+
+def test_a_bar_tells_the_time_left():
+    from time import sleep
+
+    from rich.console import Console
+
+    from equipoise.cli._bar import TimeLeft, bar
+
+    screen = StringIO()
+    with bar(Console(file=screen, force_terminal=True, width=100)) as drawn:
+        task = drawn.add_task("analyses", total=None)
+        assert TimeLeft().render(drawn.tasks[0]).plain == ""
+        for done in range(1, 6):
+            drawn.update(task, completed=done, total=10)
+            sleep(0.01)
+        drawn.refresh()
+    shown = re.sub(r"\x1b\[[\d;?]*\w", "", screen.getvalue())
+    assert re.search(r"analyses \S+ 0:00:0\d 0:00:0\d left", shown), shown

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.datasets import CATALOGUE, LOADERS, chexpert, cifar10h, dermatology_ddx
+from equipoise.datasets import (
+    CATALOGUE,
+    LOADERS,
+    chexpert,
+    cifar10h,
+    dermatology_ddx,
+    sleep_dodh,
+)
 from equipoise.datasets._store import VARIABLE, File, Source, fetched, located
 
 needs_data = pytest.mark.skipif(
@@ -86,8 +93,19 @@ def test_every_source_is_pinned_and_cited(name):
     assert source.licence
     assert source.citation
     for file in source.files.values():
-        assert file.url.startswith("https://")
+        assert file.url.startswith("https://") == source.published
         assert len(file.sha256) == 64
+
+
+def test_a_set_that_is_not_published_says_which_folder_it_needs(monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"not here .*sleep_dodh.csv.* in \$EQUIPOISE_DATA/votes"
+    ):
+        sleep_dodh()
+    monkeypatch.delenv(VARIABLE)
+    with pytest.raises(InputError, match="no EQUIPOISE_DATA is set"):
+        sleep_dodh()
 
 
 @needs_data
@@ -132,6 +150,23 @@ def test_dermatology_ddx():
         "low": 201, "medium": 150, "high": 68,
     }  # fmt: skip
     assert study.risk.codes(votes.classes)[votes.classes.index("Melanoma")] == 2
+
+
+@needs_data
+def test_sleep_dodh():
+    study = sleep_dodh()
+    votes = study.annotations
+    assert (len(votes.items), len(votes.annotators), len(votes.groups)) == (25_440, 5, 25)
+    assert len(votes) == 126_274 and votes.classes == ("Wake", "N1", "N2", "N3", "REM")
+    assert [len(one.items) for one in study.predictions] == [22_180] * 6
+    assert {votes.groups[g] for g in votes.group[:100]} == {"night 0"}
+    # scorer 1 calls the first half-minute Wake, as one model alone does not
+    row = (votes.item == votes.items.index("0")) & (votes.annotator == 0)
+    assert votes.label[row].tolist() == [0] and votes.annotators[0] == "scorer 1"
+    first = {
+        one.model: int(one.values[one.items.index("0")].argmax()) for one in study.predictions
+    }
+    assert [name for name, stage in first.items() if stage] == ["Chambon et al."]
 
 
 @needs_data

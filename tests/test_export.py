@@ -96,3 +96,29 @@ def test_the_paragraph_says_what_was_run():
     for part in ("2 models", "cnn", "4 items", "8 votes", "AUROC", "50 bootstrap", "seed 3",
                  "items and annotators", "95 % intervals"):  # fmt: skip
         assert part in text
+
+
+@pytest.mark.parametrize(("kind", "said"), [("panel", "effective number of annotators"),
+                                            ("votes", "the votes of an item"),
+                                            ("items", ""), ("items x panel", "")])  # fmt: skip
+def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
+    from equipoise.run.record import Provenance, record
+
+    votes = equipoise.Annotations(
+        kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
+        item=np.repeat(np.arange(4), 2), annotator=np.tile([0, 1], 4),
+        label=np.array([0, 0, 0, 1, 1, 1, 1, 0]),
+    )  # fmt: skip
+    model = equipoise.Predictions("cnn", votes.items, np.array([0.1, 0.4, 0.9, 0.3]))
+    plan = equipoise.resample(votes, kind, replicates=20)
+    found = equipoise.evaluate(model, votes, metrics=["auroc"], resampling=plan)
+    text = methods_paragraph(record(found, Provenance(title="study", inputs=())).header)
+    assert ("sqrt(m/(m - 1))" in text) == bool(said) and said in text
+    assert (found.widening != (1.0,)) == bool(said)
+
+
+def test_leaving_out_cites_where_it_is_from():
+    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger", "cohen"]
+    text = bibtex(["flips", "subgroups"])
+    for part in ("arXiv:2011.14999", "volume = {6}, number = {2}, pages = {65--70}"):
+        assert part in text

@@ -165,6 +165,46 @@ def test_the_planned_study_has_the_power_that_was_asked_for(metric):
         )  # 0.023 Monte Carlo error, and the pilot's
 
 
+def test_independent_studies_of_the_planned_size_resolve_it_as_often_as_promised():
+    """Each study is drawn anew from the population, and judged by its own interval."""
+    random = np.random.default_rng(5)
+    truth, _, scores = world(random, 100_000, 1)
+    true = gap(truth, scores)
+    _, cast, scores = world(random, 2000, 5)
+    done = plan_size(
+        models(scores), annotated(cast), models=("a", "b"), difference=true, votes=(3,),
+        simulations=0,
+    )  # fmt: skip
+    (design,) = done.designs
+    resolved, studies = 0, 600
+    for _ in range(studies):
+        _, cast, scores = world(random, design.items, 3)
+        values, covariance = metrics.influence_covariance(
+            cast.mean(axis=1), np.stack(scores), metric=metrics.named("auroc")
+        )
+        (a, ab), (_, b) = covariance
+        resolved += values[0] - values[1] > 1.96 * math.sqrt(a + b - 2 * ab)
+    monte_carlo = math.sqrt(0.8 * 0.2 / studies)
+    assert resolved / studies == pytest.approx(0.8, abs=3 * monte_carlo)
+
+
+@pytest.mark.parametrize("metric", ["brier_score", "accuracy", "ranked_probability_score"])
+def test_means_over_items_need_no_leaving_out(metric):
+    votes, both, *_ = small(items=90, votes=3)
+    if metric == "ranked_probability_score":
+        votes = replace(votes, kind="ordinal")
+    two = pilot(both, votes, metric, ("a", "b"))
+    assert two._each() is not None
+    wanted = np.ones((2, 90), dtype=bool)
+    quick = two.influence(), two.effects(wanted)
+    slow = replace(two, metric=replace(two.metric, influence=None))
+    assert slow._each() is None
+    assert_allclose(quick[0], slow.influence(), atol=1e-9)
+    assert_allclose(quick[1], slow.effects(wanted), atol=1e-9)
+    kappa = pilot(both, replace(votes, kind="ordinal"), "quadratic_weighted_kappa", ("a", "b"))
+    assert kappa.metric.influence is None or kappa._each() is None
+
+
 def test_simulated_studies_bear_out_the_formula():
     _, cast, scores = world(np.random.default_rng(2), 600, 3)
     done = plan_size(models(scores), annotated(cast), votes=(1, 3, 5), simulations=200)
@@ -313,12 +353,12 @@ def test_plans_are_deterministic_and_change_nothing():
     ("how", "words"),
     [
         ({"power": 1.2}, "plan, power: 1.2, expected a number between 0 and 1"),
-        ({"votes": (0,)}, "whole numbers of at least 1"),
+        ({"votes": (0,)}, "a whole number of at least 1"),
         ({"votes": ()}, "plan, votes: none"),
         ({"price_item": 1.0}, "two numbers of at least 0, or none"),
         ({"price_item": 0.0, "price_vote": 0.0}, "both 0"),
         ({"difference": -0.1}, "plan, difference: -0.1"),
-        ({"simulations": -1}, "-1 simulations"),
+        ({"simulations": -1}, "plan, simulations: -1"),
         ({"metric": "precision_at_10"}, "a metric of a fixed number k"),
         ({"metric": "topk_accuracy"}, "a metric of draws of possible truths"),
         ({"metric": "aurroc"}, "did you mean 'auroc'?"),
@@ -332,6 +372,79 @@ def test_bad_plans_are_refused(how, words):
     with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as refused:
         plan_size(both, votes, **how)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("how", [
+    {"simulation": 10}, {"votes": 3}, {"votes": "3"}, {"votes": (2.5,)}, {"votes": (True,)},
+    {"items": 50}, {"items": ("a",)}, {"power": "0.8"}, {"power": True}, {"level": "0.9"},
+    {"level": float("nan")}, {"simulations": 2.5}, {"simulations": "a"}, {"seed": 1.5},
+    {"seed": "a"}, {"seed": -1}, {"difference": "a"}, {"difference": float("inf")},
+    {"price_item": "a", "price_vote": 1}, {"price_item": 1, "price_vote": -1},
+    {"models": "ab"}, {"models": 3}, {"models": ("a",)}, {"models": ("a", 3)}, {"task": 3},
+    {"metric": 3}, {"metric": None}, {"progress": 3}, {"predictions": "x"},
+    {"predictions": [3]}, {"annotations": "x"},
+])  # fmt: skip
+def test_arguments_of_a_wrong_type_are_refused_in_four_parts(how):
+    votes, both, *_ = small()
+    given = {"predictions": both, "annotations": votes, **how}
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        plan_size(given.pop("predictions"), given.pop("annotations"), **given)
+
+
+@pytest.mark.parametrize("how", [
+    {"number": 2.5}, {"number": "3"}, {"seed": "a"}, {"models": "ab"}, {"metric": 3},
+    {"task": 3}, {"progress": 3}, {"simulations": 3},
+])  # fmt: skip
+def test_next_items_of_a_wrong_type_are_refused_in_four_parts(how):
+    votes, both, *_ = small()
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        next_items(both, votes, **how)
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        next_items(both, votes, number=3).write(3)
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        plan_ranking("x", votes)
+
+
+def test_a_chance_that_no_difference_reaches_too_is_refused():
+    votes, both, *_ = small()
+    with pytest.raises(InputError, match=r"more than 0\.45, the chance of a study without any"):
+        plan_size(both, votes, power=0.02, level=0.1)
+    with pytest.raises(InputError, match="plan, power"):
+        plan_size(both, votes, power=0.025)
+    sizes = [
+        plan_size(both, votes, power=power, simulations=0).designs[0].items
+        for power in (0.1, 0.5, 0.8)
+    ]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[2]
+
+
+def test_without_prices_the_plan_says_why_it_names_this_design():
+    votes, both, *_ = small(items=120)
+    done = plan_size(both, votes, simulations=0, votes=(1, 4))
+    one, four = done.designs
+    assert done.finding.endswith(
+        f"collect {four.items:,} items with 4 votes each (as many votes per item as in the "
+        f"pilot; fewest votes in all: {one.items:,} items with 1 vote each; the prices of an "
+        "item and of a vote would decide)."
+    )
+    near = plan_size(both, votes, simulations=0, votes=(1, 3)).finding
+    assert "of these designs the nearest to the 4 of the pilot" in near
+    single = plan_size(both, votes, simulations=0, votes=(3,)).finding
+    assert single.endswith("items with 3 votes each.")
+
+
+def test_the_chance_of_a_wrong_order_is_that_after_simulated_votes():
+    """Draw the difference with all votes, and what is known of it after the new ones."""
+    votes, both, *_ = small(items=60, votes=3)
+    found = next_items(both, votes, number=30)
+    now, then = found.wrong_order()
+    random = np.random.default_rng(1)
+    gone = float(found.gain.sum())
+    known = found.difference + random.normal(size=200_000) * math.sqrt(gone)
+    true = known + random.normal(size=200_000) * math.sqrt(found.variance - gone)
+    assert now == pytest.approx(np.mean(true < 0), abs=0.004)
+    assert then == pytest.approx(np.mean((known > 0) != (true > 0)), abs=0.004)
+    assert f"on the {len(votes.items)} items of the pilot" in found.finding
 
 
 def test_bad_pilots_are_refused():

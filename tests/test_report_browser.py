@@ -360,7 +360,30 @@ def test_stability_prints_its_figures_and_is_reached_by_the_skip_link(visit):
     page = visit("stability")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("location.hash") == "#ranking"
+    assert page.evaluate("location.hash") == "#verdict"
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()
     assert page.locator("#ranking svg").first.is_visible()
+
+
+def test_a_model_of_the_front_table_is_highlighted_in_all_figures_by_keyboard(visit):
+    page = visit("stability")
+    name = page.locator(".front .pin").first
+    name.focus()
+    page.keyboard.press("Enter")
+    assert name.get_attribute("aria-pressed") == "true"
+    chosen = page.locator(".front tbody tr").first.get_attribute("class").split()[0]
+    dim = "part => getComputedStyle(part).opacity"
+    others = page.locator(f"svg g[class^=m]:not(.{chosen})")
+    assert others.count() > 5
+    assert float(others.first.evaluate(dim)) < 0.5
+    assert float(page.locator(f"svg g.{chosen}").first.evaluate(dim)) == 1
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_caption_of_a_wide_table_wraps_on_a_telephone(visit, name):
+    page = visit(name, viewport={"width": 390, "height": 900})
+    page.eval_on_selector_all("details", "all => all.forEach(one => (one.open = true))")
+    wide = "all => all.map(one => one.getBoundingClientRect().right).filter(x => x > 390)"
+    assert page.locator("caption span").count() > 3
+    assert page.eval_on_selector_all("caption span", wide) == []

@@ -36,7 +36,10 @@ from equipoise.report.svg import drawing, text
 from tests.report_stability_sample import BAD, STUDIES, facts_of, sample
 
 SPACE = "{http://www.w3.org/2000/svg}"
-ASKED = {"threshold", "centre", "reliability", "coverage", "prevalence", "level"}
+ASKED = {
+    "threshold", "centre", "reliability", "coverage", "prevalence", "level", "certainty",
+    "curves", "shares", "sure",
+}  # fmt: skip
 SOME = pytest.mark.parametrize("name", STUDIES)
 
 
@@ -70,7 +73,8 @@ def section(page, anchor):
 def changed(facts, new):
     """The same facts with another thing in the place of every broken number."""
     if isinstance(facts, dict):
-        return {k: one if k in ASKED else changed(one, new) for k, one in facts.items()}
+        kept = {k for k, one in facts.items() if k in ASKED and not isinstance(one, dict)}
+        return {k: one if k in kept else changed(one, new) for k, one in facts.items()}
     if isinstance(facts, list):
         return [changed(one, new) for one in facts]
     return new if isinstance(facts, float) else facts
@@ -96,14 +100,30 @@ def test_every_analysis_has_its_finding_or_the_reason_why_not(name):
     page = render_stability(facts)
     asked = [one for one in ANALYSES if one in facts]
     assert len(asked) > 3
+    reasons = section(page, "left-out") if "<section id=left-out " in page else ""
     for one in asked:
-        entry, words = facts[one], section(page, ANALYSES[one].anchor)
+        entry, about = facts[one], ANALYSES[one]
         said = entry.get("left_out") or entry.get("finding") or "agree"
         clean = " ".join(re.sub("[\x00\u202e]", "\ufffd", said).split())
-        assert clean in words, one
-        assert ("Left out:" in words) == ("left_out" in entry)
+        shows = f"<section id={about.anchor} " in page
+        assert clean in (section(page, about.anchor) if shows else reasons), one
+        assert not (shows and "left_out" in entry)
+        assert (about.title in reasons) != shows, one
     for one in set(ANALYSES) - set(asked):
         assert f"<section id={ANALYSES[one].anchor} " not in page
+        assert ANALYSES[one].title not in page
+
+
+@SOME
+def test_a_section_has_a_finding_a_figure_numbers_and_a_note(name):
+    page = render_stability(sample(name))
+    without = {"verdict", "left-out", "method"}
+    found = set(re.findall(r"<section id=([\w-]+) ", page)) - without
+    assert found
+    for anchor in found:
+        part = page.split(f"<section id={anchor} ")[1].split("</section>")[0]
+        for mark in ("<p class=finding>", "<figure>", "<table", "<p class=note>"):
+            assert mark in part, (anchor, mark)
 
 
 def test_the_whole_study_has_all_sections_and_figures():
@@ -116,7 +136,8 @@ def test_the_whole_study_has_all_sections_and_figures():
         "panel-width", "threshold-value", "threshold-rank", "experts", "experts-crowd",
         "critical-difference-auroc", "choices-value", "choices-rank", "components-value",
         "components-difference", "subgroups-entropy", "subgroups-agreement",
-        "subgroups-metric", "annotator-map",
+        "subgroups-metric", "annotator-map", "certainty", "certainty-models",
+        "certainty-ranks",
     }  # fmt: skip
     assert wanted <= set(drawn)
     assert "vote-cutoffs" in figures(sample("stability of anonymous votes"))
@@ -392,4 +413,4 @@ def test_the_page_of_chexpert_is_small():
 
     study = chexpert()
     facts = facts_of(study.predictions, study.annotations, replicates=10, most=2)
-    assert len(render_stability(facts).encode()) < 400_000
+    assert len(render_stability(facts).encode()) < 300_000

@@ -172,14 +172,14 @@ def test_two_models_are_compared_as_the_evaluation_does():
     assert row["value"] == pytest.approx(-gap.value)
     assert row["low"] == pytest.approx(-gap.high)
     assert row["p_better"] == pytest.approx(1 - gap.p_better)
-    assert found["finding"].startswith("By soft auroc good is better than weak by")
+    assert found["finding"].startswith("By soft AUROC good is better than weak by")
     other = compare_facts(("good", "weak"), given, votes(), how)
     assert [-one["value"] for one in other["differences"]] == pytest.approx(
         [one["value"] for one in found["differences"]]
     )
     brier = StabilityHow(metrics=["brier_score"], replicates=30, most=5)
     lower = compare_facts(("good", "weak"), given, votes(), brier)
-    assert lower["finding"].startswith("By soft brier_score good is better than weak by")
+    assert lower["finding"].startswith("By Brier score good is better than weak by")
 
 
 def test_models_that_are_not_there_are_refused():

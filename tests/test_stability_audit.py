@@ -83,12 +83,17 @@ def test_ends_hold_the_value_and_what_is_certain(size, data):
 @pytest.mark.parametrize(
     ("pools", "found", "words"),
     [
-        ([], 3, "0 pools"),
+        ([], 3, "a list of at least one Pool"),
         ([Pool("p", 10, 11, 20)], 3, "pool 'p': 11 of 10 audited, of 20"),
         ([Pool("p", 10, 1, 9)], 3, "positives <= audited <= size"),
         ([Pool("p", 0, 0, 9)], 3, "at least 1 audited"),
         ([Pool("p", 1, 0, 9), Pool("p", 1, 0, 9)], 3, "more than once"),
-        ([Pool("p", 1, 0, 9)], -1, "-1 found"),
+        ([Pool("p", 1, 0, 9)], -1, "audit, found: -1"),
+        ([Pool("p", 1, 0, 9)], math.nan, "audit, found: nan"),
+        ([Pool("p", 150.5, 0, 900)], 3, "pool 'p', audited: 150.5"),
+        ([Pool("p", 150, positives=True, size=900)], 3, "pool 'p', positives: True"),
+        (Pool("p", 1, 0, 9), 3, "a list of at least one Pool"),
+        ([("p", 1, 0, 9)], 3, "a list of at least one Pool"),
     ],
 )
 def test_bad_audits_are_refused(pools, found, words):
@@ -159,8 +164,12 @@ def test_reevaluation_is_deterministic_and_takes_other_metrics():
         ({"pool": {}}, "no pool for 'new-0'"),
         ({"sizes": {"first": 15}}, "for 'second'"),
         ({"sizes": {"first": 4, "second": 3}}, "less than was audited, for 'first'"),
-        ({"labels": "firm"}, "labels hard or soft"),
-        ({"replicates": 0}, "0 replicates"),
+        ({"labels": "firm"}, "one of hard, soft"),
+        ({"replicates": 0}, "audit, replicates: 0"),
+        ({"replicates": 2.5}, "audit, replicates: 2.5"),
+        ({"seed": -1}, "audit, seed: -1"),
+        ({"level": "a"}, "audit, level: 'a'"),
+        ({"sizes": {"first": 15.5, "second": 3}}, "size of pool 'first': 15.5"),
     ],
 )
 def test_bad_reevaluations_are_refused(more, words):
@@ -177,3 +186,88 @@ def test_an_audit_of_the_benchmark_itself_is_refused():
     short = [Predictions("short", OLD, SCORES["good"][:40])]
     with pytest.raises(InputError, match="unknown"):
         reevaluate(short, labelled(OLD, LABELS[:40]), audited())
+
+
+def test_the_sum_of_pools_covers():
+    """Distances that add in squares: three pools of different shares, 2,000 audits."""
+    random = np.random.default_rng(4)
+    shape = [(40, 1960, 150), (300, 700, 100), (5, 1995, 200)]
+    truth, inside = 345, 0
+    for _ in range(2000):
+        pools = [
+            Pool(str(k), n, int(random.hypergeometric(yes, no, n)), yes + no)
+            for k, (yes, no, n) in enumerate(shape)
+        ]
+        _, low, high = audit(pools, 10).missed
+        inside += low <= truth <= high
+    assert 0.93 <= inside / 2000 <= 0.98
+
+
+def test_sentences_of_audits_at_the_edges():
+    none = audit([Pool("p", 150, 0, 5000)], 120)
+    assert none.finding.startswith("None of 150 audited items is positive; ")
+    assert "at most 121 of the audited pool may be" in none.finding
+    whole = audit([Pool("p", 50, 0, 50)], 3)
+    assert "none was missed: the retrieval found 100.0% of those there are" in whole.finding
+    nothing = audit([Pool("p", 50, 0, 50)], 0)
+    assert "none was missed, and the retrieval found none" in nothing.finding
+    lost = audit([Pool("p", 50, 5, 500)], 0)
+    assert "and the retrieval found none" in lost.finding
+    for one in (none, whole, nothing, lost):
+        assert "nan" not in one.finding
+    with pytest.raises(InputError, match="audit, level: 'a'"):
+        audit([Pool("p", 1, 0, 9)], 3, level="a")
+
+
+def test_reevaluation_refuses_what_it_cannot_score():
+    bench = labelled(OLD, LABELS[:40])
+    cases = [
+        ({"metric": "expected_calibration_error"}, MODELS, "a metric that takes no weights"),
+        ({"metric": "entropy_correlation"}, MODELS, "a metric that takes no weights"),
+        ({}, [], "expected at least one model"),
+        ({}, [MODELS[0], MODELS[0]], "'good' more than once"),
+    ]
+    for how, models, words in cases:
+        with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as refused:
+            reevaluate(models, bench, audited(), **how)
+        assert words in str(refused.value)
+    other = Annotations(
+        kind="binary", items=OLD, classes=("well", "sick"), item=np.arange(40),
+        label=LABELS[:40],
+    )  # fmt: skip
+    with pytest.raises(InputError, match="positive class 'yes', expected 'sick'"):
+        reevaluate(MODELS, other, audited())
+
+
+def test_things_of_another_type_are_refused():
+    bench = labelled(OLD, LABELS[:40])
+    calls = [
+        lambda: audit(3, 4),
+        lambda: audit(None, 4),
+        lambda: reevaluate(3, bench, audited()),
+        lambda: reevaluate(MODELS, "votes.csv", audited()),
+        lambda: reevaluate(MODELS, bench, 5),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+            call()
+
+
+def test_infinite_and_undefined_values_are_said_in_words():
+    bench = labelled(OLD, LABELS[:40])
+    wrong = np.where(LABELS == 1, 0.9, 0.1)
+    wrong[40] = 1.0 - LABELS[40]
+    models = [
+        Predictions("bold", OLD + NEW, wrong),
+        Predictions("shy", OLD + NEW, wrong * 0 + 0.5),
+    ]
+    done = reevaluate(models, bench, audited(replicates=20), metric="log_score")
+    assert "log score changes most for bold: by ∞" in done.finding
+    assert "nan" not in done.finding
+    wrong[0] = 1.0 - LABELS[0]
+    lost = reevaluate(models[:1], bench, audited(replicates=5), metric="log_score")
+    assert "inf" not in lost.finding
+    gone = Predictions("bold", OLD + NEW, wrong)
+    none = reevaluate(gone, bench, audited(replicates=5), metric="log_score")
+    assert "the change of log score is undefined." in none.finding
+    assert "The order" not in none.finding

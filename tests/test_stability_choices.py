@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2, friedmanchisquare, studentized_range
+from scipy.stats import chi2, friedmanchisquare, spearmanr, studentized_range
 
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.annotations import Annotations
@@ -14,8 +14,9 @@ from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
+from equipoise.stability._choice_words import DEPENDS, HOLDS, LEANS, LEVEL
 from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite
-from equipoise.stability.choices import DEPENDS, HOLDS, LEANS, LEVEL, aggregation_choices
+from equipoise.stability.choices import aggregation_choices
 from equipoise.stability.components import variance_components
 from equipoise.stability.critical_difference import critical_difference, friedman, nemenyi
 from tests.strategies import names
@@ -94,6 +95,20 @@ def test_identical_models_are_level_and_never_apart():
     found = critical_difference(evaluated(truth, twins), "auroc")
     assert_array_equal(found.average, [1.5, 1.5])
     assert np.isnan(found.p_value) and found.cliques == (("model-0", "twin"),)
+    assert found.finding == (
+        "All 2 models are level by soft AUROC in each of the 3 tasks: their ranks tell nothing "
+        "apart."
+    )
+
+
+@pytest.mark.parametrize("change", [
+    {"evaluation": None}, {"evaluation": "run"}, {"metric": None}, {"labels": 1},
+    {"alpha": "a"}, {"alpha": float("nan")}, {"alpha": True}, {"alpha": 0},
+])  # fmt: skip
+def test_a_critical_difference_of_something_else_is_refused_in_four_parts(change):
+    given = {"evaluation": evaluated(*world(1, tasks=3)), "metric": "auroc", **change}
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        critical_difference(**given)
 
 
 def test_fewer_than_three_tasks_leave_it_undefined():
@@ -185,13 +200,62 @@ def test_groups_are_drawn_as_wholes_in_choices_too():
         ({"models": ["dawid"]}, "did you mean 'dawid_skene'"),
         ({"models": []}, "at least one"),
         ({"reliabilty": [1]}, "did you mean 'reliabilities'"),
-        ({"reliabilities": [-1.0]}, "positive reliability"),
+        ({"reliabilities": [-1.0]}, "expected a number above 0; 1 is usual"),
     ],
 )
 def test_bad_choices_are_refused_with_a_remedy(change, message):
     truth, given = world(3, tasks=1, models=2)
     with pytest.raises(InputError, match=message):
         aggregation_choices(given, truth, **{**FEW, **change})
+
+
+def test_orders_are_compared_with_the_mean_vote_wherever_it_stands():
+    truth, given = world(3, tasks=1)
+    found = aggregation_choices(given, truth, models=["majority_vote", "mean_vote"], **FEW)
+    assert found.reference == "mean vote"
+    rows = {(r["aggregation"], r["metric"], r["labels"]): r for r in found.rank_changes()}
+    assert {row["reference"] for row in rows.values()} == {"mean vote"}
+    assert rows["mean_vote", "auroc", "soft"]["spearman"] == 1
+    first, second = found.values[:, 0, 0, 1]
+    assert_allclose(rows["majority_vote", "auroc", "soft"]["spearman"],
+                    spearmanr(first, second)[0])  # fmt: skip
+    other = aggregation_choices(given, truth, models=["dirichlet"], reliabilities=[2], **FEW)
+    assert other.reference == "dirichlet 2"
+
+
+def test_what_fits_say_names_task_and_aggregation_in_one_sentence():
+    truth, given = world(3, tasks=3)
+    found = aggregation_choices(given, truth, models=["majority_vote", "mean_vote"], **FEW)
+    about = [note for note in found.notices if "no strict majority." in note]
+    assert len(about) == 1 and about[0].startswith("Majority vote: ")
+    for task in truth.tasks:
+        level = (truth.label.reshape(3, ITEMS, PANEL)[int(task[-1])].sum(axis=1) == 2).sum()
+        assert f"{level} ({task})" in about[0]
+
+
+def test_one_model_and_one_comparison_are_told_as_such():
+    truth, given = world(3, tasks=1, models=1)
+    alone = aggregation_choices(given, truth, **FEW)
+    assert "soft AUROC of model-0 lies between" in alone.finding
+    assert alone.conclusions() == []
+    twin = [*given, replace(given[0], model="twin")]
+    level = aggregation_choices(twin, truth, models=["mean_vote"], **FEW)
+    assert level.finding == (
+        "Under one aggregation, the best is model-0 or twin by soft AUROC; the comparison of "
+        "the two models is level under all of them."
+    )
+
+
+@pytest.mark.parametrize("change", [
+    {"predictions": "x"}, {"annotations": "x"}, {"metrics": "auroc"}, {"models": "glad"},
+    {"models": 3}, {"reliabilities": "1"}, {"reliabilities": ["1"]}, {"reliabilities": 1.0},
+    {"draws": 1.5}, {"draws": 0}, {"threshold": "a"}, {"seed": "a"}, {"replicates": "9"},
+])  # fmt: skip
+def test_choices_of_a_wrong_type_are_refused_in_four_parts(change):
+    truth, given = world(3, tasks=1, models=2)
+    how = {"predictions": given, "annotations": truth, **FEW, **change}
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        aggregation_choices(how.pop("predictions"), how.pop("annotations"), **how)
 
 
 def by_source(found, result, task=""):
@@ -207,10 +271,11 @@ def test_only_item_noise_leaves_nothing_to_annotators_votes_and_models():
         for source in ("annotators", "votes", "model choice"):
             assert abs(parts[source].variance) < 1e-20
             assert parts[source].share < 1e-12
-        total = parts["total (items x panel)"]
+        total = parts["total (items and annotators)"]
         assert_allclose(total.variance, parts["items"].variance, rtol=1e-9)
         assert abs(parts["interaction"].share) < 1e-9
-    assert "moves most with items" in found.finding
+    assert found.finding.startswith("Items move the difference ")
+    assert "against annotators 0, votes 0 and model choice 0." in found.finding
 
 
 def test_components_are_the_variances_of_the_replicates():
@@ -268,7 +333,7 @@ def test_anonymous_votes_take_their_total_from_votes():
     found = variance_components(given, truth.anonymous(), labels="hard", **FEW)
     assert found.total == "items x votes"
     assert set(by_source(found, "model-0")) == {
-        "items", "votes", "total (items x votes)", "model choice", "interaction"
+        "items", "votes", "total (items and votes)", "model choice", "interaction"
     }  # fmt: skip
     with pytest.raises(InputError, match="at least 2"):
         variance_components(given, truth, replicates=1)
@@ -288,7 +353,7 @@ def test_the_leaderboard_under_every_choice_and_source():
     assert {HOLDS, LEANS, DEPENDS, LEVEL} == set(verdicts)
     parts = variance_components(study.predictions, study.annotations, replicates=100)
     total = by_source(parts, "hieupham", MACRO)
-    assert total["items"].variance < total["total (items x panel)"].variance
+    assert total["items"].variance < total["total (items and annotators)"].variance
     assert 0 < total["annotators"].low < total["annotators"].variance
     done = critical_difference(evaluate(study.predictions, study.annotations), "auroc")
     assert len(done.tasks) == 5 and done.p_value > 0.05 and len(done.cliques) == 1

@@ -1,7 +1,8 @@
 """Experts as competitors: hand-made panels, loops written by hand, experts of known skill."""
 
 import os
-from itertools import permutations
+from dataclasses import replace
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.metrics import accuracy, auroc, brier_score
 from equipoise.predictions import Predictions
-from equipoise.stability import _rivals
+from equipoise.resampling import resample
+from equipoise.stability import _duels
+from equipoise.stability._groups_of_experts import drawn_sizes, groups_against
+from equipoise.stability._worth import share_ends, worth, worth_ends
 from equipoise.stability.experts import experts
 from tests.oracles import bootstrap
 from tests.strategies import names
@@ -79,7 +83,8 @@ def test_a_perfect_expert_stands_above():
     assert done.low[0] > done.high[4]
     assert done.mean_gap_low[0] > 0 > done.mean_gap_high[1]
     assert done.superior[0] > 0.9
-    assert done.superior_high[1] < 0.1
+    assert done.superior[1] < 0.1
+    assert done.superior_high[1] < 0.5
     assert done.worth[0] > 2.5
     assert done.worth[1] == 0
     assert "perfect" in done.finding
@@ -102,13 +107,14 @@ def test_the_mean_of_two_experts_is_worth_two_experts():
     assert done.worth_low[0] < 2 < done.worth_high[0]
     assert (np.diff(done.crowd) > 0).all()
     assert "the mean of" in done.worth_words(0)
-    assert any("finer scale" in said for said in done.notices)
+    assert f"worth {done.worth_words(0)} ({done.worth_range(0)})" in done.finding
+    assert "But AUROC flatters the models: experts answer yes or no" in done.finding
 
 
 def test_worth_in_words_and_in_numbers():
     lead = np.array([[-0.2, 0.1, -0.3, 0.0], [0.2, 0.2, -0.2, 0.1]])
-    assert_array_equal(_rivals.worth(np.array([1, 2]), lead), [1.5, 0, np.inf, 1])
-    assert np.isnan(_rivals.worth(np.array([1, 2]), np.array([[np.nan], [1.0]])))[0]
+    assert_array_equal(worth(np.array([1, 2]), lead), [1.5, 0, np.inf, 1])
+    assert np.isnan(worth(np.array([1, 2]), np.array([[np.nan], [1.0]])))[0]
 
 
 def test_a_model_beyond_all_experts_is_worth_more_than_there_are():
@@ -120,6 +126,121 @@ def test_a_model_beyond_all_experts_is_worth_more_than_there_are():
     )
     assert done.worth[0] == np.inf
     assert done.worth_words(0) == "more than 3 experts"
+
+
+def test_the_crowd_and_the_worth_equal_a_loop_over_all_groups():
+    """Every group of k of five experts, with gaps, by hand; no seed can move it."""
+    scores = np.clip(TRUTH * 0.3 + 0.35 + RANDOM.normal(0, 0.25, ITEMS), 0, 1)
+    truth = bootstrap.annotations(GAPS)
+    done = experts(model(scores), truth, metric="accuracy", replicates=3)
+    lead = []
+    for k in range(1, 5):
+        crowd, ours = [], []
+        for e in range(5):
+            for group in combinations([f for f in range(5) if f != e], k):
+                votes = GAPS[:, group]
+                here = ~np.isnan(GAPS[:, e]) & ~np.isnan(votes).all(axis=1)
+                labels = _labels(GAPS[here, e], "accuracy")
+                crowd.append(accuracy(labels, _labels(np.nanmean(votes[here], axis=1), "")))
+                ours.append(accuracy(labels, _labels(scores[here], "")))
+        assert_allclose(done.crowd[k - 1], np.mean(crowd), atol=1e-12)
+        lead.append([np.mean(crowd) - np.mean(ours)])
+    assert_allclose(done.worth, worth(np.arange(1, 5), np.array(lead)), atol=1e-9)
+    again = experts(model(scores), truth, metric="accuracy", replicates=3, seed=8)
+    assert_array_equal(done.worth, again.worth)
+    assert_array_equal(done.crowd, again.crowd)
+    assert done.every_group
+    assert "flatters" not in done.finding
+
+
+@pytest.mark.parametrize("metric", ["auroc", "average_precision", "accuracy", "brier_score",
+                                    "quadratic_weighted_kappa", "precision_at_k:k=20",
+                                    "average_precision:ties=random",
+                                    "expected_calibration_error:binning=mass",
+                                    "retained_samples_area"])  # fmt: skip
+@pytest.mark.parametrize("labels", ["soft", "hard"])
+def test_merging_items_changes_nothing(monkeypatch, metric, labels):
+    rough = np.round(np.clip(TRUTH * 0.4 + 0.3 + RANDOM.normal(0, 0.2, ITEMS), 0, 1), 1)
+    given, how = [model(rough), model(noisy(0.8), "sure")], {"metric": metric, "labels": labels}
+    votes = bootstrap.annotations(GAPS[:, :4])
+    one = experts(given, votes, replicates=12, **how)
+    monkeypatch.setattr(_duels, "can_merge", lambda _: False)
+    two = experts(given, votes, replicates=12, **how)
+    for name in ("superior", "superior_low", "worth", "worth_low", "crowd", "crowd_high"):
+        assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9, err_msg=name)
+
+
+def test_up_to_nine_experts_all_groups_are_taken_else_different_ones():
+    plan = resample(bootstrap.annotations(VOTES), "items", replicates=40, seed=1)
+    assert drawn_sizes(8) == []
+    assert drawn_sizes(9) == []
+    every = groups_against(3, 8, plan)
+    assert every.members.shape == (8, 2**7 - 1)
+    assert not every.members[3].any()
+    assert len(np.unique(every.members, axis=1).T) == 2**7 - 1
+    assert (every.weight == 1).all()
+    some = groups_against(0, 16, plan)
+    for place in np.unique(some.size):
+        here = some.size == place
+        assert len(np.unique(some.members[:, here], axis=1).T) == here.sum()
+    drawn = some.weight[some.size == 3]
+    assert (drawn[:, 0] == 1).all()
+    assert (drawn.sum(axis=0) == len(drawn)).all()
+    assert drawn[:, 1:].std() > 0.5
+
+
+def test_which_groups_were_drawn_is_part_of_the_interval():
+    """Sixteen experts of very different skill on two patients with the same items."""
+    random = np.random.default_rng(3)
+    truth = np.tile(random.random(30) < 0.5, 2)
+    right = np.tile(random.random((30, 16)) < np.linspace(0.5, 1, 16), (2, 1))
+    votes = np.where(right, truth[:, None], ~truth[:, None]) * 1.0
+    given = replace(
+        bootstrap.annotations(votes), groups=("a", "b"), group=np.repeat([0, 1], 30)
+    )
+    done = experts(model(truth, items=60), given, metric="accuracy", replicates=50)
+    width = done.crowd_high - done.crowd_low
+    assert width[0] < 1e-12  # all pairs are taken, and the items are always the same
+    assert (width[1:-2] > 1e-3).all()  # groups of 2 to 11 are drawn
+
+
+def test_a_share_of_all_pairs_is_not_certain():
+    done = experts(
+        [model(TRUTH, "perfect"), model(1 - TRUTH, "wrong")], bootstrap.annotations(VOTES),
+        metric="accuracy", replicates=50,
+    )  # fmt: skip
+    assert_array_equal(done.pairs, [20, 20])
+    low, high = done.superior_low, done.superior_high
+    assert low[0] < done.superior[0] <= high[0] <= 1
+    assert (low[1], done.superior[1]) == (0, 0)
+    assert 0.2 < high[1] < 0.6
+    assert "in none of 20 pairs (0% to" in done.superior_words(1)
+    assert "in all 20 pairs (57% to 100%)" in done.finding
+
+
+def test_the_share_of_pairs_is_covered_by_its_interval():
+    """Experts drawn from a crowd: the model beats a colleague when it suits better."""
+    random = np.random.default_rng(0)
+    for lift in (0.0, 1.5, 2.5):
+        crowd = random.normal(0, 1, (2, 4000))
+        known = float((crowd[0] + lift > crowd[1]).mean())
+        hits = []
+        for _ in range(300):
+            taste, skill = random.normal(0, 1, (2, 6))
+            held, rival = np.array(list(permutations(range(6), 2))).T
+            wins = (taste[held] + lift > skill[rival])[:, None, None] * np.ones((1, 1, 3))
+            low, high = share_ends(wins, 6, 0.95)[:, 0]
+            hits.append(low <= known <= high)
+        assert np.mean(hits) >= 0.92
+
+
+def test_ends_of_the_worth_are_replicates_and_may_be_endless():
+    value = np.full((3, 101), 2.0)
+    value[0, 1:] = np.arange(100)
+    value[1, 50:] = np.inf
+    value[2, 90:] = np.nan
+    assert_array_equal(worth_ends(value, 0.9)[:, :2], [[4, 2], [95, np.inf]])
+    assert np.isnan(worth_ends(value, 0.9)[:, 2]).all()
 
 
 def test_several_classes_by_accuracy():
@@ -162,6 +283,8 @@ def test_many_experts_are_said_to_be_too_many():
     assert len(done.experts) == 18
     assert done.sizes[-1] == 15
     assert any("the 16 with most votes are compared" in said for said in done.notices)
+    assert any("2, 3, 5, 6, 8 or 11 experts" in said for said in done.notices)
+    assert not done.every_group
 
 
 def test_same_seed_same_bytes_and_progress_is_told():
@@ -197,7 +320,7 @@ def test_bad_input_says_what_to_do():
         kind="interval", items=names(3), annotators=names(3, "p"), item=np.arange(3),
         annotator=np.arange(3), value=np.array([0.1, 0.5, 0.9]),
     )  # fmt: skip
-    with pytest.raises(InputError, match="against\\(\\) or at_least\\(\\)"):
+    with pytest.raises(InputError, match="turn them into a yes/no question"):
         experts(model([0, 1, 0], items=3), ratings)
 
 

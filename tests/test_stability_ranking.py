@@ -12,8 +12,9 @@ from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability.ranking import rank_stability, sign_test
+from equipoise.stability.ranking import rank_stability
 from equipoise.stability.redrawing import as_drawn
+from equipoise.stability.sign_test import sign_test
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 
@@ -97,7 +98,7 @@ def test_identical_models_share_ranks_and_wins():
 def test_an_order_of_identical_models_is_undefined_and_says_so():
     done = stability([SCORES[0], SCORES[0]])
     assert np.isnan(done.spearman).all()
-    assert "undefined" in done.finding
+    assert done.finding == "The 2 models are level by soft AUROC: there is no order."
     row = done.rows()[0]
     assert np.isnan(row["spearman_low"]) and row["undefined"] == 1 and row["p_best"] == 0.5
 
@@ -168,8 +169,53 @@ def test_the_leaderboard_moves_more_with_all_that_is_uncertain():
     assert not np.isnan(mean).any()
     both, items = (done.kinds.index(kind) for kind in ("items x panel", "items"))
     assert mean[both].mean() < mean[items].mean()
-    assert "items x panel" in done.finding or "items x votes" in done.finding
+    assert "When items and annotators are drawn" in done.finding
     wins = [row["soft_win_rate"] for row in done.rows() if row["kind"] == "votes"]
     assert np.mean(wins) > 0.5
     twins = done.beats[..., done.models.index("ngango2"), done.models.index("ngango3")]
     assert twins.shape == done.spearman.shape[:-1]
+
+
+def test_the_finding_names_the_runner_up_and_its_share():
+    done = stability(SCORES[1:], kinds=["items x panel"], metrics=["auroc"])
+    row = next(one for one in done.rows() if one["labels"] == "soft")
+    shares = sorted(done.ranks[0, 0, 0, 1, :, 0], reverse=True)
+    assert [row["p_best"], row["p_runner_up"]] == shares[:2]
+    assert row["runner_up"] in done.finding and row["runner_up"] != row["most_often_best"]
+    assert f"followed by {row['runner_up']} with" in done.finding
+    assert any("share that redraw evenly" in note for note in done.notices)
+    assert any("Soft wins: the share of redraws" in note for note in done.notices)
+    twins = stability([SCORES[0], SCORES[0], SCORES[3]], kinds=["panel"], metrics=["auroc"])
+    assert "model-0 and model-1 are best equally often" in twins.finding
+
+
+def test_redraws_without_an_order_are_told():
+    few = np.array([[1.0, 1], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]])
+    given = [Predictions(f"m{k}", names(6), RANDOM.random(6)) for k in range(3)]
+    done = rank_stability(given, annotations(few), kinds=["items"], metrics=["auroc"], **FEW)
+    (row,) = [one for one in done.rows() if one["labels"] == "soft"]
+    assert row["undefined"] > 0.2
+    assert "of the redraws there is no order" in done.finding and "nan" not in done.finding
+
+
+def test_a_model_that_always_leads_is_best_in_every_redraw():
+    done = stability([VOTES.mean(axis=1), 1 - VOTES.mean(axis=1)], kinds=["items"])
+    assert "model-0 is best in every redraw" in done.finding
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": "a"}, {"seed": 1.5}, {"seed": -1}, {"seed": True}, {"replicates": 2.5},
+        {"replicates": "9"}, {"replicates": float("nan")}, {"kinds": "items"}, {"kinds": [3]},
+        {"metrics": "auroc"}, {"metrics": [3]}, {"metrics": 3}, {"settings": {"level": 0.9}},
+        {"progress": 3}, {"plausibilities": [3]}, {"truth": "votes.csv"}, {"truth": [3]},
+    ],
+)  # fmt: skip
+def test_arguments_of_a_wrong_type_are_refused_in_four_parts(change):
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        stability(**change)
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        rank_stability("scores.csv", annotations(VOTES))
+    with pytest.raises(InputError, match="expected the result of rank_stability"):
+        sign_test(None, "auroc", kind="items")

@@ -1,6 +1,7 @@
 """Subgroups: attributes read and refused, quantities by hand, a noisy group that is found."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -89,15 +90,21 @@ def test_like_groups_are_not_called_different():
     assert_allclose(one.difference_low, -two.difference_high, atol=1e-12)
 
 
-def test_small_groups_are_only_counted():
+def test_small_groups_stay_in_the_rows_without_a_value():
     done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=10)
     assert [(one.level, one.items, one.measured) for one in done.sizes] == [
         ("north", 100, True),
         ("south", 135, True),
         ("west", 5, False),
     ]
-    assert not [one for one in done.cells if one.level == "west"]
-    assert [row["items"] for row in done.rows() if row["quantity"] == "items"] == [5]
+    small = [one for one in done.cells if one.level == "west"]
+    assert [one.quantity for one in small] == [
+        "auroc", "auroc", "certainty", "entropy", "agreement",
+    ]  # fmt: skip
+    assert all(np.isnan(one.value) and np.isnan(one.p_holm) for one in small)
+    assert {(row["items"], row["status"]) for row in done.rows() if row["level"] == "west"} == {
+        (5, "too few items")
+    }
     assert any("Holm" in said for said in done.notices)
 
 
@@ -108,6 +115,102 @@ def test_against_the_largest_group():
     assert one.other == two.value
     assert np.isnan(two.difference)
     assert np.isnan(two.p_holm)
+
+
+def test_a_column_of_two_values_is_one_comparison():
+    """x - y and y - x: Holm counts one, so that with one model nothing is adjusted."""
+    side = Attributes(items=names(ITEMS), columns=("side",), levels=(("a", "b"),),
+                      codes=(SITE == 1).astype(int)[None])  # fmt: skip
+    done = subgroups(models()[:1], bootstrap.annotations(VOTES), side, replicates=100)
+    assert all(one.p_holm == one.p for one in done.cells)
+    assert done.notices[-1].startswith("4 differences are looked at")
+    twice = Attributes(items=names(ITEMS), columns=("side", "copy"), levels=(("a", "b"),) * 2,
+                       codes=np.stack([side.codes[0]] * 2))  # fmt: skip
+    again = subgroups(models()[:1], bootstrap.annotations(VOTES), twice, replicates=100)
+    assert all(one.p_holm == one.p for one in again.cells)
+    three = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=100)
+    for quantity, number in (("entropy", 2), ("auroc", 4)):
+        rows = [one for one in three.cells if one.quantity == quantity and one.level != "west"]
+        assert len(rows) == number
+        expected = holm([one.p for one in rows])
+        assert_allclose([one.p_holm for one in rows], expected)
+
+
+def test_a_group_of_one_class_is_undefined_and_said():
+    sure = VOTES.copy()
+    sure[SITE == 0] = 1
+    done = subgroups(models(), bootstrap.annotations(sure), KNOWN, replicates=10)
+    one = cell(done, "north", "auroc", "model-0")
+    assert one.status == "undefined"
+    assert np.isnan([one.value, one.low, one.p_holm]).all()
+    assert cell(done, "north", "entropy").status == "measured"
+    why = "For site = north auroc is undefined: all its labels are the same."
+    assert why in done.notices
+    assert "For site = north agreement is undefined." in done.notices
+    hard = VOTES.copy()
+    hard[SITE == 0] = [1, 1, 1, 0, 0]
+    done = subgroups(models(), bootstrap.annotations(hard), KNOWN, labels="hard", replicates=5)
+    assert why in done.notices
+
+
+def test_the_task_without_a_value_is_named():
+    votes = np.concatenate([VOTES, VOTES])
+    votes[:100] = 1
+    item, annotator = np.nonzero(~np.isnan(votes))
+    both = replace(
+        bootstrap.annotations(VOTES), tasks=("lung", "heart"), item=item % ITEMS,
+        annotator=annotator, label=votes[item, annotator].astype(int),
+        task=(item >= ITEMS).astype(int),
+    )  # fmt: skip
+    given = [replace(one, task=task) for task in both.tasks for one in models()]
+    done = subgroups(given, both, KNOWN, replicates=4)
+    assert "For site = north auroc is undefined: all its labels of lung are the same." in (
+        done.notices
+    )
+
+
+def test_the_finding_is_true_where_there_is_little_to_say():
+    truth = bootstrap.annotations(VOTES)
+    alone = Attributes(items=names(ITEMS), columns=("site",), levels=(("all",),),
+                       codes=np.zeros((1, ITEMS)))  # fmt: skip
+    one = subgroups(models()[:1], truth, alone, replicates=20)
+    assert "which could not be tested" in one.finding
+    assert "No difference" not in one.finding
+    same = np.tile([[1.0, 1, 0], [0, 0, 1]], (ITEMS // 2, 1))
+    level = subgroups(models()[:1], bootstrap.annotations(same), KNOWN, replicates=20)
+    assert "Votes are equally divided in all 2 groups" in level.finding
+    assert "No difference in soft AUROC between groups is told apart from" in level.finding
+    every = Attributes(items=names(ITEMS), columns=("id",), levels=(tuple(names(ITEMS)),),
+                       codes=np.arange(ITEMS)[None])  # fmt: skip
+    none = subgroups(models()[:1], truth, every, replicates=5)
+    assert none.finding == "No group has 10 items: nothing is measured."
+    sharp = [Predictions("sharp", names(ITEMS), np.where(SITE == 1, SCORES[1], TRUTH))]
+    apart = subgroups(sharp, truth, KNOWN, replicates=100)
+    gap = cell(apart, "south", "auroc", "sharp").difference
+    assert gap < -0.1
+    assert "Soft AUROC of sharp is" in apart.finding
+    assert "more than chance explains." in apart.finding
+
+
+@pytest.mark.parametrize("wrong", [{}, None, "known.csv", 3, [("site", "a")]])
+def test_attributes_of_a_wrong_type_are_refused(wrong):
+    with pytest.raises(InputError, match=r"attributes: .*, expected a table with a row per"):
+        subgroups(models(), bootstrap.annotations(VOTES), wrong)
+
+
+def test_attributes_made_of_wrong_parts_are_refused():
+    truth, good = bootstrap.annotations(VOTES), {"columns": ("x",), "levels": (("u",),)}
+    empty = Attributes(items=names(ITEMS), columns=(), levels=(), codes=np.zeros((0, ITEMS)))
+    with pytest.raises(InputError, match="attributes: no column, expected at least one"):
+        subgroups(models(), truth, empty)
+    for codes in ("x", [[0.5]], [[None]]):
+        with pytest.raises(InputError, match=r"attributes, codes: .*, expected whole numbers"):
+            Attributes(items=("a",), codes=codes, **good)
+    with pytest.raises(InputError, match="attributes, items: 5"):
+        Attributes(items=5, codes=[[0]], **good)
+    for against in (None, 3, "all"):
+        with pytest.raises(InputError, match=r"against: .*, expected one of rest, largest"):
+            subgroups(models(), truth, KNOWN, against=against)
 
 
 def test_same_seed_same_bytes():

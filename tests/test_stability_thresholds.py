@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise import metrics
 from equipoise.arrays import InputError
-from equipoise.predictions import Predictions
+from equipoise.estimate import wilson
+from equipoise.stability._threshold_rules import crossing, rise
 from equipoise.stability.threshold_sweep import Grid, threshold_sweep
 from equipoise.stability.thresholds import (
     ExpertSample,
     Rule,
-    _crossing,
-    _rise,
     expert_threshold,
     sampling_plan,
 )
@@ -72,7 +70,8 @@ def test_the_sample_of_the_paper_has_400_items_and_is_written_as_csv(tmp_path):
     plan.write(tmp_path / "plan.csv")
     with (tmp_path / "plan.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["item", "bin", "probability"] and len(rows) == 400
+    assert list(rows[0]) == ["item", "bin", "probability", "label"] and len(rows) == 400
+    assert all(row["label"] == "" for row in rows)
     assert plan.items != sampling_plan(values, names(5000), seed=1).items
 
 
@@ -93,7 +92,7 @@ def test_the_rise_is_the_first_bin_that_exceeds_those_below_and_lasts(
     shares, margin, bin_number
 ):
     mean = np.arange(len(shares)) / 10
-    found = _rise(np.array(shares, float), mean, margin)
+    found = rise(np.array(shares, float), mean, margin)
     assert math.isnan(found) if bin_number is None else found == mean[bin_number]
 
 
@@ -101,13 +100,13 @@ def test_isotonic_regression_by_hand():
     p = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     y = np.array([0.0, 1, 0, 1, 1, 1])  # pooled: 0, 1/2, 1/2, 1, 1, 1
     ones = np.ones(6)
-    assert _crossing(p, y, ones, 0.5) == 0.2
-    assert _crossing(p, y, ones, 0.6) == 0.4
+    assert crossing(p, y, ones, 0.5) == 0.2
+    assert crossing(p, y, ones, 0.6) == 0.4
     heavy = np.array([1.0, 1, 3, 1, 1, 1])  # pooled: 0, 1/4, 1/4, 1, 1, 1
-    assert _crossing(p, y, heavy, 0.5) == 0.4
-    assert _crossing(np.full(4, 0.3), np.array([1.0, 0, 1, 0]), np.ones(4), 0.5) == 0.3
-    assert math.isnan(_crossing(p, np.zeros(6), ones, 0.5))
-    assert math.isnan(_crossing(p, y, np.zeros(6), 0.5))
+    assert crossing(p, y, heavy, 0.5) == 0.4
+    assert crossing(np.full(4, 0.3), np.array([1.0, 0, 1, 0]), np.ones(4), 0.5) == 0.3
+    assert math.isnan(crossing(p, np.zeros(6), ones, 0.5))
+    assert math.isnan(crossing(p, y, np.zeros(6), 0.5))
 
 
 def test_experts_set_the_threshold_where_positives_start():
@@ -147,7 +146,7 @@ def test_redrawn_experts_equal_a_loop():
             for c in range(3):
                 hard = cast[:, [a, b, c]].mean(axis=1) > 0.5
                 share = np.array([hard[plan.bin == k].mean() for k in range(10)])
-                possible.add(round(_rise(share, plan.bin_mean, 0.1), 9))
+                possible.add(round(rise(share, plan.bin_mean, 0.1), 9))
     assert set(np.round(done.replicates, 9)) == possible
     low, high = done.interval
     assert low <= done.value <= high and 0 < done.stays < 1
@@ -165,6 +164,10 @@ def test_experts_who_agree_leave_no_doubt_and_items_leave_some():
     doubt = expert_threshold(plan, votes, Rule(redraw="experts x items", replicates=300))
     assert doubt.stays < 1 and doubt.value == sure.value
     assert "Experts, and items within their bins" in doubt.finding
+    few = "redraws 3 experts: as a statement about other experts it is too narrow"
+    assert any(few in one for one in sure.notices)
+    alone = expert_threshold(plan, votes, Rule(redraw="items", replicates=5))
+    assert not any("too narrow" in one for one in alone.notices)
 
 
 def test_what_experts_cannot_say():
@@ -190,10 +193,30 @@ def test_what_experts_cannot_say():
         (lambda: sampling_plan([0.1, 0.2], ["a", "b"]), "no more bins than items"),
         (lambda: Rule("rises"), "did you mean 'rise'?"),
         (lambda: Rule(redraw="people"), "threshold, redraw"),
-        (lambda: Rule(margin=2), "numbers between 0 and 1"),
-        (lambda: Rule(replicates=0), "0 replicates"),
-        (lambda: Grid(reach=2), "a reach between 0 and 1"),
-        (lambda: threshold_sweep([], [0.5], ["a"], math.nan), "a number in [0, 1]"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "b"], 3.5), "bins: 3.5"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "b"], bins=True), "bins: True"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "b"], 1, 2.5), "per_bin: 2.5"),
+        (lambda: sampling_plan([0.1, 0.2], ["a", "b"], 1, 1, -1), "seed: -1"),
+        (lambda: Rule(margin=2), "margin: 2, expected a number between 0 and 1"),
+        (lambda: Rule(margin="a"), "margin: 'a'"),
+        (lambda: Rule(share=math.nan), "share: nan"),
+        (lambda: Rule(level=1), "level: 1"),
+        (lambda: Rule(seed=-1), "seed: -1"),
+        (lambda: Rule(replicates=0), "replicates: 0"),
+        (lambda: Rule(replicates=10.5), "replicates: 10.5"),
+        (lambda: Grid(reach=2), "reach: 2"),
+        (lambda: Grid(steps=2.5), "steps: 2.5"),
+        (lambda: Grid(level="a"), "level: 'a'"),
+        (lambda: Grid(metrics="auroc"), "metrics: 'auroc'"),
+        (lambda: Grid(strict="yes"), "strict: 'yes'"),
+        (lambda: Grid(on_missing="dorp"), "did you mean 'drop'?"),
+        (lambda: threshold_sweep(3, [0.5], ["a"], 0.5), "predictions: 3 (int)"),
+        (lambda: sampling_plan([0.1], 3, 1), "items: 3 (int)"),
+        (lambda: sampling_plan([0.1], [1], 1), "items: [1] (list)"),
+        (lambda: expert_threshold(3, None), "sample: 3 (int)"),
+        (lambda: expert_threshold(sampling_plan([0.1], ["a"], 1), "v.csv"), "'v.csv' (str)"),
+        (lambda: threshold_sweep([], [0.5], ["a"], math.nan), "threshold: nan"),
+        (lambda: threshold_sweep([], [0.5], ["a"], 1.2), "a number in [0, 1]"),
     ],
 )
 def test_bad_input_is_refused(call, words):
@@ -212,37 +235,36 @@ def test_bad_votes_are_refused():
         expert_threshold(plan, votes.anonymous())
 
 
-def test_a_sweep_scores_every_threshold_as_plain_metrics_do():
-    random = np.random.default_rng(7)
-    p = random.random(80).round(2)
-    scores = [p + random.normal(0, s, 80) for s in (0.2, 0.5)]
-    models = [Predictions(n, names(80), s) for n, s in zip("ab", scores, strict=True)]
-    grid = Grid(steps=3, metrics=("auroc",), replicates=50)
-    done = threshold_sweep(models, p, names(80), 0.6, grid)
-    tried = sorted({one.threshold for one in done.moves})
-    assert_allclose(tried, [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
-    for one in done.moves:
-        label = p >= one.threshold - 1e-12
-        assert one.positives == label.sum() and one.prevalence == label.mean()
-        assert one.value == pytest.approx(metrics.auroc(label, scores["ab".index(one.model)]))
-        assert one.low <= one.value <= one.high
-    assert all(one.change == 0 for one in done.moves if abs(one.threshold - 0.6) < 1e-9)
-    assert done.agreement[0.6, "auroc"] == 1
-    assert "no model changes its rank" in done.finding
-    assert done.rows() == threshold_sweep(models, p, names(80), 0.6, grid).rows()
+def test_a_sample_says_what_is_short_and_what_is_tied(tmp_path):
+    plan = sampling_plan([0.1, 0.2, 0.2, 0.2, 0.3, 0.9], names(6), 3, 2)
+    assert plan.notices == (
+        "1 of 2 cuts between bins go through items of equal probability; chance decides which "
+        "of them lie on which side, and bins of one probability cannot be told apart by it.",
+    )
+    short = sampling_plan(np.arange(5) / 10, names(5), 2, 3)
+    assert "1 of 2 bins have fewer than 3 items; all of theirs" in short.notices[0]
+    assert [row["sampled"] for row in short.bin_rows()] == [3, 2]
+    assert sampling_plan(np.arange(6) / 10, names(6), 2, 3).notices == ()
+    short.write(tmp_path / "blind.csv", blind=True)
+    lines = (tmp_path / "blind.csv").read_text().splitlines()
+    assert lines[0] == "item,label"
+    assert sorted(lines[1:]) == sorted(f"{name}," for name in short.items)
+    with pytest.raises(InputError, match="is there already, expected a new file"):
+        short.write(tmp_path / "blind.csv")
+    short.write(tmp_path / "blind.csv", overwrite=True)
+    assert (tmp_path / "blind.csv").read_text().startswith("item,bin,probability,label")
 
 
-def test_a_sweep_sees_ranks_change_and_says_where_nothing_is_defined():
-    p = np.linspace(0, 0.99, 100)
-    low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
-    models = [Predictions("low", names(100), low), Predictions("high", names(100), high)]
-    seen = []
-    grid = Grid(0.3, 2, ("auroc",), 20, progress=lambda *at: seen.append(at))
-    done = threshold_sweep(models, p, names(100), 0.4, grid)
-    by = {(round(one.threshold, 2), one.model): one for one in done.moves}
-    assert by[0.4, "low"].rank == 1 and by[0.7, "low"].rank == 2
-    assert by[0.7, "low"].change == 1 and by[0.7, "high"].change == -1
-    assert "the ranks of 'high', 'low' change" in done.finding
-    assert seen[-1] == (5, 5)
-    edge = threshold_sweep(models, p, names(100), 0.9, Grid(0.1, 1, ("auroc",), 20))
-    assert any("undefined at thresholds 1" in one for one in edge.notices)
+def test_what_the_threshold_is_read_from():
+    plan = sample(np.linspace(0, 1, 40), 4)
+    yes = (plan.bin >= 2) | (np.arange(40) == 12)
+    votes = experts(plan, np.stack([yes, yes, yes], axis=1))
+    rising = expert_threshold(plan, votes, Rule(replicates=3))
+    assert_allclose(rising.fit_at, plan.bin_mean)
+    assert_allclose(rising.fit_share, [math.nan, 0.1, 0.15, 0.1 + 1.1 / 3])
+    fit = expert_threshold(plan, votes, Rule("isotonic", replicates=3))
+    assert (np.diff(fit.fit_share) >= 0).all() and fit.fit_share[0] == 0
+    assert fit.value == fit.fit_at[fit.fit_share >= 0.5][0]
+    assert [row["threshold"] for row in rising.chosen()] == [pytest.approx(rising.value)]
+    row = rising.rows()[1]
+    assert (row["low"], row["high"]) == wilson(1, 10)

@@ -4,6 +4,7 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 ``annotators``, ``draws`` (possible truths), ``replicates`` (resamples), ``models``.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -47,7 +48,7 @@ class InputError(ValueError):
         return type(self), (self.where, self.got, self.expected, self.do)
 
 
-def require_whole(where: str, value: object, *, least: int = 0) -> int:
+def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend it") -> int:
     """Return a whole number of at least `least`, or refuse it.
 
     Examples
@@ -57,8 +58,52 @@ def require_whole(where: str, value: object, *, least: int = 0) -> int:
     """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or int(str(value)) < least:
-        raise InputError(where, f"{value!r}", f"a whole number of at least {least}", "mend it")
+        raise InputError(where, f"{value!r}", f"a whole number of at least {least}", do)
     return int(str(value))
+
+
+def require_number(
+    where: str,
+    value: object,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    do: str = "correct it",
+) -> float:
+    """Return a finite number strictly between two others, or refuse it.
+
+    Examples
+    --------
+    >>> require_number("level", 0.95, above=0, below=1)
+    0.95
+    >>> require_number("level", "0.95", above=0, below=1, do="try 0.95")
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: level: '0.95', expected a number between 0 and 1; try 0.95
+    """
+    real = isinstance(value, int | float | np.integer | np.floating)
+    found = float(str(value)) if real and not isinstance(value, bool) else math.nan
+    if math.isfinite(found) and above < found < below:
+        return found
+    expected = "a finite number"
+    if math.isfinite(above):
+        expected = f"a number above {above:g}"
+        if math.isfinite(below):
+            expected = f"a number between {above:g} and {below:g}"
+    raise InputError(where, f"{value!r}", expected, do)
+
+
+def wrong_type(where: str, value: object, expected: str, do: str) -> InputError:
+    """The error for a value of a wrong type, to be raised by the caller.
+
+    Examples
+    --------
+    >>> print(wrong_type("annotations", "a.csv", "annotations", "read them first"))
+    annotations: 'a.csv' (str), expected annotations; read them first
+    """
+    shown = repr(value)
+    got = shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return InputError(where, f"{got} ({type(value).__name__})", expected, do)
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -100,9 +145,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def choice(name: str, value: str, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known words, else say which was meant."""
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(
-            name, f"{value!r}", f"one of {', '.join(known)}", nearest(value, known)
+            name, f"{value!r}", f"one of {', '.join(known)}", nearest(str(value), known)
         )
     return value
 

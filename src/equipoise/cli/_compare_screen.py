@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from equipoise.cli._stability_legends import LEGENDS
 from equipoise.cli._stability_lines import between, flip_lines, share, shown
 from equipoise.cli._stability_screen import print_table
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 Facts = Mapping[str, Any]
 
+LOWER = "Of metrics marked ↓ less is better: a difference below 0 speaks for the first."
+
 
 def show(console: "Console", facts: Facts) -> None:
     """Print the sentence first, then the tables behind it."""
@@ -18,17 +21,23 @@ def show(console: "Console", facts: Facts) -> None:
     console.print(facts["finding"], markup=False)
     console.print()
     console.print(f"{a} minus {b}", markup=False, style="bold")
-    heads = ("task", "metric", "hard", f"P({a} better)", "soft", f"P({a} better)")
-    print_table(console, heads, _differences(facts))
+    heads = ("task", "metric", "hard labels", "P(better)", "soft labels", "P(better)")
+    legend = f"P(better): share of redraws in which {a} is better than {b}, ties half."
+    if any(one["better"] == "lower" for one in facts["differences"]):
+        legend = f"{legend} {LOWER}"
+    print_table(console, heads, _differences(facts), legend)
     for name, title in (("flips", "What turns it round"), ("experts", "The experts' view")):
         found = facts[name]
         console.print(title, style="bold")
         if "left_out" in found:
             console.print(f"Left out: {found['left_out']}", markup=False)
             continue
-        print_table(console, *(flip_lines(found) if name == "flips" else _experts(found)))
-        if name == "experts":
+        columns, lines = flip_lines(found) if name == "flips" else _experts(found)
+        print_table(console, columns, lines, LEGENDS[name])
+        if name == "experts" or not lines:
             console.print(found["finding"], markup=False)
+        for note in (one for one in found["notices"] if one not in facts["notices"]):
+            console.print(f"Note: {note}", markup=False, style="dim")
 
 
 def _differences(facts: Facts) -> list[list[str]]:
@@ -37,7 +46,8 @@ def _differences(facts: Facts) -> list[list[str]]:
         cells.setdefault((row["task"], row["metric"]), {})[row["labels"]] = row
     lines = []
     for (task, metric), both in cells.items():
-        line = [task, metric]
+        down = " ↓" if both["soft"]["better"] == "lower" else ""
+        line = [task, f"{metric}{down}"]
         for labels in ("hard", "soft"):
             row = both[labels]
             line += [between(row, "value", "low", "high"), share(row["p_better"])]
@@ -47,7 +57,7 @@ def _differences(facts: Facts) -> list[list[str]]:
 
 def _experts(found: Facts) -> tuple[tuple[str, ...], list[list[str]]]:
     heads = ("model", f"{found['metric']} with the others", "minus expert",
-             "closer than a colleague", "worth")  # fmt: skip
+             "beats a colleague", "worth")  # fmt: skip
     return heads, [
         [
             row["who"], shown(row["value"]), between(row, "gap", "gap_low", "gap_high"),

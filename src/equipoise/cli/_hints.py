@@ -9,7 +9,10 @@ from collections.abc import Sequence
 
 from equipoise.arrays import InputError
 
-OPTIONS = ("kind", "layout", "repeats", "on_missing", "prediction_layout", "prior", "task")
+OPTIONS = (
+    "kind", "layout", "repeats", "on_missing", "prediction_layout", "prior", "task", "labels",
+    "metric", "resample",
+)  # fmt: skip
 ASKING = ("aggregate", "evaluate")  # verbs with --positive and --at-least
 
 
@@ -38,6 +41,13 @@ OTHERS = (
     (r"\bclasses=\[([^\]]*)\]", _classes),
     (r"\bclasses=", "--classes "),
     (r"\bexchangeable=True", "--exchangeable"),
+    (r",? or unit='[\w ]+'", ""),  # every unit is looked at
+    (
+        r"\bthe prices of an item and of a vote would decide",
+        "--price-item and --price-vote would decide",
+    ),
+    (r"\(\w+=?, (--[\w-]+)\)", r"(\1)"),
+    (r"\bgive attributes such as", "give --attributes FILE with columns such as"),
     (r"\bwith kind '(\w+)'", r"with --kind \1"),
     (r"\bthe model '(\w+)'", r"--model \1"),
     (r"(--[a-z-]+ [\w,.-]+) \(\1\)", r"\1"),

@@ -1,4 +1,4 @@
-"""What `evaluate` and `aggregate` were asked: words are checked, then files read."""
+"""What verbs were asked: words are checked, then files or a data set read."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._dataset import check_dataset, check_scores, study_of, votes_of
 from equipoise.cli._options import checked, class_names, column_map, words
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
@@ -40,6 +41,8 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
         if options[name] is not None:
             flag = "--" + name.replace("_", "-")
             checked(flag, partial(choice, flag, known=allowed), options[name])
+    check_dataset(options)
+    check_scores(options)
     checked("--truth", known_truth, options["truth"])
     check_words(options)
     if options["resample"] is not None:
@@ -52,10 +55,10 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     return {"metrics": metrics, "interval": options["interval"]}
 
 
-def spread(paths: list[Path]) -> list[Path]:
+def spread(paths: list[Path] | None) -> list[Path]:
     """Replace every folder by the tables in it, in order of their names."""
     every: list[Path] = []
-    for path in paths:
+    for path in paths or ():
         if not path.is_dir():
             every.append(path)
             continue
@@ -74,6 +77,8 @@ def read_votes(options: dict[str, Any]) -> "Annotations":
     from equipoise.choosing import refuse_too_many_classes
     from equipoise.io import read_annotations
 
+    if options.get("dataset") is not None:
+        return votes_of(options["dataset"])
     table = read_annotations(
         options["annotations"],
         layout=options["layout"],
@@ -101,7 +106,10 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
     """Read both files; votes on several classes become the yes/no question asked."""
     from equipoise.cli._predictions import answered, matched
 
-    table, models = matched(read_votes(options), options)
+    if options.get("dataset") is not None and not options["predictions"]:
+        table, models = study_of(options["dataset"])
+    else:
+        table, models = matched(read_votes(options), options)
     models, said = answered(table, models, options)
     table = replace(table, notices=(*table.notices, *said))
     return table if _as_they_are(table, options) else asked(table, options), models

@@ -23,8 +23,10 @@ def words(text: str | None) -> list[str]:
     return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
-def class_names(text: str | None) -> list[str]:
+def class_names(text: str | list[str] | None) -> list[str]:
     """Take classes from a list, or from a text file with one class per line."""
+    if isinstance(text, list):  # as a record has them
+        return text
     if text is None or not text.endswith(".txt"):
         return words(text)
     try:

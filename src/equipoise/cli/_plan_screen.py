@@ -1,45 +1,25 @@
 """A plan in a terminal: the pilot, the designs, the votes that come next."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from equipoise.cli._hints import in_options
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from equipoise.planning import NextItems, Size
+    from equipoise.planning.next_for_ranking import NextForRanking
+
+    Wanted = NextItems | NextForRanking
 
 SHOWN = 10
+PAIRS = "Items needed: with the votes per item of the plan named below."
+LEGEND = "Votes needed: on each of so many items, for the chance that was asked for."
 
 
-def facts(size: "Size", wanted: "NextItems | None") -> dict[str, Any]:
-    """Everything, for JSON."""
-    told: dict[str, Any] = {
-        "metric": size.metric,
-        "models": [size.a, size.b],
-        "pilot": {
-            "items": size.pilot_items,
-            "votes_per_item": size.pilot_votes,
-            "difference": size.difference,
-            "low": size.low,
-            "high": size.high,
-        },
-        "resolved": size.resolved,
-        "spread": {
-            "items": size.spread.items,
-            "votes": size.spread.votes,
-            "panel": size.spread.panel,
-        },
-        "designs": size.rows(),
-        "grid": size.grid(),
-        "finding": size.finding,
-        "notices": list(size.notices),
-    }
-    if wanted is not None:
-        told["next"] = {"finding": wanted.finding, "items": wanted.rows()}
-    return told
-
-
-def show(console: "Console", size: "Size", wanted: "NextItems | None") -> None:
+def show(console: "Console", size: "Size", wanted: "Wanted | None") -> None:
     """Print the plan."""
     console.print(
         f"Pilot: {size.a} is better than {size.b} by {size.difference:.3g} "
@@ -50,9 +30,48 @@ def show(console: "Console", size: "Size", wanted: "NextItems | None") -> None:
     if size.designs:
         _designs(console, size)
         _power(console, size)
-    console.print(size.finding, markup=False)
+    console.print(in_options(size.finding), markup=False)
     if wanted is not None:
         _next(console, wanted)
+
+
+def show_ranking(console: "Console", facts: Mapping[str, Any]) -> None:
+    """Print the plan for a whole order: what it comes to, its designs, and every pair."""
+    from equipoise.cli._stability_screen import print_table
+
+    pilot = facts["pilot"]
+    console.print(
+        f"Pilot: {len(facts['models'])} models by {facts['metric']['name']} (soft labels), on "
+        f"{pilot['items']:,} items with {pilot['votes_per_item']:.3g} votes each.",
+        markup=False,
+    )
+    heads = ("votes per item", "items needed", "votes in all", "cost", "the pair that decides")
+    print_table(console, heads, [_design_line(one) for one in facts["designs"]])
+    console.print("Each model against the next", style="bold")
+    heads = ("better", "than", "by", "items needed", "state")
+    print_table(console, heads, [_pair_line(one) for one in facts["pairs"]], PAIRS)
+    console.print(facts["finding"], markup=False)
+    found = facts["next"]
+    if found is not None:
+        names = list(found["rows"][0])
+        print_table(console, names, [[_cell(row[n]) for n in names] for row in found["rows"]])
+        console.print(found["finding"], markup=False)
+
+
+def _design_line(one: Mapping[str, Any]) -> list[str]:
+    cost = "" if one["cost"] is None else money(float(one["cost"]))
+    pair = f"{one['a']} and {one['b']}" if "a" in one else ""
+    return [f"{one['votes_per_item']}", f"{one['items']:,}", f"{one['votes']:,}", cost, pair]
+
+
+def _pair_line(one: Mapping[str, Any]) -> list[str]:
+    gap = f"{one['difference']:.3g} [{one['low']:.3g}, {one['high']:.3g}]"
+    items = "" if one["items"] is None else f"{one['items']:,}"
+    return [one["a"], one["b"], gap, items, one["state"]]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.2g}" if isinstance(value, float) else f"{value}"
 
 
 def _designs(console: "Console", size: "Size") -> None:
@@ -91,9 +110,10 @@ def _power(console: "Console", size: "Size") -> None:
         powers = [f"{value:.0%}" for name, value in row.items() if name.startswith("power_")]
         table.add_row(f"{row['items']:,}", *powers, _needed(row["votes_needed"]))
     console.print(table)
+    console.print(LEGEND, markup=False, style="dim")
 
 
-def _next(console: "Console", wanted: "NextItems") -> None:
+def _next(console: "Console", wanted: "Wanted") -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -108,6 +128,8 @@ def _next(console: "Console", wanted: "NextItems") -> None:
             f"{row['expected gain']:.2g}",
         )  # fmt: skip
     console.print(table)
+    if len(wanted.items) > SHOWN:
+        console.print(f"... and {len(wanted.items) - SHOWN:,} more; --out and --json have all.")
     console.print(wanted.finding, markup=False)
 
 

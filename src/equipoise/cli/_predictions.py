@@ -97,7 +97,8 @@ def _advice(table: "Annotations", options: dict[str, Any]) -> str:
     if any(name in options["metrics"] for name in OF_DECISIONS):
         return said
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
-    return f"{said} Metrics of decisions suit them: --metrics accuracy{kappa}."
+    flag = "--metric" if "metric" in options else "--metrics"
+    return f"{said} Metrics of decisions suit them: {flag} accuracy{kappa}."
 
 
 def _named(one: "Predictions") -> list[str]:

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import PurePosixPath
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,25 @@ def say(*sentences: str) -> None:
 
     for sentence in sentences:
         _errors().print(escape(in_options(sentence)), highlight=False)
+
+
+def counted(files: Iterable[str]) -> str:
+    """How many tables and figures there are among files, and which texts.
+
+    Examples
+    --------
+    >>> counted(["tables/a.csv", "tables/a.md", "tables/a.tex", "methods.md"])
+    '1 table (CSV, Markdown, LaTeX), 0 figures, methods.md'
+    """
+    paths = [PurePosixPath(one) for one in files]
+    tables = len({one.stem for one in paths if one.parts[0] == "tables"})
+    figures = sum(one.parts[0] == "figures" for one in paths)
+    texts = [one.name for one in paths if one.name in ("methods.md", "references.bib")]
+    words = [
+        f"{tables} table{'' if tables == 1 else 's'} (CSV, Markdown, LaTeX)",
+        f"{figures} figure{'' if figures == 1 else 's'}",
+    ]
+    return ", ".join([*words, *texts])
 
 
 def print_json(rows: Any) -> None:
@@ -41,23 +61,22 @@ def output() -> "Console":
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error while work goes on.
+    """Show a bar with the time left on standard error while work goes on.
 
     Where that is no terminal, one line says what is being done if it takes long.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     console = _errors()
     if not console.is_terminal:
         with _one_line(f"{title} ..."):
             yield _untold
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None)
+    from equipoise.cli._bar import bar
+
+    with bar(console) as drawn:
+        task = drawn.add_task(title, total=None)
 
         def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+            drawn.update(task, completed=done, total=total)
 
         yield tell
 

@@ -69,38 +69,45 @@ def _ranking(found: Facts, facts: Facts) -> Lines:
         "drawn anew",
         "Spearman",
         "Kendall's tau-b",
-        "most often best",
-        "P(best)",
+        "best most often",
+        "runner-up",
         "soft wins",
     )
     return heads, [
         [
             row["kind"], between(row, "spearman", "spearman_low", "spearman_high"),
-            shown(row["kendall_tau_b"]), row["most_often_best"] or "", share(row["p_best"]),
+            shown(row["kendall_tau_b"]),
+            _named(row, "most_often_best", "p_best"), _named(row, "runner_up", "p_runner_up"),
             share(row["soft_win_rate"]),
         ]
         for row in here(found["rows"], facts)
     ]  # fmt: skip
 
 
+def _named(row: Facts, name: str, chance: str) -> str:
+    return f"{row[name]} ({share(row[chance])})" if row[name] else ""
+
+
 def flip_lines(found: Facts) -> Lines:
     """One line per task, one column per kind of move."""
     units = list(dict.fromkeys(row["unit"] for row in found["rows"]))
-    heads = ("task", "ahead", "behind", "lead", *(f"fewest {unit}" for unit in units))
+    heads = ("task", "best", "ahead by", *(f"fewest {unit}" for unit in units))
     cells = {(row["task"], row["unit"]): _fewest(row) for row in found["rows"]}
     lines = []
     for rows in _by(found["rows"], "task"):
         first = rows[0]
-        head = [first["task"], first["a"], first["b"], shown(first["lead"])]
+        head = [first["task"], first["a"], shown(first["margin"])]
         lines.append([*head, *(cells.get((first["task"], unit), "") for unit in units)])
     return heads, lines
 
 
 def _fewest(row: Facts) -> str:
-    """Size of the set found: at most that, unless it is proved to be the smallest."""
+    """Size of the set found and who is then first; ≤ unless no smaller one exists."""
+    if row["idle"]:
+        return str(row["idle"])
     if row["size"] is None:
         return f"none up to {row['tried_up_to']} found"
-    return f"{'' if row['smallest'] else '≤ '}{row['size']} of {row['number']:,}"
+    return f"{'' if row['smallest'] else '≤ '}{row['size']} of {row['number']:,}: {row['b']}"
 
 
 def _flips(found: Facts, _: Facts) -> Lines:
@@ -135,21 +142,23 @@ def _panel_size(found: Facts, _: Facts) -> Lines:
         max((float(w) for w in one if w is not None), default=None)
         for one in found["half_width"]
     ]
-    names = ("sizes", "coverage", "spearman", "spearman_low")
+    names = ("sizes", "coverage", "separate", "spearman")
     every = zip(*(found[name] for name in names), widest, strict=True)
-    heads = (found["unit"], "items reached", "Spearman", "lower end", "half-width")
+    heads = (found["unit"], "items reached", "Spearman of separate panels",
+             "Spearman with all", "half-width")  # fmt: skip
     return heads, [
-        [f"{size}", share(reach), shown(rho), shown(low), shown(width)]
-        for size, reach, rho, low, width in every
+        [f"{size}", share(reach), shown(apart), shown(rho), shown(width)]
+        for size, reach, apart, rho, width in every
     ]
 
 
 def _experts(found: Facts, _: Facts) -> Lines:
-    heads = ("model", "value", "minus expert", "beats a colleague", "worth")
+    heads = ("model", "value", "minus expert", "beats a colleague in pairs", "worth")
     return heads, [
         [
             row["who"], shown(row["value"]), between(row, "gap", "gap_low", "gap_high"),
-            share(row["superior"]), row["worth_words"],
+            f"{share(row['superior'])} of {row['pairs']}",
+            f"{row['worth_words']} ({row['worth_range']})",
         ]
         for row in found["rows"] if row["kind"] == "model"
     ]  # fmt: skip
@@ -173,7 +182,8 @@ def _choices(found: Facts, facts: Facts) -> Lines:
         (row["aggregation"], row["reliability"]): row
         for row in sorted(here(found["rows"], facts), key=lambda row: -(row["rank"] or 0))
     }
-    heads = ("aggregation", "reliability", "best", "value", "P(best)", "Spearman with first")
+    against = f"rank correlation with {found['reference']}"
+    heads = ("aggregation", "reliability", "best", "value", "best in", against)
     lines = []
     for row in here(found["changes"], facts):
         first = best[row["aggregation"], row["reliability"]]
@@ -186,15 +196,28 @@ def _choices(found: Facts, facts: Facts) -> Lines:
 def _components(found: Facts, facts: Facts) -> Lines:
     rows = [row for row in found["rows"] if row["task"] == facts["tasks"][-1]]
     pair = [row for row in rows if " - " in row["result"]]
-    heads = ("result", "source", "standard deviation", "share of total")
+    heads = ("result", "source", "standard deviation [interval]", "share of total variance")
     return heads, [
-        [row["result"], row["source"], _figures(row["deviation"]), share(row["share"])]
+        [row["result"], row["source"], _deviation(row), share(row["share"])]
         for row in pair or rows
     ]
 
 
-def _figures(value: float | None) -> str:
-    return "" if value is None else f"{float(value):.2g}"
+def _deviation(row: Facts) -> str:
+    """A standard deviation with its interval; below zero there is none.
+
+    Examples
+    --------
+    >>> _deviation({"variance": 4.0, "deviation": 2.0, "low": -1.0, "high": 9.0})
+    '2 [0, 3]'
+    """
+    value = row["variance"]
+    if value is None or math.isnan(value):
+        return ""
+    if value < 0:
+        return "none (below 0)"
+    low, high = (math.sqrt(max(float(row[end]), 0.0)) for end in ("low", "high"))
+    return f"{math.sqrt(value):.2g} [{low:.2g}, {high:.2g}]"
 
 
 def _subgroups(found: Facts, _: Facts) -> Lines:
@@ -203,7 +226,7 @@ def _subgroups(found: Facts, _: Facts) -> Lines:
     return heads, [
         [
             f"{row['column']} = {row['level']}", shown(row["items"]), row["quantity"],
-            between(row, "value", "low", "high"),
+            row["status"] if row["value"] is None else between(row, "value", "low", "high"),
             between(row, "difference", "difference_low", "difference_high"),
             shown(row["p_holm"]),
         ]
@@ -214,7 +237,13 @@ def _subgroups(found: Facts, _: Facts) -> Lines:
 def _threshold_sweep(found: Facts, facts: Facts) -> Lines:
     metric = facts["metrics"][0]["name"]
     near = {(row["task"], row["threshold"], row["metric"]): row for row in found["agreement"]}
-    heads = ("task", "share of yes", "positives", "prevalence", "Spearman with the majority")
+    heads = (
+        "task",
+        "share of yes above",
+        "positives",
+        "prevalence",
+        "Spearman with the majority",
+    )
     lines: list[list[str]] = []
     known = set()
     for row in found["rows"]:
@@ -224,6 +253,22 @@ def _threshold_sweep(found: Facts, facts: Facts) -> Lines:
             rho = near[key]["spearman"]
             head = [row["task"], shown(row["threshold"]), shown(row["positives"])]
             lines.append([*head, f"{row['prevalence']:.1%}", shown(rho)])
+    return heads, lines
+
+
+def _certainty(found: Facts, _: Facts) -> Lines:
+    heads = ("certainty at least", "items", "share", "best", "value", "Spearman with all")
+    lines = []
+    for rows in _by(found["rows"], "certainty"):
+        row = min(rows, key=lambda one: len(rows) if one["rank"] is None else one["rank"])
+        best = (
+            []
+            if row["rank"] is None
+            else [one["model"] for one in rows if one["rank"] == row["rank"]]
+        )
+        value = between(row, "value", "low", "high") if best else "undefined"
+        head = [shown(row["certainty"]), shown(row["items"]), share(row["coverage"])]
+        lines.append([*head, _few(best), value, shown(row["spearman"])])
     return heads, lines
 
 
@@ -239,4 +284,5 @@ LINES: Mapping[str, Callable[[Facts, Facts], Lines]] = {
     "components": _components,
     "subgroups": _subgroups,
     "threshold_sweep": _threshold_sweep,
+    "certainty": _certainty,
 }

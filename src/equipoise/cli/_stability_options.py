@@ -1,18 +1,20 @@
 """Options that `stability` and `compare` share, and what is read because of them.
 
-Both take two files, or the folder of an evaluation: its record names the files, which are then
-looked for beside the folder, in it and here, and must not have changed.
+Both take two files, a public data set, or the folder of an evaluation: its record names the
+files, which are then looked for and must not have changed.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._dataset import check_dataset, dataset_facts, input_rows
 from equipoise.cli._hints import ASKING, spoken
 from equipoise.cli._inputs import read, spread
 from equipoise.cli._options import checked, words
@@ -69,21 +71,27 @@ class Given(NamedTuple):
         Names of the metrics asked for, those of the evaluation, or auroc.
     inputs
         Role, name, hash and size of every file.
-    title
-        Name of the study.
+    name
+        Name of the study: the title of its evaluation, its data set or its file.
     notices
         What the user should know, one sentence each.
     resample
         What the evaluation drew anew, if the study comes from one.
+    dataset
+        What is known of the data set, where it is a public one.
+    on_missing
+        What becomes of items that one side lacks: as asked, or as in the evaluation.
     """
 
     annotations: "Annotations"
     predictions: "tuple[Predictions, ...]"
     metrics: list[str]
     inputs: tuple[dict[str, Any], ...]
-    title: str
+    name: str
     notices: tuple[str, ...]
     resample: str | None = None
+    dataset: Mapping[str, Any] = MappingProxyType({})
+    on_missing: str = "error"
 
 
 @contextmanager
@@ -113,33 +121,59 @@ def check(options: dict[str, Any]) -> list[str]:
         if options[name] is not None:
             flag = "--" + name.replace("_", "-")
             checked(flag, partial(choice, flag, known=allowed), options[name])
+    if options["dataset"] is not None:
+        check_dataset(options)
     return [checked("--metric", named, word).name for word in words(options["metric"])]
 
 
 def given(run: Path | None, options: dict[str, Any]) -> Given:
-    """Read the study that was named by two files, or by the folder of an evaluation."""
-    from equipoise.cli._stability_run import reopened
-    from equipoise.run import hashed
-
-    metrics, told, title = check(options), dict(options), ""
+    """Read the study that files, a data set or the folder of an evaluation name."""
+    metrics, told = check(options), dict(options)
+    header: Mapping[str, Any] = {}
     said: tuple[str, ...] = ()
-    drawn: str | None = None
     if run is not None:
-        told, header, said = reopened(run, options)
+        told, header, said = _from_run(run, options)
         metrics = metrics or [one["name"] for one in header["metrics"]]
-        title = header["title"]
-        drawn = _drawn(header)
-    if told["annotations"] is None or not told["predictions"]:
+    if told["dataset"] is None and not (told["annotations"] and told["predictions"]):
         raise InputError(
-            "nothing to read", "no RUN, or not both -a and -p", "a study",
-            "give -a votes.csv -p scores.csv, or the folder that evaluate --out wrote",
+            "nothing to read", "no RUN, no --dataset, or not both -a and -p", "a study",
+            "give -a votes.csv -p scores.csv, --dataset NAME, or the folder that evaluate "
+            "--out wrote",
         )  # fmt: skip
     told["predictions"] = spread(told["predictions"])
-    table, models = read({**told, "truth": "votes"})
-    inputs = hashed("annotations", [told["annotations"]])
-    inputs += hashed("predictions", told["predictions"])
-    title = title or told["annotations"].stem
-    return Given(table, tuple(models), metrics or ["auroc"], inputs, title, said, drawn)
+    metrics = metrics or ["auroc"]
+    table, models = read({**told, "truth": "votes", "metrics": ",".join(metrics)})
+    return Given(
+        table, tuple(models), metrics, input_rows(told, options.get("out")),
+        _name(run, header, told), said, _drawn(header) if header else None,
+        dataset_facts(told), told["on_missing"],
+    )  # fmt: skip
+
+
+def _from_run(
+    run: Path, options: dict[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any], tuple[str, ...]]:
+    """Fill options in from a run, which has its own data."""
+    from equipoise.cli._stability_run import reopened
+
+    if options["dataset"] is not None:
+        message = "got a folder too, which has its own data; leave out one of the two"
+        raise typer.BadParameter(message, param_hint="--dataset")
+    told, header, said = reopened(run, options)
+    if told["dataset"] is not None:
+        check_dataset(told)
+    return told, header, said
+
+
+def _name(run: Path | None, header: Mapping[str, Any], told: dict[str, Any]) -> str:
+    """What a study is called: by its own title, else by its folder, data set or file."""
+    from equipoise.cli._provenance import TITLE
+
+    if run is not None and not str(header["title"]).endswith(TITLE):
+        return str(header["title"])
+    if run is not None:
+        return (run if run.is_dir() else run.parent).resolve().name
+    return str(told["dataset"] or told["annotations"].name)
 
 
 def _drawn(header: Mapping[str, Any]) -> str | None:

@@ -1,15 +1,24 @@
-"""The study behind the folder of an evaluation: its files are found and checked again."""
+"""The study behind the folder of an evaluation: its files are found and checked again.
+
+A file is looked for where it lay as seen from the folder, then beside the folder, in it and
+here; it counts only if its hash is the one that was recorded.
+"""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from equipoise.arrays import InputError, listed
 
-ASKED = ("positive", "at_least", "kind", "exchangeable", "layout", "repeats", "on_missing")
+ASKED = (
+    "positive", "at_least", "kind", "classes", "exchangeable", "layout", "prediction_layout",
+    "repeats", "on_missing",
+)  # fmt: skip
 COLUMNS = ("columns", "prediction_columns")
 USUAL = (None, False, "auto", "keep", "error")
+ROLES = ("annotations", "predictions")
 
 
 def reopened(
@@ -23,22 +32,21 @@ def reopened(
     question = header.get("question", {})
     told = dict(options)
     for name in ASKED:
-        if told[name] in USUAL and question.get(name) is not None:
+        if told.get(name) in USUAL and question.get(name) is not None:
             told[name] = question[name]
     for name in COLUMNS:
         if told[name] is None and question.get(name):
             told[name] = ",".join(f"{ours}={theirs}" for ours, theirs in question[name].items())
     said = _cautions(header)
-    inputs = header.get("inputs", ())
-    for role in ("annotations", "predictions"):
-        rows = [one for one in inputs if one["role"] == role]
+    if told["annotations"] is None:
+        told["dataset"] = header.get("dataset", {}).get("name")
+    for role in ROLES:
+        rows = [one for one in header.get("inputs", ()) if one["role"] == role]
         if not told[role]:
             found = [_found(folder, one) for one in rows]
             told[role] = found if role == "predictions" else found[0] if found else None
-        elif role == "annotations":
-            said += _changed([told[role]], rows)
         else:
-            said += _changed(told[role], rows)
+            said += _changed(told[role] if role == "predictions" else [told[role]], rows)
     return told, header, said
 
 
@@ -52,30 +60,42 @@ def _cautions(header: Mapping[str, Any]) -> tuple[str, ...]:
         )  # fmt: skip
     if header.get("truth_model"):
         return (
-            "The evaluation inferred the truth by a model; stability is looked at with the "
-            "votes themselves, and with every model under choices.",
+            "The evaluation inferred the truth by a model; here the votes themselves are the "
+            "truth. `stability` repeats it under every model that suits, as choices.",
         )
     return ()
 
 
 def _found(folder: Path, wanted: Mapping[str, Any]) -> Path:
-    """The file that a run read, by its name and hash."""
-    name = str(wanted["name"])
-    home = folder.resolve()
-    places = dict.fromkeys(one / name for one in (home.parent, home, Path.cwd()))
-    there = [path for path in places if path.is_file()]
+    """The file that a run read, by its place, name and hash."""
+    there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
         if _hash(path) == wanted["sha256"]:
             return path
-    flag = "-a" if wanted["role"] == "annotations" else "-p"
-    got = f"{name!r} is " + (
-        "changed since" if there else "neither beside the run, nor in it, nor in this folder"
-    )
+    name, flag = str(wanted["name"]), "-a" if wanted["role"] == "annotations" else "-p"
+    where = f"{folder / 'run.json'}, {wanted['role']}"
+    if there:
+        raise InputError(
+            where, f"{there[0]} was found but is changed since (SHA-256 "
+            f"{_hash(there[0])[:12]}..., not {wanted['sha256'][:12]}...)",
+            "the file that was evaluated",
+            f"bring it back, or take the changed file: {flag} {there[0]}",
+        )  # fmt: skip
+    lay = f" where it lay ({wanted['path']} from the run)," if wanted.get("path") else ""
     raise InputError(
-        f"{folder / 'run.json'}, {wanted['role']}", got,
-        "the file that was evaluated, beside the folder, in it or here",
-        f"give its place: {flag} {name}",
+        where, f"{name!r} is neither{lay} beside the run, in it nor in this folder",
+        "the file that was evaluated", f"give its place: {flag} {name}",
     )  # fmt: skip
+
+
+def _places(folder: Path, wanted: Mapping[str, Any]) -> list[Path]:
+    """Where a file may lie, the most likely place first; links are followed either way."""
+    name, real = str(wanted["name"]), folder.resolve()
+    places = []
+    if wanted.get("path"):
+        places += [Path(os.path.normpath(folder / wanted["path"])), real / wanted["path"]]
+    beside = Path(os.path.normpath(folder / ".." / name))
+    return list(dict.fromkeys([*places, beside, real.parent / name, folder / name, Path(name)]))
 
 
 def _changed(paths: list[Path], rows: list[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -1,15 +1,17 @@
-"""Stability in a terminal: every finding as a sentence, with the few numbers behind it."""
+"""Stability in a terminal: the verdict, then every finding with the few numbers behind it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from equipoise.cli._stability_lines import LINES, here
+from equipoise.cli._stability_legends import LEGENDS
+from equipoise.cli._stability_lines import LINES, here, share
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Facts = Mapping[str, Any]
 MOST = 12  # lines of a table
+LIKELY = 3  # models that are named with their chance to be best
 TITLES = {
     "ranking": "Data drawn anew",
     "flips": "What the lead hangs on",
@@ -22,12 +24,16 @@ TITLES = {
     "components": "Where the spread comes from",
     "subgroups": "Groups of items",
     "threshold_sweep": "Another majority",
+    "certainty": "Clear cases alone",
 }
 
 
 def show(console: "Console", facts: Facts) -> None:
-    """Print every analysis, then what was left out; no note is printed twice."""
+    """Print the verdict, every analysis and what was left out; no note is printed twice."""
     said = set(facts["notices"])
+    for sentence in verdict(facts):
+        console.print(sentence, markup=False, style="bold")
+    console.print()
     for name, title in TITLES.items():
         found = facts.get(name, {})
         if "rows" not in found:
@@ -36,7 +42,7 @@ def show(console: "Console", facts: Facts) -> None:
         for sentence in found.get("findings", [found["finding"]]):
             console.print(sentence, markup=False)
         heads, lines = LINES[name](found, facts)
-        print_table(console, heads, lines)
+        print_table(console, heads, lines, LEGENDS[name])
         _sign_test(console, found, facts)
         for note in (one for one in found["notices"] if one not in said):
             console.print(f"Note: {note}", markup=False, style="dim")
@@ -44,13 +50,40 @@ def show(console: "Console", facts: Facts) -> None:
         console.print()
     for name, title in TITLES.items():
         if "left_out" in facts.get(name, {}):
-            console.print(
-                f"Left out: {title.lower()} ({facts[name]['left_out']})", markup=False
-            )
+            why = facts[name]["left_out"].removesuffix(".")
+            console.print(f"Left out: {title.lower()} ({why}).", markup=False)
 
 
-def print_table(console: "Console", heads: Sequence[str], lines: list[list[str]]) -> None:
-    """Print the first lines of a table; numbers stand right, empty columns are left out."""
+def verdict(facts: Facts) -> list[str]:
+    """Who leads and by how much, as the page says it; then who is best how often."""
+    from equipoise.report.stability_head import headline
+    from equipoise.report.stability_rows import cast_of
+    from equipoise.stability._words import REDRAWN, joined
+
+    lead = facts["lead"]
+    said = [headline(lead, cast_of(facts), f"{100 * facts['settings']['level']:g}%")]
+    every = sorted((row for row in lead["rows"] if row["p_best"]), key=_less_likely)
+    likely = [
+        row for n, row in enumerate(every) if n < LIKELY or row["model"] in lead["leaders"]
+    ]
+    if len(lead["rows"]) > 1 and likely:
+        drawn = REDRAWN.get(lead["kind"], lead["kind"])
+        chances = joined([f"{one['model']} {share(one['p_best'])}" for one in likely])
+        said.append(f"P(best) with {drawn} drawn anew: {chances}.")
+    return said
+
+
+def _less_likely(row: Facts) -> float:
+    return -float(row["p_best"])
+
+
+def print_table(
+    console: "Console", heads: Sequence[str], lines: list[list[str]], legend: str = ""
+) -> None:
+    """Print the first lines of a table and what its columns mean.
+
+    Numbers stand right; empty columns are left out.
+    """
     from rich.markup import escape
     from rich.table import Table
 
@@ -66,6 +99,8 @@ def print_table(console: "Console", heads: Sequence[str], lines: list[list[str]]
     console.print(table)
     if len(lines) > MOST:
         console.print(f"... and {len(lines) - MOST:,} more; --out and --json have all.")
+    if legend:
+        console.print(legend, markup=False, style="dim")
 
 
 def _sign_test(console: "Console", found: Facts, facts: Facts) -> None:

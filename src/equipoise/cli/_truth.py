@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from equipoise.arrays import InputError, listed, nearest
+from equipoise.cli._dataset import study_name
 from equipoise.cli._options import words
 from equipoise.cli._screen import progress
 from equipoise.cli._truth_words import BURN_IN, refuse_burn_in
@@ -174,7 +174,7 @@ def _stored(table: "Annotations", options: dict[str, Any]) -> "tuple[Plausibilit
         if strange:
             raise InputError(
                 path, f"{len(strange):,} items without annotations ({listed(strange)})",
-                f"items of {Path(options['annotations']).name}", "aggregate this file again",
+                f"items of {study_name(options)}", "aggregate this file again",
             )  # fmt: skip
         parts.append(_drawn(made, options["draws"], options["seed"] + number))
     return tuple(parts)

@@ -4,6 +4,7 @@ import typer
 
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
+from equipoise.cli.audit import audit
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
@@ -12,6 +13,8 @@ from equipoise.cli.plan import plan
 from equipoise.cli.report import report
 from equipoise.cli.reproduce import reproduce
 from equipoise.cli.stability import stability
+from equipoise.cli.threshold import threshold
+from equipoise.cli.threshold_plan import threshold_plan
 
 app = typer.Typer(
     name="equipoise",
@@ -23,7 +26,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-_NEEDY = (evaluate, stability, compare, report, aggregate, agreement, plan)
+_NEEDY = (
+    evaluate, stability, compare, report, aggregate, agreement, plan, threshold_plan,
+    threshold, audit,
+)  # fmt: skip
 for _verb in (*_NEEDY, reproduce, datasets, demo):
     app.command(no_args_is_help=_verb in _NEEDY)(_verb)
 

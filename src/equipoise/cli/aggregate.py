@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.cli._dataset import (
+    Dataset,
+    check_dataset,
+    dataset_facts,
+    input_rows,
+    study_name,
+)
 from equipoise.cli._fitting import fit, notes
 from equipoise.cli._inputs import asked, read_votes
 from equipoise.cli._options import checked
@@ -32,14 +39,16 @@ FILES, MEANING, MODEL, RESULT = "Files", "What the labels mean", "Model", "Resul
 
 def aggregate(
     annotations: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
+            show_default=False,
             help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
             "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
             "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, or "
-            "a Label Studio export."
+            "a Label Studio export.",
         ),
-    ],
+    ] = None,
+    dataset: Dataset = None,
     model: Annotated[
         str,
         typer.Option(
@@ -143,6 +152,7 @@ def aggregate(
     from equipoise.choosing import recommended
 
     _check_words(options)
+    check_dataset(options, files="ANNOTATIONS")
     check_target("--out", out, (".npz",))
     check_target("--page", page, (".html", ".htm"))
     table = asked(read_votes(options), options)
@@ -158,7 +168,7 @@ def aggregate(
         say(f"Wrote {out}")
     if page is not None:
         shown = fits if compare else fits._replace(models={name: fits.made})
-        write_page(page, table, shown, (annotations.stem, reason, noted))
+        write_page(page, table, shown, (study_name(options), reason, noted))
         say(f"Wrote {page}")
     rows = facts(table, fits)
     if as_json:
@@ -171,13 +181,13 @@ def aggregate(
 def _told(options: dict[str, Any]) -> dict[str, Any]:
     """What the result was made with: version, input and seed."""
     from equipoise import __version__
-    from equipoise.run import hashed
 
-    (file,) = hashed("annotations", [options["annotations"]])
+    files = [{name: one[name] for name in ("name", "sha256")} for one in input_rows(options)]
+    source = dataset_facts(options)
     question = {name: options[name] for name in ("positive", "at_least", "task")}
     return {
         "version": __version__,
-        "input": {name: file[name] for name in ("name", "sha256")},
+        **({"dataset": source, "inputs": files} if source else {"input": files[0]}),
         "seed": options["seed"],
         **question,
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.cli._agreement_screen import show, show_tasks
+from equipoise.cli._dataset import Dataset, check_dataset, study_name
 from equipoise.cli._inputs import read_votes
 from equipoise.cli._options import checked
 from equipoise.cli._reading import Classes, Columns, Exchangeable, Kind, Layout
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def agreement(
-    annotations: Annotated[Path, typer.Argument(help="Who said what; see `evaluate --help`.")],
+    annotations: Annotated[
+        Path | None,
+        typer.Argument(show_default=False, help="Who said what; see `evaluate --help`."),
+    ] = None,
+    dataset: Dataset = None,
     task: Annotated[
         str | None, typer.Option(help="Which question; all of them if left out.")
     ] = None,
@@ -69,6 +74,7 @@ def agreement(
     """
     options = dict(locals())
     _check_words(options)
+    check_dataset(options, files="ANNOTATIONS")
     check_target("--page", page, (".html", ".htm"))
     table = read_votes(options)
     found = _facts(table, options)
@@ -77,7 +83,7 @@ def agreement(
         from equipoise.report.agreement_page import AgreementPage, render_agreement
         from equipoise.run.folder import write_text
 
-        title = f"{annotations.stem}: how far do annotators agree?"
+        title = f"{study_name(options)}: how far do annotators agree?"
         about = AgreementPage(title, tuple(table.notices), replicates, seed)
         write_text(page, render_agreement(found, about))
         say(f"Wrote {page}")

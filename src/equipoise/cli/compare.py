@@ -1,10 +1,14 @@
-"""equipoise compare: two models of a study, side by side."""
+"""equipoise compare: two models, side by side on the same items."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from equipoise.cli._dataset import Dataset
+from equipoise.cli._notices import told_in_options
+from equipoise.cli._options import checked
 from equipoise.cli._reading import (
     AtLeast,
     Classes,
@@ -18,9 +22,10 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import counted, output, print_json, progress, say
 from equipoise.cli._stability_options import (
     DOUBT,
+    RESULT,
     AsJson,
     Given,
     Level,
@@ -30,9 +35,10 @@ from equipoise.cli._stability_options import (
     Seed,
     Votes,
     check,
-    given,
     in_options,
 )
+
+MARK = "compare.json"
 
 
 def compare(
@@ -40,12 +46,14 @@ def compare(
         list[str],
         typer.Argument(
             metavar="[RUN] A B",
-            help="The two models, after the folder of an evaluation if there is one; "
-            "else give -a and -p.",
+            help="Two models, after the folder of their evaluation if there is one; else give "
+            "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
+            "where each has one model.",
         ),
     ],
     annotations: Votes = None,
     predictions: Scores = None,
+    dataset: Dataset = None,
     metric: Metrics = None,
     most: Annotated[
         int,
@@ -73,29 +81,56 @@ def compare(
     prediction_layout: PredictionLayout = "auto",
     repeats: Repeats = "keep",
     on_missing: OnMissing = "error",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Folder for compare.json, tables (CSV, Markdown, LaTeX), methods.md and "
+            "references.bib.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier comparison there."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Which of two models is better, how sure is that, and what would turn it round?
 
     Paired differences for every task and metric, by hard and soft labels, with intervals and
     the chance that the first is better; the fewest items or votes that would turn the order
-    round; and how either stands among the experts.
+    round; and how either stands among the experts. Models of two evaluations are compared if
+    both were judged on the same items and votes.
 
     Example: equipoise compare resnet vit -a votes.csv -p scores.csv
 
-    Example: equipoise compare run resnet vit
+    Example: equipoise compare run resnet vit --metric auroc,brier_score
+
+    Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
     options = dict(locals())
-    run, pair = _named(models)
+    from equipoise.cli._compare_pair import named, paired
+    from equipoise.resampling import normalised
+
     check(options)
+    if resample is not None:
+        checked("--resample", normalised, resample)
+    asked = named(models, options)
+    if out is not None:
+        from equipoise.run.text_folder import check_folder
+
+        check_folder(out, (MARK,), overwrite=overwrite)
     with in_options(), progress("reading") as tell:
-        study = given(run, options)
+        pair, study = paired(asked, options)
         tell(1, 1)
     facts = _facts(pair, study, options)
     how = facts["settings"]
     say(f"Resampling: {how['reason']}", how["scope"])
-    said = dict.fromkeys((*study.notices, *study.annotations.notices, *facts["notices"]))
-    say(*(f"Note: {one}" for one in said))
+    say(*(f"Note: {one}" for one in facts["notices"]))
+    if out is not None:
+        _write(out, facts, study)
     if as_json:
         print_json(facts)
     else:
@@ -104,23 +139,38 @@ def compare(
         show(output(), facts)
 
 
-def _named(words: list[str]) -> tuple[Path | None, tuple[str, str]]:
-    """The folder, if one is named, and the two models."""
-    if len(words) not in (2, 3):
-        message = f"got {len(words)} names, expected two models, or a folder and two models"
-        raise typer.BadParameter(message, param_hint="[RUN] A B")
-    run = Path(words[0]) if len(words) == 3 else None
-    return run, (words[-2], words[-1])
-
-
 def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict[str, Any]:
     from equipoise.run.compare import compare_facts
     from equipoise.run.stability import StabilityHow
 
-    names = ("replicates", "seed", "level", "on_missing", "most")
+    names = ("replicates", "seed", "level", "most")
     with in_options(), progress("comparing") as tell:
         how = StabilityHow(
-            metrics=study.metrics, progress=tell, **{name: options[name] for name in names}
+            metrics=study.metrics,
+            on_missing=study.on_missing,
+            progress=tell,
+            **{name: options[name] for name in names},
         )
         kind = options["resample"] or study.resample
-        return compare_facts(pair, study.predictions, study.annotations, how, kind)
+        facts = compare_facts(pair, study.predictions, study.annotations, how, kind)
+    if study.resample and options["resample"] is None:
+        facts["settings"]["reason"] = f"{facts['settings']['resample']}, as in the evaluation."
+    facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
+    return told_in_options(facts)
+
+
+def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:
+    """Make every text, then write the folder in one go."""
+    from equipoise.export import stability_texts
+    from equipoise.export.tables import table_texts
+    from equipoise.run.text_folder import write_folder
+
+    texts = stability_texts(facts)
+    for name in ("values", "differences"):
+        texts |= table_texts(name, facts[name])
+    files = sorted([*texts, MARK])
+    known = {"dataset": dict(study.dataset)} if study.dataset else {}
+    record = {**known, "inputs": list(study.inputs), "files": files, **facts}
+    texts[MARK] = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    write_folder(folder, texts, mark=MARK)
+    say(f"Wrote {folder}: {MARK}, {counted(files)}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.cli._catalogue import check_k, list_metrics, metrics_help
+from equipoise.cli._dataset import Dataset
 from equipoise.cli._inputs import read, spread, usage
 from equipoise.cli._reading import (
     AtLeast,
@@ -34,7 +35,7 @@ TRUTH, GROUPS = "What is true", "Groups of classes"
 
 def evaluate(
     annotations: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--annotations",
             "-a",
@@ -44,9 +45,9 @@ def evaluate(
             "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, "
             "or a Label Studio export.",
         ),
-    ],
+    ] = None,
     predictions: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--predictions",
             "-p",
@@ -55,7 +56,8 @@ def evaluate(
             "model, or class probabilities. A folder stands for all tables in it; repeat for "
             "several.",
         ),
-    ],
+    ] = None,
+    dataset: Dataset = None,
     metrics: Annotated[
         str,
         typer.Option(rich_help_panel=RESULT, help=metrics_help()),
@@ -188,6 +190,8 @@ def evaluate(
     what is plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
+
+    Example: equipoise evaluate --dataset chexpert --out run
 
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3

@@ -1,12 +1,14 @@
 """equipoise plan: from a pilot to the study that settles it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli._inputs import read, spread
-from equipoise.cli._options import checked, words
+from equipoise.cli._dataset import Dataset
+from equipoise.cli._notices import told_in_options
+from equipoise.cli._options import words
+from equipoise.cli._plan_screen import show, show_ranking
 from equipoise.cli._reading import (
     AtLeast,
     Classes,
@@ -20,16 +22,23 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import output, print_json, progress, say
-
-if TYPE_CHECKING:
-    from equipoise.planning import NextItems, Size
+from equipoise.cli._stability_options import check, given, in_options
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
+TABLE = ".csv"
 
 
 def plan(
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False,
+            help="Folder of the pilot's evaluation (`equipoise evaluate --out`). Or give -a "
+            "and -p, or --dataset.",
+        ),
+    ] = None,
     annotations: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--annotations",
             "-a",
@@ -37,9 +46,9 @@ def plan(
             help="Votes of the pilot; see `evaluate --help`. A few hundred items with two or "
             "more votes each make a good pilot.",
         ),
-    ],
+    ] = None,
     predictions: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--predictions",
             "-p",
@@ -47,21 +56,31 @@ def plan(
             help="What each model scored; items that nobody annotated are left aside. Repeat "
             "for several files, or name a folder.",
         ),
-    ],
+    ] = None,
+    dataset: Dataset = None,
     metric: Annotated[
-        str,
+        str | None,
         typer.Option(
             rich_help_panel=GOAL,
             help="The metric to decide by, with soft labels: `auroc`, `average_precision`, "
-            "`brier_score`, ...; not P@k, which changes its meaning with the number of items.",
+            "`brier_score`, ...; not P@k, which changes its meaning with the number of items. "
+            "Default: the first of the evaluation, or auroc.",
         ),
-    ] = "auroc",
+    ] = None,
     models: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=GOAL, help="The two models: `A,B`. Default: the two best."
         ),
     ] = None,
+    ranking: Annotated[
+        bool,
+        typer.Option(
+            "--ranking",
+            rich_help_panel=GOAL,
+            help="Plan for the whole order: every model against the next.",
+        ),
+    ] = False,
     power: Annotated[
         float,
         typer.Option(
@@ -117,7 +136,20 @@ def plan(
     ] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(rich_help_panel=RESULT, help="File for those items, ending in .csv."),
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Folder for plan.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
+            "methods.md, references.bib and report.html; or a .csv for the items of --next.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier plan there."
+        ),
+    ] = False,
+    title: Annotated[
+        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, rich_help_panel=RESULT, help="Same seed, same bytes.")
@@ -149,57 +181,54 @@ def plan(
     tells most.
 
     Example: equipoise plan -a votes.csv -p scores.csv --price-item 1 --price-vote 0.2
+
+    Example: equipoise plan run --models resnet,vit --next 20 --out next.csv
+
+    Example: equipoise plan run --ranking --out plan
     """
     options = dict(locals())
-    from equipoise.planning import next_items, plan_size
+    from equipoise.cli._plan_run import MARK, planned, write_plan
+    from equipoise.run.planning import plan_facts
+    from equipoise.run.text_folder import check_folder
 
     chosen = _usage(options)
-    options["predictions"] = spread(predictions)
-    table, given = read({**options, "truth": "votes"})
-    with progress("planning") as tell:
-        size = plan_size(
-            given, table, metric=chosen["metric"], models=chosen["models"], power=power,
-            level=level, votes=chosen["votes"], difference=difference, price_item=price_item,
-            price_vote=price_vote, simulations=simulations, seed=seed, task=task, progress=tell,
-        )  # fmt: skip
-        wanted = None
-        if number:
-            wanted = next_items(
-                given, table, chosen["metric"], number,
-                models=(size.a, size.b), task=task, seed=seed, progress=tell,
-            )  # fmt: skip
-    say(*(f"Note: {one}" for one in (*table.notices, *size.notices)))
-    if wanted is not None and out is not None:
+    folder = None if out is None or out.suffix.lower() == TABLE else out
+    if folder is not None:
+        check_folder(folder, (MARK, "report.html"), overwrite=overwrite)
+    with in_options(), progress("reading"):
+        study = given(run, {**options, "on_missing": "error", "out": folder})
+    with in_options(), progress("planning") as tell:
+        sizes, wanted = planned(study, {**options, **chosen}, tell)
+        facts = plan_facts(sizes, wanted)
+    facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
+    facts = told_in_options(facts)
+    say(*(f"Note: {one}" for one in facts["notices"]))
+    if folder is not None:
+        write_plan(
+            folder, facts, study, title or f"How large must the study be? ({study.name})"
+        )
+    elif wanted is not None and out is not None:
         wanted.write(out)
         say(f"Wrote {out}")
-    _show(size, wanted, as_json=as_json)
+    if as_json:
+        print_json(facts)
+    elif ranking:
+        show_ranking(output(), facts)
+    else:
+        show(output(), sizes[0], wanted)
 
 
 def _usage(options: dict[str, Any]) -> dict[str, Any]:
     """Check words before anything is read."""
-    from functools import partial
-
-    from equipoise.arrays import choice
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
-    from equipoise.metrics import named
-
-    known = {
-        "kind": KINDS,
-        "layout": ANNOTATION_LAYOUTS,
-        "prediction_layout": PREDICTION_LAYOUTS,
-        "repeats": REPEATS,
-    }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            checked(flag, partial(choice, flag, known=allowed), options[name])
-    checked("--metric", named, options["metric"])
-    return {
-        "metric": options["metric"],
-        "models": _two(options["models"]),
-        "votes": _numbers(options["votes_per_item"]),
-        "out": _file(options["out"], options["number"]),
-    }
+    metrics = check({**options, "on_missing": "error"})
+    if len(metrics) > 1:
+        message = f"got {options['metric']!r}, expected one metric to decide by"
+        raise typer.BadParameter(message, param_hint="--metric")
+    if options["ranking"] and options["models"]:
+        message = "is about the whole order; leave out --models"
+        raise typer.BadParameter(message, param_hint="--ranking")
+    _check_out(options)
+    return {"models": _two(options["models"]), "votes": _numbers(options["votes_per_item"])}
 
 
 def _two(text: str | None) -> tuple[str, str] | None:
@@ -218,17 +247,13 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(one) for one in found))
 
 
-def _file(path: Path | None, number: int) -> Path | None:
-    if path is not None and (path.suffix.lower() != ".csv" or not number):
-        message = f"got {path.name!r}, expected a file ending in .csv, together with --next"
+def _check_out(options: dict[str, Any]) -> None:
+    path: Path | None = options["out"]
+    table = path is not None and path.suffix.lower() == TABLE
+    if table and not options["number"]:
+        message = "a .csv is for the items of --next; add it, or name a folder"
         raise typer.BadParameter(message, param_hint="--out")
-    return path
-
-
-def _show(size: "Size", wanted: "NextItems | None", *, as_json: bool) -> None:
-    from equipoise.cli._plan_screen import facts, show
-
-    if as_json:
-        print_json(facts(size, wanted))
-    else:
-        show(output(), size, wanted)
+    for name in ("overwrite", "title"):
+        if options[name] and (path is None or table):
+            message = "belongs to --out FOLDER"
+            raise typer.BadParameter(message, param_hint=f"--{name}")

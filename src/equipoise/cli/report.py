@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._screen import print_json, say
+from equipoise.cli._screen import counted, print_json, say
 
 if TYPE_CHECKING:
     from equipoise.run import Run
@@ -30,6 +30,9 @@ def report(
             "methods paragraph and its references (BibTeX)."
         ),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier export in that folder.")
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -43,10 +46,15 @@ def report(
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.
 
+    Example: equipoise report run --out page.html
+
     Example: equipoise report run --export paper
     """
+    if overwrite and export is None:
+        message = "belongs to --export; a page is always written anew"
+        raise typer.BadParameter(message, param_hint="--overwrite")
     if export is not None:
-        _export(run, export)
+        _export(run, export, overwrite=overwrite)
         return
     from equipoise.cli._truth_page import check_folder
     from equipoise.run import Run
@@ -77,17 +85,28 @@ def _write(made: "Run", page: Path) -> None:
     say(f"Wrote {page} ({len(text.encode()) / 1024:.0f} KB)")
 
 
-def _export(run: Path, folder: Path) -> None:
-    """Write the tables, methods and references of a run into a new folder."""
+def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
+    """Write the tables, methods and references of a run; an earlier export goes if asked."""
     from equipoise.export import run_texts
     from equipoise.run import Run
     from equipoise.run.text_folder import check_folder, write_folder
 
-    if folder.exists():
+    if folder.exists() and not overwrite:
         raise InputError(
-            f"--export {folder}", "there already", "a new folder", "name another folder"
-        )
-    check_folder(folder, ("tables", "methods.md", "references.bib"))
+            f"--export {folder}", "there already", "a new folder",
+            "name another folder, or allow overwriting (--overwrite)",
+        )  # fmt: skip
+    check_folder(folder, (), overwrite=overwrite)
     texts = run_texts(Run.load(run).header)
     write_folder(folder, texts)
-    say(f"Wrote {folder}: {len(texts) - 2} tables, methods.md, references.bib")
+    for stale in (name for name in _tables() if name not in texts):
+        (folder / stale).unlink(missing_ok=True)
+    say(f"Wrote {folder}: {counted(texts)}")
+
+
+def _tables() -> list[str]:
+    """Files of all tables that an export may hold."""
+    from equipoise.export.run_texts import TABLES as NAMES
+
+    endings = ("csv", "md", "tex")
+    return [f"tables/{name}.{one}" for name in (*NAMES, "agreement") for one in endings]

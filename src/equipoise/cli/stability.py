@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from equipoise.cli._dataset import Dataset
+from equipoise.cli._notices import told_in_options
 from equipoise.cli._options import checked, words
 from equipoise.cli._reading import (
     FILES,
@@ -21,7 +23,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import counted, output, print_json, progress, say
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -41,6 +43,7 @@ from equipoise.cli._stability_options import (
 NAMES = (
     "ranking", "flips", "leave_one_out", "vote_cutoffs", "panel_size", "experts",
     "critical_difference", "choices", "components", "subgroups", "threshold_sweep",
+    "certainty",
 )  # fmt: skip
 
 
@@ -50,11 +53,12 @@ def stability(
         typer.Argument(
             show_default=False,
             help="Folder that `equipoise evaluate --out` wrote; its files are looked for "
-            "beside it, in it and here. Or give -a and -p.",
+            "where they lay, beside it, in it and here. Or give -a and -p, or --dataset.",
         ),
     ] = None,
     annotations: Votes = None,
     predictions: Scores = None,
+    dataset: Dataset = None,
     attributes: Annotated[
         Path | None,
         typer.Option(
@@ -120,6 +124,9 @@ def stability(
             "--overwrite", rich_help_panel=RESULT, help="Replace an earlier analysis there."
         ),
     ] = False,
+    title: Annotated[
+        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Does the ranking survive other items, other annotators, other votes, other choices?
@@ -131,6 +138,8 @@ def stability(
     Example: equipoise stability -a votes.csv -p scores.csv --out stability
 
     Example: equipoise stability run --only ranking,flips
+
+    Example: equipoise stability --dataset chexpert --out stability
     """
     options = dict(locals())
     _usage(options)
@@ -142,10 +151,9 @@ def stability(
         study = given(run, options)
         tell(1, 1)
     facts = _facts(study, options)
-    said = dict.fromkeys((*study.notices, *study.annotations.notices, *facts["notices"]))
-    say(*(f"Note: {one}" for one in said))
+    say(*(f"Note: {one}" for one in facts["notices"]))
     if out is not None:
-        _write(out, facts, study)
+        _write(out, facts, study, title or f"How stable is the ranking? ({study.name})")
     if as_json:
         print_json(facts)
     else:
@@ -162,6 +170,9 @@ def _usage(options: dict[str, Any]) -> None:
 
     check(options)
     asked = words(options["only"])
+    if options["only"] is not None and not asked:
+        message = f"got {options['only']!r}, expected analyses, for example ranking,flips"
+        raise typer.BadParameter(message, param_hint="--only")
     for name in asked:
         checked("--only", partial(choice, "--only", known=NAMES), name)
     for flag, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
@@ -180,32 +191,37 @@ def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
     from equipoise.stability.subgroups import read_attributes
 
     path = options["attributes"]
-    names = ("labels", "replicates", "seed", "level", "on_missing", "sign_test", "most")
+    names = ("labels", "replicates", "seed", "level", "sign_test", "most")
     with in_options(), progress("analyses") as tell:
         how = StabilityHow(
             metrics=study.metrics,
+            on_missing=study.on_missing,
             only=words(options["only"]),
             attributes=None if path is None else read_attributes(path),
             progress=tell,
             **{name: options[name] for name in names},
         )
-        return stability_facts(study.predictions, study.annotations, how)
+        facts = stability_facts(study.predictions, study.annotations, how)
+    facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
+    return told_in_options(facts)
 
 
-def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:
+def _write(folder: Path, facts: dict[str, Any], study: Given, title: str) -> None:
     """Make every text, then write the folder in one go."""
     from equipoise.export import stability_texts
     from equipoise.report.stability_page import StabilityPage, figures, render_stability
     from equipoise.run.text_folder import MARK, write_folder
 
-    title, inputs = f"{study.title}: how stable is it?", list(study.inputs)
-    names = ", ".join(one["name"] for one in inputs)
-    about = StabilityPage(title, f"From {names}.", study.notices)
+    inputs, source = list(study.inputs), dict(study.dataset)
+    names = source.get("title") or ", ".join(one["name"] for one in inputs)
+    about = StabilityPage(title, f"From {names}.")
     with progress("page"):
         texts = stability_texts(facts)
         texts |= {f"figures/{name}.svg": text for name, text in figures(facts).items()}
         texts["report.html"] = render_stability(facts, about)
-        record = {"title": title, "inputs": inputs, "files": sorted([*texts, MARK]), **facts}
+        files = sorted([*texts, MARK])
+        known = {"title": title, **({"dataset": source} if source else {}), "inputs": inputs}
+        record = {**known, "files": files, **facts}
         texts[MARK] = json.dumps(record, indent=1, allow_nan=False) + "\n"
     write_folder(folder, texts)
-    say(f"Wrote {folder}: {MARK}, report.html, and {len(texts) - 2} tables, figures and texts")
+    say(f"Wrote {folder}: {MARK}, report.html, {counted(files)}")

@@ -1,7 +1,8 @@
 """Public data sets: find or fetch, verify, return the types. One file each.
 
 Files are looked for in the folder that ``EQUIPOISE_DATA`` names, then in the user's cache, and
-else downloaded from the public repository they come from; hashes are pinned.
+else downloaded from the public repository they come from, where there is one; hashes are
+pinned.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,20 +10,24 @@ from collections.abc import Callable, Mapping
 from equipoise.datasets import chexpert as _chexpert
 from equipoise.datasets import cifar10h as _cifar10h
 from equipoise.datasets import dermatology_ddx as _dermatology_ddx
+from equipoise.datasets import sleep_dodh as _sleep_dodh
 from equipoise.datasets._store import Source, Study, located
 from equipoise.datasets.chexpert import chexpert
 from equipoise.datasets.cifar10h import cifar10h
 from equipoise.datasets.dermatology_ddx import DermatologyStudy, dermatology_ddx
+from equipoise.datasets.sleep_dodh import sleep_dodh
 
 CATALOGUE: Mapping[str, Source] = {
     "chexpert": _chexpert.SOURCE,
     "cifar10h": _cifar10h.SOURCE,
     "dermatology_ddx": _dermatology_ddx.SOURCE,
+    "sleep_dodh": _sleep_dodh.SOURCE,
 }
 LOADERS: Mapping[str, Callable[[], Study]] = {
     "chexpert": chexpert,
     "cifar10h": cifar10h,
     "dermatology_ddx": dermatology_ddx,
+    "sleep_dodh": sleep_dodh,
 }
 
 __all__ = [
@@ -35,4 +40,5 @@ __all__ = [
     "cifar10h",
     "dermatology_ddx",
     "located",
+    "sleep_dodh",
 ]

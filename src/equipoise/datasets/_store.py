@@ -16,7 +16,7 @@ VARIABLE = "EQUIPOISE_DATA"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of a data set: where it is published, and its hash."""
+    """One file of a data set: where it is published as it is (empty: nowhere), and its hash."""
 
     url: str
     sha256: str
@@ -34,6 +34,8 @@ class Source:
         By path inside the data set's folder.
     licence, citation
         As the source states them.
+    folder
+        Of the data set in the folder that ``EQUIPOISE_DATA`` names; empty: its name.
     """
 
     name: str
@@ -41,6 +43,12 @@ class Source:
     files: Mapping[str, File]
     licence: str
     citation: str
+    folder: str = ""
+
+    @property
+    def published(self) -> bool:
+        """Whether every file can be downloaded."""
+        return all(file.url for file in self.files.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,13 +103,20 @@ def _folders(source: Source) -> list[Path]:
 
     given = os.environ.get(VARIABLE)
     cache = Path(pooch.os_cache("equipoise")) / source.name
-    return [Path(given) / source.name, cache] if given else [cache]
+    return [Path(given) / (source.folder or source.name), cache] if given else [cache]
 
 
 def _download(source: Source) -> Path:
     import pooch
 
-    folder = _folders(source)[-1]
+    folder, place = _folders(source)[-1], f"${VARIABLE}/{source.folder or source.name}"
+    if not source.published:
+        raise InputError(
+            f"data set {source.name}", f"not here (looked in {_looked(source)})",
+            f"{', '.join(source.files)} in {place}",
+            f"set {VARIABLE} to the folder that holds {place.partition('/')[2]}/; these files "
+            "are not published for download",
+        )  # fmt: skip
     for path, file in source.files.items():
         target = folder / path
         try:
@@ -115,7 +130,13 @@ def _download(source: Source) -> Path:
             raise InputError(
                 f"data set {source.name}",
                 f"{file.url} could not be fetched ({type(error).__name__})",
-                f"a download, or the files in ${VARIABLE}/{source.name}",
+                f"a download, or the files in {place}",
                 f"connect to the network, or set {VARIABLE} to a folder that holds them",
             ) from error  # fmt: skip
     return folder
+
+
+def _looked(source: Source) -> str:
+    """Where files were looked for, in words."""
+    given = os.environ.get(VARIABLE)
+    return " and ".join(map(str, _folders(source))) if given else f"no {VARIABLE} is set"

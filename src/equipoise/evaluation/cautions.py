@@ -45,7 +45,7 @@ def votes_notices(
         said.append("There is a single item: intervals over items mean nothing.")
     if plan.replicates < FEW_REPLICATES:
         said.append(
-            f"Only {plan.replicates:,} replicates: intervals are rough; 2,000 is usual."
+            f"Only {plan.replicates:,} replicates: intervals are rough; ask for 1,000 or more."
         )
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         said.append(

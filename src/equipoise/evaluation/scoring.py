@@ -204,6 +204,13 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 
 
 def _truth_notices(truth: Truths) -> tuple[str, ...]:
-    """What the annotations, or the fits, have to say; each sentence once."""
-    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    return tuple(dict.fromkeys(said for part in parts for said in part.notices))
+    """What the annotations, or the fits, have to say; of some tasks only with their names."""
+    if isinstance(truth, Annotations | Plausibilities):
+        return tuple(dict.fromkeys(truth.notices))
+    every = [said for part in truth for said in dict.fromkeys(part.notices)]
+    named = (
+        said if not part.task or every.count(said) == len(truth) else f"{part.task}: {said}"
+        for part in truth
+        for said in part.notices
+    )
+    return tuple(dict.fromkeys(named))

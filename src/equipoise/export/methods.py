@@ -15,6 +15,18 @@ REDRAWN = {
     "items x panel": "items and annotators",
     "items x posterior": "items and possible truths of the aggregation model",
 }
+WIDENED = {
+    "votes": (
+        " The mean of m votes drawn from m votes varies too little, so the spread of the "
+        "resamples around their mean was widened by sqrt(m/(m - 1)), with m the votes of an "
+        "item; ranks and wins were counted before that."
+    ),
+    "panel": (
+        " A panel of m annotators drawn from m varies too little, so the spread of the "
+        "resamples around their mean was widened by sqrt(m/(m - 1)), with m the effective "
+        "number of annotators; ranks and wins were counted before that."
+    ),
+}
 
 
 def methods_paragraph(header: Mapping[str, Any]) -> str:
@@ -60,5 +72,5 @@ def _interval(how: Mapping[str, Any]) -> str:
     whole = f" ({how['group']}, drawn as wholes)" if how.get("group") else ""
     return (
         f"{level} ({how['interval']}) come from {how['replicates']:,} bootstrap resamples of "
-        f"{what}{whole}."
+        f"{what}{whole}.{WIDENED.get(how['resample'], '')}"
     )

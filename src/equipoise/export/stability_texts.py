@@ -16,6 +16,7 @@ MORE = {
     "flips": ("members",),
     "choices": ("changes", "conclusions"),
     "threshold_sweep": ("agreement",),
+    "certainty": ("shares",),
 }
 SAID = {
     "ranking": (
@@ -23,18 +24,27 @@ SAID = {
         "order of the models and the order on redrawn data, by kind of redraw ({kinds})."
     ),
     "flips": (
-        "We searched greedily for the fewest items or votes whose removal or change puts "
-        "the second model ahead of the first; every set found was verified by scoring anew."
+        "We searched for the fewest items or votes whose removal or change puts another model "
+        "ahead of the best, trying every model as the rival: all single changes, then greedy "
+        "steps with a proof of minimality where one is known; every set found was verified by "
+        "scoring anew."
     ),
     "leave_one_out": (
         "All models were scored again without each annotator in turn, the 100 with most votes "
         "where there are more."
     ),
     "vote_cutoffs": "All models were scored again on items with at least k votes.",
-    "panel_size": "All models were scored again on the labels of smaller panels.",
+    "panel_size": (
+        "All models were scored again on the labels of smaller panels, and their orders "
+        "compared between separate panels; beyond half of the panel the rank correlation is "
+        "extrapolated by the Spearman-Brown formula."
+    ),
     "experts": (
         "Each expert was scored against the mean vote of the others, and the models on the "
-        "same items against the same labels."
+        "same items against the same labels. A model is worth as many experts as it takes for "
+        "their mean vote to agree with another expert as well as the model does, over "
+        "{groups}. The share of pairs of experts in which a model agrees better than the "
+        "colleague has Wilson's interval for no more comparisons than there are experts."
     ),
     "critical_difference": (
         "Average ranks over tasks were compared by Friedman's test and Nemenyi's critical "
@@ -42,18 +52,23 @@ SAID = {
     ),
     "choices": (
         "The evaluation was repeated under {choices} choices of aggregation model and "
-        "reliability."
+        "reliability, and the orders of the models compared with that under {reference}."
     ),
     "components": (
         "The variance of each result was split into what items, annotators or votes, and the "
         "choice of aggregation model contribute."
     ),
     "subgroups": (
-        "Groups of items were compared with the rest, p-values adjusted by Holm's method "
-        "quantity by quantity."
+        "Groups of items were compared with {rest}, p-values adjusted by Holm's method "
+        "quantity by quantity, each comparison counted once."
     ),
     "threshold_sweep": (
-        "The share of positive votes that makes an item positive was moved around one half."
+        "The share of positive votes that an item must exceed to be positive was moved around "
+        "one half."
+    ),
+    "certainty": (
+        "All models were scored again on the items of at least some certainty, the chance by a "
+        "Dirichlet distribution over the votes that the leading class is the most plausible."
     ),
 }
 
@@ -99,9 +114,11 @@ def stability_methods(facts: Facts) -> str:
     parts += [_said(name, facts[name]) for name in SAID if "rows" in facts.get(name, {})]
     parts.append(
         f"Intervals have a level of {100 * how['level']:g} %; unless said otherwise they are "
-        f"percentile intervals of {how['replicates']:,} resamples (of the panel and of votes "
-        f"widened for their small number), paired between models (seed {how['seed']}); those "
-        "of variance components are chi-square, those of the limit of large panels jackknife. "
+        f"percentile intervals of {how['replicates']:,} resamples (their spread widened by "
+        "sqrt(m/(m - 1)) where the panel or votes alone are drawn, m their number), paired "
+        f"between models (seed {how['seed']}); those "
+        "of variance components are chi-square, those of the limit of large panels jackknife "
+        "with Student's quantile. "
         f"Computed with equipoise {facts['equipoise']}."
     )
     return " ".join(parts)
@@ -109,7 +126,13 @@ def stability_methods(facts: Facts) -> str:
 
 def _said(name: str, found: Facts) -> str:
     kinds = ", ".join(found.get("kinds", ()))
-    return SAID[name].format(kinds=kinds, choices=len(found.get("choices", ())))
+    every = found.get("every_group", True)
+    return SAID[name].format(
+        kinds=kinds, choices=len(found.get("choices", ())),
+        reference=found.get("reference", "the first"),
+        groups="all groups of experts" if every else "groups of experts drawn at random",
+        rest="the largest group" if found.get("against") == "largest" else "the rest",
+    )  # fmt: skip
 
 
 def _tables(name: str, found: Facts) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Rows are plain mappings; columns come in the order in which they first appear. Undefined numbers
 are empty in CSV and the word "undefined" elsewhere; missing words are blank. Rounding never
-makes a number zero.
+makes a number zero. A table in every format has all columns in CSV, and in the others those
+that fit a page; see `equipoise.export.printed`.
 """
 
 import csv
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.arrays import InputError, listed
+from equipoise.export.printed import Printed, printed
 
 Rows = Sequence[Mapping[str, Any]]
+PAGE = 45  # rows that fit a page
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -68,7 +71,7 @@ def as_markdown(rows: Rows, *, digits: int = 3) -> str:
 
 
 def as_latex(rows: Rows, *, digits: int = 3) -> str:
-    r"""Make a tabular with booktabs rules.
+    r"""Make a tabular with booktabs rules, or a longtable where it would not fit a page.
 
     Examples
     --------
@@ -86,14 +89,17 @@ def as_latex(rows: Rows, *, digits: int = 3) -> str:
     align = "".join("r" if _is_number(rows, name) else "l" for name in names)
     body = [" & ".join(map(_tex, row)) + r" \\" for row in _rounded_rows(rows, digits)]
     head = " & ".join(_tex(name) for name in names) + r" \\"
+    long = len(rows) > PAGE
+    kind = "longtable" if long else "tabular"
     lines = [
-        rf"\begin{{tabular}}{{{align}}}",
+        rf"\begin{{{kind}}}{{{align}}}",
         r"\toprule",
         head,
         r"\midrule",
+        *([r"\endhead"] if long else []),
         *body,
         r"\bottomrule",
-        r"\end{tabular}",
+        rf"\end{{{kind}}}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -114,7 +120,28 @@ def table_texts(name: str, rows: Rows) -> dict[str, str]:
     ['tables/scores.csv', 'tables/scores.md', 'tables/scores.tex']
     """
     flat = [_flat(row) for row in rows]
-    return {f"tables/{name}{ending}": make(flat) for ending, make in MAKERS.items()}
+    short = printed(flat, _number)
+    told = _told(short)
+    notes = [" ".join(line.split()) for line in ("Needs booktabs and longtable.", *told)]
+    return {
+        f"tables/{name}.csv": as_csv(flat),
+        f"tables/{name}.md": as_markdown(short.rows) + "".join(f"\n{_mark(x)}\n" for x in told),
+        f"tables/{name}.tex": "".join(f"% {x}\n" for x in notes) + as_latex(short.rows),
+    }
+
+
+def _told(short: Printed) -> list[str]:
+    """Say what every row has, and which columns are in the CSV file alone."""
+    same = ", ".join(f"{name} {_rounded(value, 3)}" for name, value in short.same.items()
+                     if not _undefined(value) and value not in ("", 0))  # fmt: skip
+    told = [f"In every row: {same}."] if same else []
+    if short.left_out:
+        told.append(f"In the CSV file besides: {', '.join(short.left_out)}.")
+    return told
+
+
+def _number(value: Any) -> str:
+    return _rounded(value, 3)
 
 
 def write_table(rows: Rows, path: Path) -> Path:

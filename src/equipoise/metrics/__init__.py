@@ -174,6 +174,7 @@ __all__ = [
     "squared_absolute_rps",
     "squared_absolute_rps_per_item",
     "tied_share",
+    "titled",
     "topk_accuracy",
     "topk_accuracy_per_item",
     "total_variation",
@@ -203,3 +204,18 @@ def named(text: str) -> Metric:
             f"metric {text!r}", f"parameters {', '.join(given)}",
             "parameters that this metric has", f"see the documentation of {name}",
         ) from None  # fmt: skip
+
+
+def titled(name: str, labels: str = "soft") -> str:
+    """What a metric is called in a sentence; a metric of the caller's own by its name.
+
+    Examples
+    --------
+    >>> titled("auroc"), titled("auroc", "hard"), titled("my_metric")
+    ('soft AUROC', 'hard AUROC', 'soft my_metric')
+    """
+    try:
+        known = named(name)
+    except InputError:
+        return f"{labels} {name}"
+    return known.soft_title if labels == "soft" else f"{labels} {known.title}"

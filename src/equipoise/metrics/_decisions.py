@@ -30,16 +30,20 @@ def decide(probabilities: Floats) -> Ints:
 
 
 def confusion_reduce(prepared: Prepared, block: Block) -> Floats:
-    """Confusion table of each replicate, shape (true, decided, replicates)."""
+    """Confusion table of each replicate, shape (true, decided, replicates).
+
+    Sums are not left to the linear algebra library: replicates are shared out among threads
+    already, and threads of its own would stand in their way.
+    """
     size, counts = len(block.classes), block.counts
     out = np.zeros((size, size, counts.shape[1]))
-    fixed = block.classes[0].positive.ndim == 1
+    sums = "i,ir->r" if block.classes[0].positive.ndim == 1 else "ir,ir->r"
     for decided in np.unique(prepared):
         rows = np.flatnonzero(prepared == decided)
         times = counts[rows].astype(np.float64)
         for true, truth in enumerate(block.classes):
             mass = truth.positive[rows].astype(np.float64)
-            out[true, decided] = mass @ times if fixed else np.einsum("ir,ir->r", mass, times)
+            out[true, decided] = np.einsum(sums, mass, times)
     return out
 
 

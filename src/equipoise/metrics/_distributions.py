@@ -75,7 +75,7 @@ def mean_reduce(score: PerItemScore) -> Callable[[Prepared, Block], Floats]:
 def total(values: NDArray[Any], counts: Floats) -> Floats:
     """Sum over items of values (items, 1 or replicates) times counts (items, replicates)."""
     if values.shape[1] == 1:
-        return np.asarray(values[:, 0].astype(np.float64) @ counts)
+        return np.asarray(np.einsum("i,ir->r", values[:, 0].astype(np.float64), counts))
     return np.asarray(np.einsum("ir,ir->r", values.astype(np.float64), counts))
 
 

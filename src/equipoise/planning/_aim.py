@@ -1,10 +1,18 @@
 """What a plan is to achieve: power and level, the designs to look at, and what they cost."""
 
 import math
-from dataclasses import dataclass
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
 
-from equipoise.arrays import InputError
+from equipoise.arrays import (
+    InputError,
+    listed,
+    nearest,
+    require_number,
+    require_whole,
+    wrong_type,
+)
 from equipoise.planning._pilot import Progress
 
 
@@ -59,36 +67,35 @@ class Aim:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        for name in ("power", "level"):
-            value = getattr(self, name)
-            if not 0 < value < 1:
-                raise InputError(
-                    f"plan, {name}", f"{value}", "a number between 0 and 1", "try 0.8 or 0.95"
-                )
+        require_number("plan, power", self.power, above=0, below=1, do="try 0.8")
+        require_number("plan, level", self.level, above=0, below=1, do="try 0.95")
+        chance = (1 - self.level) / 2
+        if self.power <= chance:
+            raise InputError(
+                "plan, power", f"{self.power} with intervals of level {self.level}",
+                f"more than {chance:.3g}, the chance of a study without any difference",
+                "try a power of 0.8 and a level of 0.95",
+            )  # fmt: skip
         for name in ("votes", "items"):
-            numbers = getattr(self, name)
-            if any(one != int(one) or one < 1 for one in numbers):
-                raise InputError(
-                    f"plan, {name}", f"{numbers}", "whole numbers of at least 1", "correct them"
-                )
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if not self.votes:
             raise InputError("plan, votes", "none", "at least one number", "try 1, 2, 3, 5")
-        if self.simulations < 0 or self.seed < 0:
-            raise InputError(
-                "plan", f"{self.simulations} simulations, seed {self.seed}",
-                "numbers of at least 0", "correct them",
-            )  # fmt: skip
-        if self.difference is not None and not 0 < self.difference < math.inf:
-            raise InputError(
-                "plan, difference", f"{self.difference}", "a number above 0",
-                "say how much better a model must be to matter",
+        require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
+        require_whole("plan, seed", self.seed, do="try 0")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
+        if self.difference is not None:
+            require_number(
+                "plan, difference", self.difference, above=0,
+                do="say how much better a model must be to matter",
             )  # fmt: skip
         self._check_prices()
 
     def _check_prices(self) -> None:
         prices = (self.price_item, self.price_vote)
-        given = [one for one in prices if one is not None]
-        if len(given) == 1 or any(not 0 <= one < math.inf for one in given):
+        named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
+        given = [require_number(n, one) for n, one in named.items() if one is not None]
+        if len(given) == 1 or any(one < 0 for one in given):
             raise InputError(
                 "plan, prices", f"item {prices[0]}, vote {prices[1]}",
                 "two numbers of at least 0, or none",
@@ -102,3 +109,32 @@ class Aim:
         if self.price_item is None or self.price_vote is None:
             return math.nan
         return items * (self.price_item + votes * self.price_vote)
+
+
+def _numbers(name: str, given: object) -> tuple[int, ...]:
+    """Votes per item, or items, to look at: whole numbers of at least 1."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise wrong_type(f"plan, {name}", given, "a list of whole numbers", "try (1, 2, 5)")
+    return tuple(
+        require_whole(f"plan, {name}", one, least=1, do="try (1, 2, 5)") for one in given
+    )
+
+
+def aimed(how: Mapping[str, Any]) -> Aim:
+    """Check the keywords given by a caller.
+
+    Examples
+    --------
+    >>> aimed({"simulation": 10})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'simulation': unknown, expected one of ...
+    """
+    known = [one.name for one in fields(Aim)]
+    for name in how:
+        if name not in known:
+            raise InputError(
+                f"keyword {name!r}", "unknown", f"one of {listed(known, most=11)}",
+                nearest(name, known),
+            )  # fmt: skip
+    return Aim(**how)

@@ -13,17 +13,29 @@ average, so the mean square of their effects is what votes add to the variance.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed, nearest
+from equipoise.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    listed,
+    nearest,
+)
 from equipoise.ballots import Ballots
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.blocks import every_class, pair
+from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
 from equipoise.evaluation.questions import questions
-from equipoise.metrics import Metric, named
+from equipoise.metrics import Metric
+from equipoise.planning._additive import item_differences, mean_of_items
+from equipoise.planning._question import one_task, two_names, usable_metric
 from equipoise.predictions import Predictions
 from equipoise.ranks import goodness
 
@@ -82,16 +94,17 @@ class Pilot:
 
     def influence(self, progress: Progress | None = None) -> PerItem:
         """Influence of each item on the difference, shape (items,)."""
+        each = self._each()
+        if each is not None:
+            _tell(progress, len(each), len(each))
+            return np.asarray(each - self.difference)
         number = len(self.items)
-        prepared = prepare(self.metric, self.scores)
         out = np.empty(number)
         for first in range(0, number, WIDTH):
             stop = min(first + WIDTH, number)
-            counts = np.ones((number, stop - first), dtype=np.uint8)
-            counts[np.arange(first, stop), np.arange(stop - first)] = 0
-            without = differences(self.metric, prepared, list(self.shares), counts)
-            out[first:stop] = (number - 1) * (self.difference - without)
+            out[first:stop] = self._without(np.arange(first, stop))
             _tell(progress, stop, number)
+        out = (number - 1) * (self.difference - out)
         if np.isnan(out).any():
             raise InputError(
                 f"metric {self.metric.name}", "undefined when one item is left out",
@@ -102,17 +115,46 @@ class Pilot:
     def effects(self, wanted: Bools, progress: Progress | None = None) -> Floats:
         """Effect of a vote for each class where wanted, else 0, shape (classes, items)."""
         whole = self.distributions()
-        prepared = prepare(self.metric, self.scores)
-        klass, item = np.nonzero(wanted & (whole < 1))
+        movable = wanted & (whole < 1)
+        each = self._each()
+        if each is not None:
+            return np.where(movable, self._slopes(whole, each), 0.0)
+        klass, item = np.nonzero(movable)
         out = np.zeros(whole.shape)
         for first in range(0, len(item), WIDTH):
             part = slice(first, first + WIDTH)
             shares = self._moved(whole, klass[part], item[part])
             counts = np.ones((len(self.items), shares[0].shape[1]), dtype=np.uint8)
-            moved = differences(self.metric, prepared, shares, counts)
+            moved = differences(self.metric, self._prepared, shares, counts)
             out[klass[part], item[part]] = (moved - self.difference) / STEP
             _tell(progress, min(first + WIDTH, len(item)), len(item))
         return out
+
+    @cached_property
+    def _prepared(self) -> list[object]:
+        return prepare(self.metric, self.scores)
+
+    def _without(self, rows: Ints) -> Floats:
+        """The difference without each of some items."""
+        counts = np.ones((len(self.items), len(rows)), dtype=np.uint8)
+        counts[rows, np.arange(len(rows))] = 0
+        return differences(self.metric, self._prepared, list(self.shares), counts)
+
+    def _each(self) -> PerItem | None:
+        """Its part in the difference of each item, where the metric is a mean over items."""
+        each = item_differences(self.metric, self._prepared, self.distributions().T)
+        return each if mean_of_items(each, self.difference, self._without) else None
+
+    def _slopes(self, whole: Floats, each: PerItem) -> Floats:
+        """Effects of a metric that is a mean over items: all items are moved at once."""
+        found = []
+        for code in range(len(whole)):
+            towards = (np.arange(len(whole)) == code)[:, None]
+            labels = whole + STEP * (towards - whole)
+            moved = item_differences(self.metric, self._prepared, labels.T)
+            assert moved is not None
+            found.append((moved - each) / STEP / len(each))
+        return np.stack(found)
 
     def _moved(self, whole: Floats, klass: Ints, item: Ints) -> list[Floats]:
         """Soft labels of the scored classes with one item moved in each column."""
@@ -145,18 +187,15 @@ def pilot(
     task: str | None = None,
 ) -> Pilot:
     """Bring predictions and votes together; without models, take the two best."""
-    chosen = _usable(named(metric) if isinstance(metric, str) else metric)
-    if not isinstance(annotations, Annotations):
-        raise InputError(
-            "annotations", f"{type(annotations).__name__}", "votes", "give the annotations"
-        )
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
-    asked = _task(annotations, task)
+    chosen = usable_metric(*given_metrics([metric]))
+    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    models = two_names(models)
+    asked = one_task(annotations, task)
     one, notices = _aligned(given, annotations, asked)
     if chosen.ordered and not one.question.ordered and len(one.question.classes) > 1:
         raise InputError(
             f"metric {chosen.name}", "classes without an order", "grades in a known order",
-            "read the annotations as kind='ordinal'",
+            "read the annotations as ordinal (--kind ordinal)",
         )  # fmt: skip
     whole = chosen.labels == "distribution"
     scores = {m: one.distributions(m) if whole else one.scores[m] for m in one.scores}
@@ -174,18 +213,6 @@ def pilot(
     )  # fmt: skip
 
 
-def _task(annotations: Annotations, task: str | None) -> str:
-    if task is None and len(annotations.tasks) > 1:
-        raise InputError(
-            "annotations", f"{len(annotations.tasks)} tasks", "one",
-            f"choose one with task= (--task): {', '.join(annotations.tasks)}",
-        )  # fmt: skip
-    if task is not None and task not in annotations.tasks:
-        known = annotations.tasks
-        raise InputError("task", f"{task!r}", "a task of these", nearest(task, known))
-    return annotations.tasks[0] if task is None else task
-
-
 def _aligned(
     given: list[Predictions], annotations: Annotations, task: str
 ) -> tuple[Aligned, tuple[str, ...]]:
@@ -201,18 +228,6 @@ def _aligned(
             "collect a larger pilot",
         )  # fmt: skip
     return aligned[0], notices
-
-
-def _usable(metric: Metric) -> Metric:
-    """Refuse metrics whose meaning changes with the number of items, or without votes."""
-    if metric.labels == "draws" or metric.least > 1:
-        why = "draws of possible truths" if metric.labels == "draws" else "a fixed number k"
-        raise InputError(
-            f"metric {metric.name}", f"a metric of {why}",
-            "one that means the same for any number of items",
-            "plan by auroc, average_precision, brier_score or another such metric",
-        )  # fmt: skip
-    return metric
 
 
 def _two(

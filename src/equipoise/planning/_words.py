@@ -5,10 +5,59 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equipoise.metrics import titled
 from equipoise.planning._pilot import Pilot
 
 if TYPE_CHECKING:
-    from equipoise.planning.size import Size
+    from equipoise.planning.size import Design, Size
+
+
+def said(plan: "Size") -> str:
+    """What a plan comes to, as a sentence."""
+    if not plan.designs and plan.difference > 1e-12:
+        return (
+            f"Every item of the pilot says the same about {plan.a} and {plan.b}: its spread is "
+            "0, and no size can be planned from it."
+        )
+    if not plan.designs:
+        return (
+            f"No number of items or votes tells {plan.a} from {plan.b} by "
+            f"{titled(plan.metric)}: their difference in the pilot is 0."
+        )
+    near = min(plan.designs, key=lambda one: abs(one.votes_per_item - plan.pilot_votes))
+    best = plan.cheapest or near
+    return (
+        f"To find that {plan.a} is better than {plan.b} by {plan.resolved:.3g} in "
+        f"{titled(plan.metric)} with a chance of {plan.aim.power:.0%}, collect "
+        f"{_items(best)}{_reason(plan, best)}."
+    )
+
+
+def _items(one: "Design") -> str:
+    plural = "s" if one.votes_per_item > 1 else ""
+    items = "item" if one.items == 1 else "items"
+    return f"{one.items:,} {items} with {one.votes_per_item} vote{plural} each"
+
+
+def _reason(plan: "Size", best: "Design") -> str:
+    """Why this design of all."""
+    if plan.cheapest is not None:
+        return f" (the cheapest of these designs: {best.cost:,.6g})"
+    if len(plan.designs) == 1:
+        return ""
+    same = abs(best.votes_per_item - plan.pilot_votes) < 0.05
+    why = (
+        "as many votes per item as in the pilot"
+        if same
+        else f"of these designs the nearest to the {plan.pilot_votes:.3g} of the pilot"
+    )
+    fewest = min(plan.designs, key=lambda one: one.votes)
+    other = (
+        "the fewest votes in all"
+        if fewest is best
+        else f"fewest votes in all: {_items(fewest)}"
+    )
+    return f" ({why}; {other}; the prices of an item and of a vote would decide)"
 
 
 def size_notices(plan: "Size", two: Pilot) -> list[str]:

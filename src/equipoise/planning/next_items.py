@@ -14,6 +14,7 @@ more vote is expected to take :math:`V_i / (A + 1)` of it away: this is the expe
 """
 
 import csv
+import io
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,8 +25,18 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem, frozen, listed, require_whole
-from equipoise.metrics import Metric
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    frozen,
+    listed,
+    require_whole,
+    wrong_type,
+)
+from equipoise.io.files import replaced
+from equipoise.metrics import Metric, titled
 from equipoise.planning._pilot import Pilot, Progress, pilot
 from equipoise.predictions import Predictions
 
@@ -49,6 +60,8 @@ class NextItems:
     ----------
     metric, a, b, difference
         Which two models, and by how much a is better than b.
+    pilot_items
+        How many items the pilot has.
     items, votes, soft_label, gain
         Names, votes so far, soft labels (of the positive class, or the largest) and expected
         reduction of the variance of the difference by one more vote.
@@ -62,6 +75,7 @@ class NextItems:
     a: str
     b: str
     difference: float
+    pilot_items: int
     items: tuple[str, ...]
     votes: Ints
     soft_label: PerItem
@@ -82,14 +96,21 @@ class NextItems:
         ]
 
     def wrong_order(self) -> tuple[float, float]:
-        """Chance that a is not the better one on these items: now, and after the votes."""
-        left = max(self.variance - float(self.gain.sum()), 0.0)
-        return self._wrong(self.variance), self._wrong(left)
+        """Chance that votes put the two models in the wrong order: now, and after the votes.
 
-    def _wrong(self, variance: float) -> float:
-        if variance <= 0:
-            return 0.5 if self.difference == 0 else 0.0
-        return NormalDist().cdf(-self.difference / math.sqrt(variance))
+        The order is that on the items of the pilot if everybody had voted on them. After the
+        votes the difference itself is another, which the chance is averaged over.
+        """
+        from scipy.special import owens_t
+
+        if self.variance <= 0:
+            return (0.5, 0.5) if self.difference == 0 else (0.0, 0.0)
+        gone = min(float(self.gain.sum()), self.variance)
+        far = self.difference / math.sqrt(self.variance)
+        now = NormalDist().cdf(-far)
+        if gone <= 0:
+            return now, now
+        return now, 2 * float(owens_t(far, math.sqrt(self.variance / gone - 1)))
 
     @property
     def finding(self) -> str:
@@ -97,23 +118,28 @@ class NextItems:
         if not self.gain.any():
             return (
                 f"No vote on any item changes what tells {self.a} from {self.b} by "
-                f"{self.metric}."
+                f"{titled(self.metric)}."
             )
-        now, then = self.wrong_order()
+        now, then = (_percent(chance) for chance in self.wrong_order())
+        goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
         share = float(self.gain.sum()) / self.variance
         return (
-            f"One more vote on each of these {len(self.items)} items is expected to remove "
+            f"One more vote on each of these {len(self.items):,} items is expected to remove "
             f"{share:.1%} of the variance that votes leave in the difference of {self.a} and "
-            f"{self.b}; the chance that their order on these items is wrong goes from "
-            f"{_percent(now)} to {_percent(then)}."
+            f"{self.b}. The chance that too few votes have put the two in the wrong order on "
+            f"the {self.pilot_items:,} items of the pilot {goes}."
         )
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write the items as a CSV to annotate."""
-        with path.open("w", encoding="utf-8", newline="") as file:
-            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            lines.writeheader()
-            lines.writerows(self.rows())
+        if not isinstance(path, str | Path):
+            raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
+        text = io.StringIO()
+        lines = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(self.rows())
+        with replaced(path) as file:
+            file.write(text.getvalue().encode())
 
 
 def _percent(share: float) -> str:
@@ -154,8 +180,12 @@ def next_items(
         raise InputError(
             "next items", f"{listed(unknown)}", "models, task, seed or progress", "correct it"
         )
+    require_whole("next items, seed", how.get("seed", 0), do="try 0")
+    progress = how.get("progress")
+    if progress is not None and not callable(progress):
+        raise wrong_type("next items, progress", progress, "a function", "leave it out")
     two = pilot(predictions, annotations, metric, how.get("models"), how.get("task"))
-    part, gain = _gains(two, how.get("progress"))
+    part, gain = _gains(two, progress)
     shuffle = np.random.default_rng(how.get("seed", 0)).permutation(len(gain))
     order = shuffle[
         np.argsort(-np.round(gain[shuffle] / max(gain.max(), 1e-300), 9), kind="stable")
@@ -164,7 +194,8 @@ def next_items(
     label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
     return NextItems(
         metric=two.metric.name, a=two.a, b=two.b, difference=two.difference,
-        items=tuple(two.items[i] for i in chosen), votes=two.votes.sizes[chosen],
+        pilot_items=len(two.items), items=tuple(two.items[i] for i in chosen),
+        votes=two.votes.sizes[chosen],
         soft_label=label[chosen], gain=gain[chosen], variance=float(part.sum()),
         notices=two.notices,
     )  # fmt: skip

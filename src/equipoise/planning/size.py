@@ -19,12 +19,13 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
+from equipoise.evaluation.given import given_predictions
 from equipoise.metrics import Metric
-from equipoise.planning._aim import Aim, Aims
+from equipoise.planning._aim import Aim, Aims, aimed
 from equipoise.planning._pilot import Pilot, pilot
 from equipoise.planning._simulation import can_simulate, simulated_power
 from equipoise.planning._spread import Spread, spread
-from equipoise.planning._words import size_notices
+from equipoise.planning._words import said, size_notices
 from equipoise.predictions import Predictions
 
 MOST = 20_000  # items of a simulated study
@@ -144,29 +145,7 @@ class Size:
     @property
     def finding(self) -> str:
         """What the plan comes to, as a sentence."""
-        if not self.designs and self.difference > 1e-12:
-            return (
-                f"Every item of the pilot says the same about {self.a} and {self.b}: its "
-                "spread is 0, and no size can be planned from it."
-            )
-        if not self.designs:
-            return (
-                f"No number of items or votes tells {self.a} from {self.b} by {self.metric}: "
-                "their difference in the pilot is 0."
-            )
-        near = min(self.designs, key=lambda one: abs(one.votes_per_item - self.pilot_votes))
-        best = self.cheapest or near
-        plural = "s" if best.votes_per_item > 1 else ""
-        price = (
-            ""
-            if self.cheapest is None
-            else f" (the cheapest of these designs: {best.cost:,.6g})"
-        )
-        return (
-            f"To find that {self.a} is better than {self.b} by {self.resolved:.3g} in "
-            f"{self.metric} with a chance of {self.aim.power:.0%}, collect {best.items:,} "
-            f"items with {best.votes_per_item} vote{plural} each{price}."
-        )
+        return said(self)
 
     def _known_votes(self) -> tuple[int, ...]:
         return tuple(one.votes_per_item for one in self.designs)
@@ -204,7 +183,7 @@ def plan_size(
     >>> plan_size(pair, votes.against("1"), simulations=0).designs[2].votes_per_item
     3
     """
-    aim = Aim(**how)
+    aim = aimed(how)
     return _size(pilot(predictions, annotations, metric, models, aim.task), aim)
 
 
@@ -220,8 +199,8 @@ def plan_ranking(
     All k - 1 neighbours are told apart with the chance asked for when each is with
     1 - (1 - power)/(k - 1); the largest of the plans is the one to follow.
     """
-    aim = Aim(**how)
-    given = list(predictions)
+    aim = aimed(how)
+    given = given_predictions(predictions)
     first = pilot(given, annotations, metric, None, aim.task)
     order = first.order
     share = 1 - (1 - aim.power) / (len(order) - 1)

@@ -64,7 +64,7 @@
       button.setAttribute("aria-pressed", String(owner(button) === pinned));
     }
   };
-  for (const head of all(".board tbody th")) {
+  for (const head of all(".board tbody th, .front tbody th")) {
     const button = make("button", head.textContent, { type: "button", className: "pin" });
     button.setAttribute("aria-pressed", "false");
     button.title = `${head.title || head.textContent}: highlight in all figures`;

@@ -1,18 +1,21 @@
-"""Charts that several analyses share: rows of dots with intervals, and lines with a band.
+"""Charts that several analyses share: lines with a band, beside the rows of dots.
 
-Every mark has its name beside it, so that nothing rests on colour alone.
+Every mark has its name beside it, so that nothing rests on colour alone. Names at the ends of
+lines never overlap: they are moved apart, and where that would carry them too far from their
+lines the leaders alone keep name and colour, and the others are grey and counted.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import finite, percent, shorten
 from equipoise.report.retained import spread
+from equipoise.report.stability_dots import Dot, Rows, dot_rows, headed
 from equipoise.report.svg import (
     NARROW,
-    Axis,
     Scale,
     across,
     at,
@@ -24,94 +27,14 @@ from equipoise.report.svg import (
     titled,
 )
 
-LABEL, START, END = 138.0, 148.0, 296.0
-LINE, TOP = 22.0, 30.0
+__all__ = ["NAMES", "Dot", "Line", "Plot", "Rows", "curves", "dot_rows", "headed"]
+TOP = 30.0
 LEFT, RIGHT, HIGH = 52.0, 296.0, 190.0
 NAMES = 15  # letters of a name at the end of a line
-HEAD = 52  # letters of the head of a drawing
 STRIP = 34.0  # height of the bars under a plot
+FAR = 32.0  # how far a name may stand from its line before the plot is crowded
+LEADERS = 4  # lines that keep name and colour in a crowded plot
 Points = tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A row: a name, a value with its interval, and words on the right."""
-
-    name: str
-    short: str
-    value: float
-    low: float
-    high: float
-    words: str = ""
-    class_: str = "tinted"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What surrounds rows of dots.
-
-    Attributes
-    ----------
-    zero
-        Whether a line marks zero; `bars` then start from it.
-    band
-        A range to shade, from low to high.
-    ends
-        Least width of the axis; it grows to hold every row.
-    """
-
-    head: str
-    title: str
-    alternative: str
-    zero: bool = False
-    bars: bool = False
-    band: tuple[float, float] | None = None
-    ends: tuple[float, ...] = ()
-
-
-def headed(words: str) -> Html:
-    """Head a drawing; long words are shortened, the whole in the title."""
-    return titled(words, shorten(words, HEAD), x=2.0, y=12.0, class_="hd")
-
-
-def dot_rows(rows: Rows, dots: Sequence[Dot]) -> Html | None:
-    """Draw a row per dot; None where nothing can be drawn."""
-    known = [n for dot in dots for n in (dot.value, dot.low, dot.high) if finite(n)]
-    if not known:
-        return None
-    known += [*rows.ends, *(rows.band or ()), *([0.0] if rows.zero or rows.bars else [])]
-    margin = 0.04 * (max(known) - min(known)) or 0.01
-    low = min(known) - (0 if rows.bars else margin)
-    scale = Scale(low, max(known) + margin, START, END)
-    bottom = TOP + LINE * len(dots) + 4
-    parts = [headed(rows.head)]
-    if rows.band:
-        left, right = (scale(end) for end in rows.band)
-        parts.append(
-            element("rect", x=left, y=TOP - 6, width=max(right - left, 1.0),
-                    height=bottom - TOP + 6, class_="range")
-        )  # fmt: skip
-    parts.append(Axis(scale, TOP - 6, bottom, shorten(rows.title, 44)).draw(4))
-    if rows.zero:
-        parts.append(path("zero", down(scale(0.0), TOP - 6, bottom - TOP + 6)))
-    parts += [
-        _row(dot, scale, TOP + LINE * (place + 0.5), bars=rows.bars)
-        for place, dot in enumerate(dots)
-    ]
-    return drawing((NARROW, bottom + 38), rows.alternative, *parts)
-
-
-def _row(dot: Dot, scale: Scale, y: float, *, bars: bool) -> Html:
-    """Draw one row."""
-    parts = [titled(dot.name, dot.short, x=LABEL, y=y + 4, class_="e")]
-    if bars and finite(dot.value):
-        parts.append(path("b wide-bar", across(START, y, scale(dot.value) - START)))
-    if finite(dot.low) and finite(dot.high):
-        parts.append(path("w", across(scale(dot.low), y, scale(dot.high) - scale(dot.low))))
-    if finite(dot.value):
-        parts.append(path("d", across(scale(dot.value), y)))
-    parts.append(text(END + 8, y + 4, dot.words, "a"))
-    return element("g", *parts, class_=dot.class_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +63,9 @@ class Plot:
         A place to mark with an upright line.
     down
         Whether small values are at the top, as for ranks.
+    lead
+        Names of lines that keep name and colour where the plot is crowded; without them the
+        first lines do.
     """
 
     head: str
@@ -151,6 +77,7 @@ class Plot:
     here: float | None = None
     slanted: bool = False
     down: bool = False
+    lead: tuple[str, ...] = ()
 
 
 def curves(plot: Plot, lines: Sequence[Line]) -> Html | None:
@@ -168,15 +95,16 @@ def curves(plot: Plot, lines: Sequence[Line]) -> Html | None:
     places += [x for line in drawn for x, _ in (*line.points, *line.beyond)]
     sideways = Scale(min(places), max(places), LEFT + (24 if plot.slanted else 12), RIGHT - 6)
     ticks = [tick for tick in upward.ticks(4) if not plot.down or tick == int(tick)]
-    ends = {line.name: upward((line.beyond or line.points)[-1][1]) for line in drawn}
-    names = spread(ends, (TOP, bottom))
+    named, rest = _leaders(plot, drawn, upward)
+    frame = sideways, upward
     parts = [
         headed(plot.head),
         path("g", *(across(LEFT, upward(tick), RIGHT - LEFT) for tick in ticks)),
         *(text(LEFT - 5, upward(t) + 4, f"{t:.6g}".replace("-", "−"), "e a") for t in ticks),
         *_beneath(plot, sideways, bottom),
         *(_band(line, sideways, upward) for line in drawn if line.band),
-        *(_line(line, sideways, upward, names[line.name]) for line in drawn),
+        *(_grey(line, frame) for line in rest),
+        *_named(named, rest, frame),
     ]
     deep = 78.0 if plot.slanted else 38.0
     size = NARROW, bottom + deep + (STRIP + 26 if plot.bars else 0)
@@ -219,8 +147,64 @@ def _band(line: Line, sideways: Scale, upward: Scale) -> Html:
     return group([path("band", f"M{'L'.join([*there, *back])}Z")], class_=line.class_)
 
 
-def _line(line: Line, sideways: Scale, upward: Scale, y: float) -> Html:
+def _end(line: Line, upward: Scale) -> float:
+    """Height at which a line ends."""
+    return upward((line.beyond or line.points)[-1][1])
+
+
+def _leaders(plot: Plot, drawn: Sequence[Line], upward: Scale) -> tuple[list[Line], list[Line]]:
+    """Lines with a name, and those that are grey because names would stand too far away."""
+    ends = {line.name: _end(line, upward) for line in drawn}
+    placed = spread(ends, _room(upward))
+    far = max(abs(placed[name] - ends[name]) for name in ends)
+    if far <= FAR or len(drawn) <= LEADERS + 1:
+        return list(drawn), []
+    known = [one.name for one in drawn if one.name in plot.lead]
+    lead = set(known or [one.name for one in drawn[:LEADERS]])
+    return [one for one in drawn if one.name in lead], [
+        one for one in drawn if one.name not in lead
+    ]
+
+
+def _room(upward: Scale) -> tuple[float, float]:
+    """Top and bottom of a plot."""
+    return min(upward.start, upward.end), max(upward.start, upward.end)
+
+
+def _named(
+    named: Sequence[Line], rest: Sequence[Line], frame: tuple[Scale, Scale]
+) -> list[Html]:
+    """Draw the lines that have names, the first on top, and count the others."""
+    upward = frame[1]
+    wanted = {line.name: _end(line, upward) for line in named}
+    if rest:
+        wanted[""] = middle = median(_end(line, upward) for line in rest)
+    places = spread(wanted, _room(upward))
+    parts = [_line(line, frame, places[line.name]) for line in reversed(named)]
+    if rest:
+        whole = ", ".join(line.name for line in rest)
+        words = f"{len(rest)} other{'s' * (len(rest) > 1)}"
+        x = frame[0]((rest[0].beyond or rest[0].points)[-1][0])
+        parts.append(
+            element(
+                "g", path("l", f"M{at(x + 2, middle)}L{at(RIGHT + 12, places[''])}"),
+                titled(whole, words, x=RIGHT + 16, y=places[""] + 4, class_="a"),
+                class_="someone",
+            )
+        )  # fmt: skip
+    return parts
+
+
+def _grey(line: Line, frame: tuple[Scale, Scale]) -> Html:
+    """Draw a line that has no name of its own."""
+    places = [(frame[0](x), frame[1](y)) for x, y in (*line.points, *line.beyond)]
+    steps = "L".join(at(*place) for place in places)
+    return element("g", path("cv pale", f"M{steps}"), class_="someone")
+
+
+def _line(line: Line, frame: tuple[Scale, Scale], y: float) -> Html:
     """Draw one line and name it at its end."""
+    sideways, upward = frame
     places = [(sideways(x), upward(height)) for x, height in line.points]
     beyond = [(sideways(x), upward(height)) for x, height in line.beyond]
     x_end, y_end = (beyond or places)[-1]

@@ -24,6 +24,10 @@ NOTE = (
     "against each of them. A conclusion that depends on the choice is no property of the "
     "models. Reliability is what one vote counts, where an aggregation has it."
 )
+ORDER = (
+    " The rank correlation (Spearman's) compares the order of the models with that under "
+    "{reference}: 1 is the same order, 0 no relation, −1 the reverse."
+)
 
 
 def _choice(one: Entry) -> str:
@@ -49,7 +53,8 @@ def part(entry: Entry, cast: Cast) -> Part:
         str(entry["finding"]),
         f"{cast.title(rows)}, minus the mean of the models, and rank under every aggregation",
         {name: one for name, one in drawings.items() if one is not None},
-        join([_values(rows, cast), _changes(changes), _conclusions(told)]), NOTE,
+        join([_values(rows, cast), _changes(changes), _conclusions(told)]),
+        NOTE + ORDER.format(reference=_reference(changes)),
     )  # fmt: skip
 
 
@@ -109,8 +114,20 @@ def _changes(rows: Sequence[Entry]) -> Html:
         )
         for one in rows
     ]
-    heads = ["Aggregation", "rank correlation with the first", "models that move", "most"]
-    return table("Order of the models by aggregation", heads, lines)
+    against = _reference(rows)
+    heads = ["Aggregation", f"rank correlation with {against}", "models that move", "most"]
+    return table(f"Order of the models, compared with {against}", heads, lines)
+
+
+def _reference(rows: Sequence[Entry]) -> str:
+    """Name the choice that the others are compared with.
+
+    Examples
+    --------
+    >>> _reference([{"reference": "mean vote"}]), _reference([])
+    ('mean vote', 'the first')
+    """
+    return str(rows[0].get("reference", "the first")) if rows else "the first"
 
 
 def _moved(one: Entry) -> str:

@@ -121,5 +121,14 @@ def _table(entry: Entry, cast: Cast) -> Html:
         )
         for one in entry["rows"]
     ]
-    said = f"{cast.title(entry['rows'])}: Friedman p {number(value(entry, 'p_value'))}"
-    return table(said, ["Model", "average rank", "not apart from"], lines)
+    return table(_title(entry, cast), ["Model", "average rank", "not apart from"], lines)
+
+
+def _title(entry: Entry, cast: Cast) -> str:
+    """Name the metric and the p-value, or why there is none."""
+    chance = value(entry, "p_value")
+    said = f"Friedman p {number(chance)}"
+    if not finite(chance):
+        level = finite(value(entry, "difference"))
+        said = "all models are level in every task" if level else "no test"
+    return f"{cast.title(entry['rows'])}: {said}"

@@ -17,8 +17,13 @@ NOTE = (
     "goes from the lowest to the highest expert. Lines of experts are intervals over items; "
     "those of models are intervals of the paired difference to the average expert. "
     "A model is worth k experts when it agrees with a held-out expert as well as the mean vote "
-    "of k others does."
+    "of k others does, over {groups}; its interval redraws items and keeps these experts. "
+    "That a model agrees better than a colleague is counted over pairs of experts; its "
+    "interval allows for the items and for how few experts there are, so that it is wide even "
+    "where all pairs agree."
 )
+EVERY = "all groups of k"
+DRAWN = "groups of k drawn at random, which the intervals allow for"
 
 
 def part(entry: Entry, cast: Cast) -> Part:
@@ -36,7 +41,8 @@ def part(entry: Entry, cast: Cast) -> Part:
         f"Agreement with the other experts by {cast.title(rows)}; shaded: the experts{few}. "
         f"Beside it: the mean vote of k experts against another{mark}",
         {name: one for name, one in drawings.items() if one is not None},
-        _table(people, models, cast), NOTE,
+        _table(people, models, cast),
+        NOTE.format(groups=EVERY if entry.get("every_group", True) else DRAWN),
     )  # fmt: skip
 
 
@@ -97,6 +103,12 @@ def _model(one: Entry, cast: Cast) -> Dot:
     return Dot(name, cast.short(name, 16), middle, low, high, said, cast.class_(name))
 
 
+def _of(models: Sequence[Entry]) -> str:
+    """Of how many pairs the shares are, where all are of the same number."""
+    number = {int(one["pairs"]) for one in models}
+    return f", of {count(number.pop(), 'pair')}" if len(number) == 1 else ""
+
+
 def _table(people: Sequence[Entry], models: Sequence[Entry], cast: Cast) -> Html:
     """List models and experts."""
     digits = digits_of(people)
@@ -109,7 +121,7 @@ def _table(people: Sequence[Entry], models: Sequence[Entry], cast: Cast) -> Html
                 + span(value(one, "gap_low"), value(one, "gap_high"), digits),
                 f"{percent(value(one, 'superior'))} ({percent(value(one, 'superior_low'))} to "
                 f"{percent(value(one, 'superior_high'))})",
-                str(one["worth_words"]),
+                f"{one['worth_words']} ({one['worth_range']})",
             ],
         )
         for one in models
@@ -119,7 +131,7 @@ def _table(people: Sequence[Entry], models: Sequence[Entry], cast: Cast) -> Html
         "Model",
         "value",
         "minus average expert",
-        "agrees better than a colleague",
+        f"agrees better than a colleague{_of(models)}",
         "worth",
     ]
     others = [

@@ -18,6 +18,7 @@ from equipoise.report.svg import NARROW, Scale, across, drawing, path, titled
 from equipoise.report.tables import row, table
 
 SIDE, EDGE = 330.0, 22.0
+LETTER = 6.4  # width of a letter
 NAMED = 40  # with more annotators the points have no names
 NOTE = (
     "Distances are 1 minus Cohen's kappa of two annotators on the items that both rated; the "
@@ -97,13 +98,56 @@ def _draw(names: Sequence[str], plane: Floats) -> Html:
     short = apart(tuple(names), 14)
     parts = [path("p", *(across(x, y) for x, y in spots))]
     if len(names) <= NAMED:
-        for name, (x, y) in zip(names, spots, strict=True):
-            parts.append(titled(name, short[name], x=x + 8, y=y + 4, class_="a"))
+        for name, (x, y, side) in zip(names, _beside(spots, list(short.values())), strict=True):
+            parts.append(titled(name, short[name], x=x, y=y, class_=f"{side} a".strip()))
     frame = element(
         "rect", x=1.0, y=1.0, width=NARROW - 2.0, height=SIDE - 2, class_="frame-line"
     )
     said = f"Map of {count(len(names), 'annotator')}: close points agree."
     return drawing((float(NARROW), SIDE), said, frame, *parts)
+
+
+def _beside(
+    spots: Sequence[tuple[float, float]], words: Sequence[str]
+) -> list[tuple[float, float, str]]:
+    """Place each name at its point so that it covers neither a point nor another name.
+
+    Tried in turn: right, left, below, above; a name without a free place stands right.
+
+    Examples
+    --------
+    >>> _beside([(50.0, 50.0), (60.0, 50.0)], ["a", "b"])
+    [(42.0, 54.0, 'e'), (68.0, 54.0, '')]
+    """
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
+    found = []
+    for (x, y), word in zip(spots, words, strict=True):
+        wide = LETTER * len(word)
+        tries = [
+            (x + 8, y + 4, "", x + 6), (x - 8, y + 4, "e", x - 6 - wide),
+            (x, y + 18, "c", x - wide / 2), (x, y - 9, "c", x - wide / 2),
+        ]  # fmt: skip
+        free = [
+            one for one in tries
+            if one[3] > 2 and not any(_over(_box(one, wide), other) for other in taken)
+        ]  # fmt: skip
+        place = (free or tries)[0]
+        taken.append(_box(place, wide))
+        found.append(place[:3])
+    return found
+
+
+def _box(
+    place: tuple[float, float, str, float], wide: float
+) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a name."""
+    _, y, _, left = place
+    return left, y - 9, left + wide, y + 3
+
+
+def _over(one: Sequence[float], two: Sequence[float]) -> bool:
+    """Whether two boxes overlap."""
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
 
 
 def _table(names: Sequence[str], kappa: Any) -> Html:

@@ -10,6 +10,7 @@ from typing import Any
 
 from equipoise.report import (
     stability_annotators,
+    stability_certainty,
     stability_choices,
     stability_components,
     stability_difference,
@@ -25,6 +26,7 @@ from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, percent
 from equipoise.report.page import asset, contents, document
 from equipoise.report.palette import css
+from equipoise.report.stability_head import verdict
 from equipoise.report.stability_rows import Cast, Entry, Part, capital, cast_of
 from equipoise.report.stability_svg import standalone
 from equipoise.report.tables import facts as fact_list
@@ -68,6 +70,9 @@ ANALYSES: Mapping[str, _Analysis] = {
     "components": _Analysis(
         "components", "Where does the doubt come from?", stability_components.part
     ),
+    "certainty": _Analysis(
+        "certainty", "Does the order hold on the clear cases?", stability_certainty.part
+    ),
     "leave_one_out": _Analysis(
         "annotators", "Does it hang on one annotator?", stability_annotators.part
     ),
@@ -109,9 +114,8 @@ def render_stability(facts: Mapping[str, Any], about: StabilityPage | None = Non
         The page; the same facts give the same text.
     """
     said = about or StabilityPage()
-    parts = _parts(facts)
-    links = [(ANALYSES[name].anchor, ANALYSES[name].title) for name in parts]
-    links.append(("method", "Method"))
+    parts = _sections(facts)
+    links = [*parts, ("method", "Method")]
     return document(
         said.title,
         "\n".join([css(len(facts["models"])), asset("page.css")]),
@@ -120,7 +124,7 @@ def render_stability(facts: Mapping[str, Any], about: StabilityPage | None = Non
         contents(links),
         element(
             "main",
-            join(_section(name, part) for name, part in parts.items()),
+            join(_section(*names, body) for names, body in parts.items()),
             _method(facts, said),
             id="main",
         ),
@@ -149,27 +153,47 @@ def _parts(facts: Mapping[str, Any]) -> dict[str, Part | str]:
         if "left_out" in entry:
             parts[name] = str(entry["left_out"])
         elif not entry.get("rows", True):
-            parts[name] = Part(str(entry["finding"]))
+            parts[name] = str(entry["finding"])
         else:
-            parts[name] = one.show(entry, cast)
+            part = one.show(entry, cast)
+            parts[name] = part.finding if part.empty else part
     return parts
 
 
-def _section(name: str, part: Part | str) -> Html:
-    """Head one section; one that was left out says why in a line."""
-    about = ANALYSES[name]
-    body = (
-        element("p", element("strong", "Left out: "), part, class_="note")
-        if isinstance(part, str)
-        else _body(about.anchor, part)
-    )
+def _section(anchor: str, title: str, body: Html) -> Html:
+    """Head one section."""
     return element(
         "section",
-        element("h2", about.title, id=f"{about.anchor}-title"),
+        element("h2", title, id=f"{anchor}-title"),
         body,
-        id=about.anchor,
-        aria_labelledby=f"{about.anchor}-title",
+        id=anchor,
+        aria_labelledby=f"{anchor}-title",
     )
+
+
+def _sections(facts: Mapping[str, Any]) -> dict[tuple[str, str], Html]:
+    """Bodies of all sections but the last by anchor and title; at the end what was left out."""
+    parts = _parts(facts)
+    made = {}
+    if facts.get("lead"):
+        made["verdict", "In short"] = verdict(facts, cast_of(facts))
+    for name, part in parts.items():
+        if isinstance(part, Part):
+            about = ANALYSES[name]
+            made[about.anchor, about.title] = _body(about.anchor, part)
+    reasons = {name: part for name, part in parts.items() if isinstance(part, str)}
+    if reasons:
+        made["left-out", "Not looked at, and why"] = _left_out(reasons)
+    return made
+
+
+def _left_out(reasons: Mapping[str, str]) -> Html:
+    """List what the data did not allow, each with the reason."""
+    told = [
+        element("div", element("dt", ANALYSES[name].title), element("dd", why))
+        for name, why in reasons.items()
+    ]
+    return element("dl", *told, class_="terms")
 
 
 def _body(anchor: str, part: Part) -> Html:

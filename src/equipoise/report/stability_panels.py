@@ -35,8 +35,11 @@ SIZES = (
     "All smaller panels are tried, or a random choice of them. The value at each size is the "
     "mean over panels; the half-width is what the choice of annotators alone would add around "
     "it for a fresh panel of that size. Beyond the panel both are extrapolated (dashed): the "
-    "value as a + b/m and the variance as 1/m, for m annotators. Fewer annotators can "
-    "also shift a soft metric, because a coarse mean vote is another label."
+    "value as a + b/m and the variance as 1/m, for m annotators; intervals take Student's "
+    "quantile for so few people. The order is compared between two panels of one size that "
+    "share nobody, because a panel resembles the whole that it is a part of; beyond half "
+    "of the annotators that correlation is extrapolated (Spearman and Brown). Fewer annotators "
+    "can also shift a soft metric, because a coarse mean vote is another label."
 )
 
 
@@ -50,6 +53,7 @@ def cutoffs(entry: Entry, cast: Cast) -> Part:
         f"{capital(cast.title(rows))} on the items with at least so many votes; band: "
         f"interval of {_first(scored, cast)}; bars: items that are left",
         {"vote-cutoffs": drawn} if drawn else {}, _cut_table(rows, cast), CUTS,
+        empty=len(several(scored, "items")) < 2,
     )  # fmt: skip
 
 
@@ -211,9 +215,17 @@ def _size_table(rows: Sequence[Entry], cast: Cast) -> Html:
         ]
         cells.append(written(own[-1], ("limit", "limit_low", "limit_high"), digits))
         lines.append(cast.row(str(model), cells))
-    heads = [
-        f"{size} (rank correlation {number(value(one, 'spearman'), 2)})"
-        for size, one in known.items()
-    ]
-    title = f"{capital(cast.title(rows))} by number of {rows[0]['unit']}"
+    heads = [f"{size}{_orders(one)}" for size, one in known.items()]
+    title = (
+        f"{capital(cast.title(rows))} by number of {rows[0]['unit']}; in brackets: rank "
+        "correlation of separate panels, and with all"
+    )
     return table(title, ["Model", *heads, "endlessly many"], lines)
+
+
+def _orders(one: Entry) -> str:
+    """How far the orders of panels of one size agree; nothing where there is one model."""
+    found = [value(one, name) for name in ("separate", "spearman")]
+    if not any(finite(rank) for rank in found):
+        return ""
+    return f" ({', '.join(number(rank, 2) if finite(rank) else '-' for rank in found)})"

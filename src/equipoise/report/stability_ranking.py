@@ -13,7 +13,16 @@ from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import finite, number, percent, signed, signed_interval
 from equipoise.report.palette import DARK_INK_FROM
 from equipoise.report.stability_charts import Dot, Rows, dot_rows, headed
-from equipoise.report.stability_rows import Cast, Entry, Part, by, chosen, value, written
+from equipoise.report.stability_rows import (
+    Cast,
+    Entry,
+    Part,
+    by,
+    chosen,
+    redrawn,
+    value,
+    written,
+)
 from equipoise.report.svg import NARROW, cells, drawing, group, lattice, model_names
 from equipoise.report.tables import row, table
 
@@ -29,7 +38,10 @@ NOTE = (
     "order is "
     "compared with the original one: 1 is the same order, 0 no relation, −1 the reverse. "
     "Dots are means over redraws; lines hold the middle of the redraws, so they do not shrink "
-    "with more redraws."
+    "with more redraws. A model's share of being best counts the redraws in which it is first; "
+    "models that tie for first share that redraw evenly. Soft minus hard: by how much nearer "
+    "the order by soft labels stays to its own original order than the order by hard labels "
+    "does to its own, on average over redraws."
 )
 
 
@@ -47,6 +59,7 @@ def part(entry: Entry, cast: Cast) -> Part:
         "redraws in which each model takes each rank",
         {name: one for name, one in drawings.items() if one is not None},
         join([_numbers(entry["rows"], rows, cast), _best(models, cast)]), NOTE,
+        empty=len(cast.models) < 2,
     )  # fmt: skip
 
 
@@ -60,7 +73,8 @@ def _kinds(rows: Sequence[Entry], key: str) -> Html | None:
     title, low, high = MEASURES[key]
     dots = [
         Dot(
-            one["kind"], one["kind"], value(one, key), value(one, low), value(one, high),
+            redrawn(one["kind"]), redrawn(one["kind"]),
+            value(one, key), value(one, low), value(one, high),
             written(one, (key, low, high), 2),
         )
         for one in rows
@@ -96,7 +110,7 @@ def _heatmap(rows: Sequence[Entry], kind: str, cast: Cast) -> Html | None:
     if not 2 <= total <= DRAWN:
         return None
     wide = 2.0 * max(6, min(20, (NARROW - LABEL) // (2 * total)))
-    high = 22.0
+    high, words = 22.0, redrawn(kind)
     shaded: dict[int, list[tuple[float, float]]] = defaultdict(list)
     written = []
     for place, line in enumerate(shares.values()):
@@ -112,8 +126,8 @@ def _heatmap(rows: Sequence[Entry], kind: str, cast: Cast) -> Html | None:
         group([model_names(cast.models, list(shares), high, 14)], x=-6, class_="n e"),
         *(written if wide >= 24 else []),
     ]
-    said = f"Heatmap: how often each of {total} models takes each rank when {kind} are redrawn."
-    head = headed(f"ranks, % of redraws of {kind}")
+    said = f"Heatmap: how often each of {total} models takes each rank, {words} redrawn."
+    head = headed(f"ranks, % of redraws of {words}")
     size = max(NARROW, LABEL + total * wide), TOP + total * high + 4
     return drawing(
         size, said, head, group(body, x=LABEL, y=TOP),
@@ -140,7 +154,7 @@ def _numbers(every: Sequence[Entry], rows: Sequence[Entry], cast: Cast) -> Html:
     ours = [one for one in every if (one["kind"], one["task"], one["metric"]) in wanted]
     lines = [
         row(
-            str(one["kind"]),
+            redrawn(one["kind"]),
             [
                 str(one["labels"]),
                 *(
@@ -169,7 +183,7 @@ def _best(models: Sequence[Entry], cast: Cast) -> Html:
         lines.append(
             cast.row(model, [number(value(own[0], "value")), *(chances[k] for k in kinds)])
         )
-    heads = ["Model", "value", *kinds]
+    heads = ["Model", "value", *map(redrawn, kinds)]
     return table(
         "Percent of redraws in which a model is best, by what is redrawn", heads, lines
     )

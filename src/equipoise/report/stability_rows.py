@@ -30,6 +30,8 @@ class Part:
         The figure: drawings by the name of their file.
     numbers
         Tables, folded under the figure; `shown` says that they stand open.
+    empty
+        Whether there is nothing to show, and the finding says why.
     """
 
     finding: str
@@ -38,6 +40,7 @@ class Part:
     numbers: Html = NOTHING
     note: str = ""
     shown: bool = False
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +150,15 @@ def capital(words: str) -> str:
     'Soft AUROC'
     """
     return words[:1].upper() + words[1:]
+
+
+def redrawn(kind: object) -> str:
+    """Name what a kind of redrawing draws anew, as one would say it.
+
+    Examples
+    --------
+    >>> redrawn("items x panel"), redrawn("panel"), redrawn("posterior")
+    ('items and annotators', 'annotators', 'possible truths')
+    """
+    words = str(kind).replace("panel", "annotators").replace("posterior", "possible truths")
+    return words.replace(" x ", " and ")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from equipoise.report.markup import Html, join
-from equipoise.report.numerals import apart, chance, count, finite, signed
+from equipoise.report.numerals import apart, chance, count, defined, finite, signed
 from equipoise.report.numerals import signed_interval as span
 from equipoise.report.stability_charts import Dot, Rows, dot_rows
 from equipoise.report.stability_rows import (
@@ -25,14 +25,16 @@ AGREEMENT = {
 }
 NOTE = (
     "Each group is compared with {against}, on the same redraws of items. p-values are "
-    "corrected for the number of comparisons (Holm); without a correction one in twenty groups "
-    "would stand out by chance. Groups that are too small are counted and not measured."
+    "corrected for the number of comparisons (Holm), each counted once; without a correction "
+    "one in twenty would stand out by chance. Groups that are too small are counted and not "
+    "measured."
 )
+SMALL = "too few items"
 
 
 def part(entry: Entry, cast: Cast) -> Part:
     """The section on groups of items."""
-    rows = [one for one in entry["rows"] if one["quantity"] != "items"]
+    rows = list(entry["rows"])
     against = "the largest group" if entry.get("against") == "largest" else "all other items"
     model = _best(rows, cast)
     drawings = {}
@@ -48,7 +50,7 @@ def part(entry: Entry, cast: Cast) -> Part:
         str(entry["finding"]),
         f"Disagreement and the best model by group, against {against}",
         {name: one for name, one in drawings.items() if one is not None},
-        join([*_tables(rows, cast), _small(entry["rows"])]), NOTE.format(against=against),
+        join([*_tables(rows, cast), _small(rows)]), NOTE.format(against=against),
     )  # fmt: skip
 
 
@@ -67,8 +69,8 @@ def _group(one: Entry) -> str:
 
 
 def _forest(rows: Sequence[Entry], title: str, class_: str = "tinted") -> Html | None:
-    """Draw a value with its interval per group."""
-    shown = rows[:DRAWN]
+    """Draw a value with its interval per group that has one."""
+    shown = [one for one in rows if finite(value(one, "value"))][:DRAWN]
     names = [_group(one) for one in shown]
     digits, short = digits_of(shown), apart(tuple(names), 17)
     dots = [
@@ -97,6 +99,9 @@ def _tables(rows: Sequence[Entry], cast: Cast) -> list[Html]:
 
 
 def _line(one: Entry, digits: int) -> Html:
+    if not defined(value(one, "value")):
+        why = f" ({SMALL})" if one["status"] == SMALL else ""
+        return row(_group(one), [count(value(one, "items")), f"undefined{why}", "", ""])
     difference = span(value(one, "difference_low"), value(one, "difference_high"), digits)
     return row(
         _group(one),
@@ -111,8 +116,8 @@ def _line(one: Entry, digits: int) -> Html:
 
 def _small(rows: Sequence[Entry]) -> Html:
     """List groups that are too small."""
-    small = [one for one in rows if one["quantity"] == "items"]
+    small = {_group(one): value(one, "items") for one in rows if one["status"] == SMALL}
     if not small:
         return Html("")
-    lines = [row(_group(one), [count(value(one, "items"))]) for one in small]
+    lines = [row(name, [count(number)]) for name, number in small.items()]
     return table("Groups that are too small to be measured", ["Group", "items"], lines)

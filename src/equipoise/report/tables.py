@@ -57,7 +57,7 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Html], class_: str 
     head = element("tr", join(element("th", title) for title in heads))
     whole = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", head),
         element("tbody", join(rows)),
         class_=class_ or None,

@@ -2,9 +2,12 @@
 
 The certainty of an item is the chance that the class that leads it really is the most
 plausible one. A tall last bar is a truth to rely on; bars on the left are items that the
-annotations leave open.
+annotations leave open. Beside the bars the same certainties are sorted; runs of earlier
+versions have no sorted line.
 """
 
+from equipoise.report.certainty_curve import Sorted
+from equipoise.report.certainty_curve import draw as draw_sorted
 from equipoise.report.histogram import BOTTOM, LEFT, RIGHT, TOP, bars
 from equipoise.report.markup import Html
 from equipoise.report.numerals import chance, count, number, percent
@@ -18,7 +21,9 @@ RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselv
 def draw(entry: Entry) -> list[Html]:
     """Draw the certainties of one task, and once more the uncertain ones if these are few."""
     sure = f"{entry['threshold']:g}"
-    drawn = [_bars(entry, ("items", sure))]
+    line = Sorted(entry.get("curve") or (), share_below(entry))
+    rising = draw_sorted([line], entry["threshold"], entry["items"])
+    drawn = [_bars(entry, ("items", sure)), *([rising] if rising else [])]
     if 0 < share_below(entry) < RARE:
         counts = entry["histogram"]["below"]
         some = {

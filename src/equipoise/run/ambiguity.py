@@ -15,6 +15,7 @@ from equipoise.ballots import Ballots
 from equipoise.evaluation.questions import Question
 from equipoise.laws import Dirichlet
 from equipoise.plausibilities import Plausibilities
+from equipoise.run.sorted_certainty import sorted_points
 
 BINS = 20
 SURE = 0.99  # below this an item counts as uncertain
@@ -43,6 +44,7 @@ def certainty_row(made: Plausibilities, sizes: Ints) -> dict[str, Any]:
             "counts": np.bincount(bins, minlength=BINS),
             "below": np.bincount(bins[certainty < SURE], minlength=BINS),
         },
+        "curve": sorted_points(certainty),
         "ambiguous": [
             {
                 "item": made.items[i],

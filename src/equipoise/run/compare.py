@@ -4,6 +4,7 @@ Paired differences by hard and soft labels under the resampling that fits the da
 items or votes that would turn each task round, and how either stands among the experts.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
@@ -12,11 +13,13 @@ from typing import Any
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
+from equipoise.metrics import titled
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from equipoise.run.record import plain
-from equipoise.run.stability import tried
+from equipoise.run.stability import about_data, tried
 from equipoise.run.stability_case import Case, Facts, StabilityHow
+from equipoise.stability._words import percent
 
 STEPS = 3
 
@@ -70,6 +73,7 @@ def compare_facts(
             "replicates": told.replicates, "seed": told.seed, "level": told.level,
             "labels": told.labels,
         },
+        "data": about_data(done, annotations),
         "values": [row._asdict() for row in done.table()],
         "differences": _differences(done),
     }  # fmt: skip
@@ -117,22 +121,22 @@ def _finding(done: Evaluation, pair: tuple[str, str], labels: str) -> str:
         == (done.tasks[-1], metric.name, labels)
     )  # fmt: skip
     where = f" ({row['task']})" if row["task"] else ""
-    what = f"{labels} {metric.name}{where}"
-    if row["value"] != row["value"]:
+    what = f"{titled(metric.name, labels)}{where}"
+    if math.isnan(row["value"]):
         return f"The difference by {what} is undefined."
+    if row["value"] == 0:
+        return f"By {what} {pair[0]} and {pair[1]} are level."
     ahead = row["value"] > 0 if metric.better == "higher" else row["value"] < 0
     first, second = pair if ahead else pair[::-1]
-    chance = row["p_better"] if ahead else 1 - row["p_better"]
-    ends = sorted(abs(row[name]) for name in ("low", "high"))
-    apart = row["low"] * row["high"] > 0
-    if row["value"] == 0:
-        return f"By {what} {first} and {second} are level."
+    said = f"By {what} {first} is better than {second} by {abs(row['value']):.3g}"
+    if math.isnan(row["low"]) or math.isnan(row["p_better"]):
+        return f"{said}; how sure that is, is undefined."
+    chance = percent(row["p_better"] if ahead else 1 - row["p_better"])
+    low, high = sorted(
+        (row[name] if row["value"] > 0 else -row[name]) for name in ("low", "high")
+    )
+    holds = "leaves out 0" if low > 0 else "holds 0"
     return (
-        f"By {what} {first} is better than {second} by {abs(row['value']):.3g}, in "
-        f"{chance:.0%} of the redraws; the interval "
-        + (
-            f"({ends[0]:.3g} to {ends[1]:.3g}) leaves out 0."
-            if apart
-            else f"of the difference ({row['low']:.3g} to {row['high']:.3g}) holds 0."
-        )
+        f"{said}, in {chance} of the redraws; the interval of the difference ({low:.3g} to "
+        f"{high:.3g}) {holds}."
     )

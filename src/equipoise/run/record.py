@@ -1,11 +1,12 @@
 """Record: turn an evaluation into the header of a run.
 
 Nothing in it depends on when or where it was made: the same inputs and seed give the same
-bytes.
+bytes, as long as the files lie in the same way around the folder of the run.
 """
 
 import hashlib
 import math
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -42,6 +43,8 @@ class Provenance:
         How the labels were read, for the record: kind, classes, positive class, and so on.
     truth_model
         How the truth was made where it is not the votes themselves: method, parameters.
+    dataset
+        The public data set that was read in place of files: name, title, licence, citation.
     """
 
     title: str = "Evaluation"
@@ -52,16 +55,41 @@ class Provenance:
     simulated: str | None = None
     question: Mapping[str, Any] = field(default_factory=dict)
     truth_model: Mapping[str, Any] = field(default_factory=dict)
+    dataset: Mapping[str, Any] = field(default_factory=dict)
 
 
-def hashed(role: str, paths: Sequence[Path]) -> tuple[dict[str, Any], ...]:
-    """Name, hash and size of the files that were read."""
+def hashed(
+    role: str, paths: Sequence[Path], home: Path | None = None
+) -> tuple[dict[str, Any], ...]:
+    """Name, hash and size of the files that were read.
+
+    Parameters
+    ----------
+    home
+        The folder that results are written to, if they are: each row then has the ``path``
+        from there to its file, so that the file is found again.
+    """
     rows = []
     for path in paths:
         data = Path(path).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
-        rows.append({"role": role, "name": path.name, "sha256": digest, "bytes": len(data)})
+        facts = {"role": role, "name": path.name, "sha256": digest, "bytes": len(data)}
+        rows.append(facts if home is None else facts | {"path": route(home, path)})
     return tuple(rows)
+
+
+def route(home: Path, path: Path) -> str:
+    """The way from a folder to a file, with slashes; absolute only where there is no other.
+
+    Examples
+    --------
+    >>> route(Path("pages/study"), Path("data/votes.csv"))
+    '../../data/votes.csv'
+    """
+    try:
+        return Path(os.path.relpath(path, home)).as_posix()
+    except ValueError:  # on another drive
+        return Path(path).absolute().as_posix()
 
 
 def record(evaluation: Evaluation, provenance: Provenance) -> Run:
@@ -74,6 +102,7 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
         "simulated": provenance.simulated,
         "equipoise": version("equipoise"),
         "versions": _versions(),
+        **({"dataset": dict(provenance.dataset)} if provenance.dataset else {}),
         "inputs": list(provenance.inputs),
         "question": dict(provenance.question),
         "truth_model": dict(provenance.truth_model),

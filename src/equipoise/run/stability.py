@@ -19,6 +19,7 @@ from equipoise.run.agreement import agreement_facts
 from equipoise.run.record import plain
 from equipoise.run.stability_analyses import ANALYSES
 from equipoise.run.stability_case import Case, Facts, Progress, StabilityHow
+from equipoise.run.stability_lead import lead_facts
 
 __all__ = ["ANALYSES", "StabilityHow", "stability_facts", "tried"]
 PARTS = 100  # steps of progress per analysis
@@ -60,6 +61,7 @@ def stability_facts(
         case.tell(1, 1)
     if len(refused) == len(names):
         raise refused[0]
+    facts["lead"] = lead_facts(Case(given, annotations, told, done, lambda *_: None))
     if not told.only:
         facts |= _pairs(annotations)
     return dict(plain(facts))
@@ -94,6 +96,17 @@ def _pairs(annotations: Annotations) -> Facts:
     return {"pairs": pairs} if pairs else {}
 
 
+def about_data(done: Evaluation, annotations: Annotations) -> Facts:
+    """How much was looked at."""
+    return {
+        "kind": annotations.kind,
+        "items": len(annotations.items),
+        "votes": sum(int(one.votes.sizes.sum()) for one in done.questions if one.votes),
+        "annotators": len(annotations.annotators or ()),
+        "classes": annotations.classes,
+    }
+
+
 def _about(done: Evaluation, annotations: Annotations, how: StabilityHow) -> Facts:
     named = ("name", "title", "soft_title", "better", "bounds", "definition")
     return {
@@ -106,13 +119,7 @@ def _about(done: Evaluation, annotations: Annotations, how: StabilityHow) -> Fac
             "labels": how.labels, "replicates": how.replicates, "seed": how.seed,
             "level": how.level, "on_missing": how.on_missing,
         },
-        "data": {
-            "kind": annotations.kind,
-            "items": len(annotations.items),
-            "votes": sum(int(one.votes.sizes.sum()) for one in done.questions if one.votes),
-            "annotators": len(annotations.annotators or ()),
-            "classes": annotations.classes,
-        },
+        "data": about_data(done, annotations),
         "values": [one._asdict() for one in done.table()],
         "notices": done.notices,
     }  # fmt: skip

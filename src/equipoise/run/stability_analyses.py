@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from equipoise.stability.ranking import RankStability
 
 UNITS = ("items", "votes", "changed votes")
-MAJORITY = 0.5 + 1e-6  # strict: a tie is negative
+MAJORITY = 0.5  # to be exceeded: a tie is negative
 
 
 def _facts(result: Any, names: Sequence[str] = ()) -> Facts:
@@ -39,7 +39,7 @@ def _ranking(case: Case) -> Facts:
 
 
 def _sign_tests(found: "RankStability") -> list[Facts]:
-    from equipoise.stability.ranking import sign_test
+    from equipoise.stability.sign_test import sign_test
 
     return [
         sign_test(found, metric, kind=kind, task=task)._asdict()
@@ -71,7 +71,7 @@ def _panel_size(case: Case) -> Facts:
     found = panel_size(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "labels", "models", "unit", "sizes", "coverage", "mean")
     more = ("half_width", "spearman", "spearman_low", "limit", "limit_low", "limit_high")
-    return _facts(found, (*names, *more, "slope"))
+    return _facts(found, (*names, *more, "slope", "separate"))
 
 
 def _experts(case: Case) -> Facts:
@@ -80,7 +80,8 @@ def _experts(case: Case) -> Facts:
     found = experts(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "better", "labels", "models", "experts", "items", "values")
     ends = ("low", "high", "model_values", "gap", "gap_low", "gap_high")
-    return _facts(found, (*names, *ends, "sizes", "crowd", "crowd_low", "crowd_high"))
+    more = ("sizes", "crowd", "crowd_low", "crowd_high", "every_group", "caveat")
+    return _facts(found, (*names, *ends, *more))
 
 
 def _flips(case: Case) -> Facts:
@@ -141,7 +142,7 @@ def _choices(case: Case) -> Facts:
     found = aggregation_choices(
         case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
     )
-    facts = _facts(found, ("choices", "tasks", "metrics", "models"))
+    facts = _facts(found, ("choices", "tasks", "metrics", "models", "reference"))
     facts["finding"] = found.said(case.how.labels)
     return facts | {"changes": found.rank_changes(), "conclusions": found.conclusions()}
 
@@ -172,23 +173,28 @@ def _subgroups(case: Case) -> Facts:
 
 def _threshold_sweep(case: Case) -> Facts:
     """How large a share of yes makes an item positive, around the majority."""
+    from equipoise.stability._sweep_words import over_tasks
+
     every = case.evaluation.questions
     if any(len(one.classes) > 1 for one in every):
         raise InputError(
             "threshold sweep", f"votes of kind {case.annotations.kind}", "yes or no",
-            "ask about one class with against()",
+            "ask about one class: --positive CLASS, in Python Annotations.against",
         )  # fmt: skip
     found = []
     for question, scores in zip(every, case.evaluation.scores, strict=True):
         found.append(_swept(case, question, scores))
         case.tell(len(found), len(every))
+    lead = over_tasks({o.task: f.pop("moves") for o, f in zip(every, found, strict=True)},
+                      MAJORITY, strict=True)  # fmt: skip
+    each = [one["finding"] for one in found] if len(found) > 1 else []
     return {
-        "finding": found[0]["finding"],
-        "findings": [one["finding"] for one in found],
+        "finding": lead,
+        "findings": [lead, *each],
         "rows": [row for one in found for row in one["rows"]],
         "notices": tuple(dict.fromkeys(note for one in found for note in one["notices"])),
         "agreement": [row for one in found for row in one["agreement"]],
-        "centre": MAJORITY, "tasks": [one.task for one in every],
+        "centre": MAJORITY, "strict": True, "tasks": [one.task for one in every],
     }  # fmt: skip
 
 
@@ -199,19 +205,28 @@ def _swept(case: Case, question: Question, scores: Mapping[str, Any]) -> Facts:
     how, items, where = case.how, question.items, {"task": question.task}
     grid = Grid(
         metrics=[one.name for one in case.evaluation.metrics], replicates=how.replicates,
-        seed=how.seed, level=how.level,
+        seed=how.seed, level=how.level, strict=True,
     )  # fmt: skip
     models = [Predictions(name, items, values) for name, values in scores.items()]
     found = threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
     return {
         "finding": (f"{question.task}: " if question.task else "") + found.finding,
         "rows": [where | row for row in found.rows()],
-        "notices": [*found.notices],
+        "moves": found.moves,
+        "notices": [
+            f"{question.task}: {one}" if question.task else one for one in found.notices
+        ],
         "agreement": [
             where | {"threshold": t, "metric": metric, "spearman": value}
             for (t, metric), value in found.agreement.items()
         ],
     }
+
+
+def _certainty(case: Case) -> Facts:
+    from equipoise.run.stability_certainty import certainty_facts
+
+    return certainty_facts(case)
 
 
 ANALYSES: Mapping[str, Callable[[Case], Facts]] = {
@@ -226,4 +241,5 @@ ANALYSES: Mapping[str, Callable[[Case], Facts]] = {
     "components": _components,
     "subgroups": _subgroups,
     "threshold_sweep": _threshold_sweep,
+    "certainty": _certainty,
 }

@@ -18,6 +18,7 @@ Facts = dict[str, Any]
 NAMES = (
     "ranking", "flips", "leave_one_out", "vote_cutoffs", "panel_size", "experts",
     "critical_difference", "choices", "components", "subgroups", "threshold_sweep",
+    "certainty",
 )  # fmt: skip
 
 

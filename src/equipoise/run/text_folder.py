@@ -47,15 +47,15 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
         )  # fmt: skip
 
 
-def write_folder(folder: Path, texts: Mapping[str, str]) -> Path:
+def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str = MARK) -> Path:
     """Write texts by their paths inside the folder, the mark last."""
     if folder.exists():
-        return _refill(folder, texts)
+        return _refill(folder, texts, mark)
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     scratch = folder.absolute().with_name(f".{folder.name}.part")
     shutil.rmtree(scratch, ignore_errors=True)
     try:
-        _fill(scratch, texts)
+        _fill(scratch, texts, mark)
         scratch.replace(folder)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -63,28 +63,28 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def _refill(folder: Path, texts: Mapping[str, str]) -> Path:
+def _refill(folder: Path, texts: Mapping[str, str], mark: str) -> Path:
     """Write into a folder that exists."""
-    stale = [name for name in _earlier(folder) if name not in texts]
-    (folder / MARK).unlink(missing_ok=True)
+    stale = [name for name in _earlier(folder, mark) if name not in texts]
+    (folder / mark).unlink(missing_ok=True)
     for name in stale:
         with suppress(OSError):
             (folder / name).unlink()
-    _fill(folder, texts)
+    _fill(folder, texts, mark)
     return folder
 
 
-def _fill(folder: Path, texts: Mapping[str, str]) -> None:
-    for name in sorted(texts, key=lambda one: one == MARK):
+def _fill(folder: Path, texts: Mapping[str, str], mark: str) -> None:
+    for name in sorted(texts, key=lambda one: one == mark):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, texts[name])
 
 
-def _earlier(folder: Path) -> list[str]:
+def _earlier(folder: Path, mark: str) -> list[str]:
     """Tables and figures that an earlier writing named; nothing else is ever removed."""
     try:
-        names = json.loads((folder / MARK).read_text(encoding="utf-8"))["files"]
+        names = json.loads((folder / mark).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     paths = [PurePosixPath(str(name)) for name in names]

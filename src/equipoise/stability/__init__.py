@@ -11,7 +11,8 @@ from equipoise.stability.experts import Experts, experts
 from equipoise.stability.flips import Flip, Flips, flips
 from equipoise.stability.leave_one_out import LeaveOneOut, leave_one_out
 from equipoise.stability.panel_size import PanelSize, panel_size
-from equipoise.stability.ranking import RankStability, SignTest, rank_stability, sign_test
+from equipoise.stability.ranking import RankStability, rank_stability
+from equipoise.stability.sign_test import SignTest, sign_test
 from equipoise.stability.subgroups import Attributes, Subgroups, read_attributes, subgroups
 from equipoise.stability.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
 from equipoise.stability.thresholds import (

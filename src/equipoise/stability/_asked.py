@@ -4,14 +4,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
-import numpy as np
-
-from equipoise.arrays import InputError, choice, listed, nearest
+from equipoise.arrays import (
+    InputError,
+    choice,
+    listed,
+    nearest,
+    require_number,
+    require_whole,
+    wrong_type,
+)
 from equipoise.evaluation import LABELS
 from equipoise.evaluation.alignment import ON_MISSING
 from equipoise.metrics import Metric, named
 
 Progress = Callable[[int, int], None]
+USUAL = "1,000 is usual"
 
 
 class How(TypedDict, total=False):
@@ -60,23 +67,17 @@ class Asked:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        choice("stability, labels", self.labels, LABELS)
-        choice("stability, on_missing", self.on_missing, ON_MISSING)
-        if not isinstance(self.level, float) or not 0 < self.level < 1:
-            raise InputError(
-                "stability", f"level {self.level!r}", "a number between 0 and 1", "try 0.95"
-            )
-        whole = isinstance(self.replicates, int | np.integer)
-        if not whole or self.replicates < 2:
-            raise InputError(
-                "stability", f"{self.replicates!r} replicates", "at least 2", "1000 is usual"
-            )
-        if not isinstance(self.seed, int | np.integer):
-            raise InputError("stability", f"seed {self.seed!r}", "a whole number", "try 0")
+        choice("labels", self.labels, LABELS)
+        choice("on_missing", self.on_missing, ON_MISSING)
+        require_number("level", self.level, above=0, below=1, do="try 0.95")
+        require_whole("replicates", self.replicates, least=2, do=USUAL)
+        require_whole("seed", self.seed, do="try 0")
         if not isinstance(self.metric, str | Metric):
-            raise InputError(
-                "stability", f"metric {self.metric!r}", "the name of one metric", "try 'auroc'"
-            )
+            raise wrong_type("metric", self.metric, "the name of one metric", "try 'auroc'")
+        if self.task is not None and not isinstance(self.task, str):
+            raise wrong_type("task", self.task, "the name of a task", "leave it out")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong_type("progress", self.progress, "a function, or None", "leave it out")
 
     @property
     def scored(self) -> Metric:

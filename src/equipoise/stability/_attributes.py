@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, frozen, listed, require_unique
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    listed,
+    require_unique,
+    wrong_type,
+)
 from equipoise.coding.columns import is_missing, numbers, whole_numbers, words_of
 from equipoise.coding.tables import Table, from_frame
 from equipoise.io import delimited, parquet
@@ -54,8 +62,12 @@ class Attributes:
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("items", "columns", "levels"):
+            if not isinstance(getattr(self, name), tuple):
+                value = getattr(self, name)
+                raise wrong_type(f"attributes, {name}", value, "a tuple", "make it one")
         require_unique(self.items, where="attributes, items", do="keep one row per item")
-        codes = np.asarray(self.codes, dtype=np.int64)
+        codes = _whole(self.codes)
         if codes.shape != (len(self.columns), len(self.items)):
             raise InputError(
                 "attributes, codes", f"shape {codes.shape}",
@@ -86,9 +98,17 @@ class Attributes:
             raise InputError(
                 "attributes", f"no row for {len(missing):,} annotated items "
                 f"({listed(items[int(i)] for i in missing)})", "a row for every annotated item",
-                "add them, correct the ids, or leave them out: on_missing='drop'",
+                "add them, correct the ids, or ask for missing ones to be dropped",
             )  # fmt: skip
         return np.where(rows < 0, -1, self.codes[:, rows])
+
+
+def _whole(codes: Any) -> Ints:
+    """Codes as whole numbers, refused unless they are that."""
+    given = np.asarray(codes)
+    if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
+        raise wrong_type("attributes, codes", codes, "whole numbers", "code the columns")
+    return given.astype(np.int64)
 
 
 def read_attributes(path: AnyPath) -> Attributes:

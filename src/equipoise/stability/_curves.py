@@ -1,4 +1,9 @@
-"""Curves of a + b/m, and of a variance that falls as 1/m, fitted to panels of several sizes."""
+"""Curves of a + b/m, and of a variance that falls as 1/m, fitted to panels of several sizes.
+
+A spread that is estimated from A annotators has A - 1 degrees of freedom: intervals take
+Student's quantile, not the normal one, which would cover too rarely. Many anonymous votes have
+so many that both are the same.
+"""
 
 from statistics import NormalDist
 
@@ -11,7 +16,7 @@ from equipoise.stability._subsets import Paths
 LEAST_ROOM = 0.05  # share of a fresh panel's variance below which subsets say too little
 
 
-def half_widths(paths: Paths, spread: Floats, level: float) -> tuple[Floats, Floats]:
+def half_widths(paths: Paths, spread: Floats, times: float) -> tuple[Floats, Floats]:
     """Fitted variance of one annotator (models,), half-width by size (sizes, models)."""
     told = np.flatnonzero(paths.room > LEAST_ROOM)
     if not len(told):
@@ -20,7 +25,7 @@ def half_widths(paths: Paths, spread: Floats, level: float) -> tuple[Floats, Flo
     variance = (fresh * paths.sizes[told, None]).mean(axis=0)
     half = np.sqrt(variance / paths.sizes[:, None])
     half[told] = np.sqrt(fresh)
-    return variance, np.asarray(quantile(level) * half)
+    return variance, np.asarray(times * half)
 
 
 def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
@@ -46,10 +51,21 @@ def limit_ends(paths: Paths, limit: Floats, found: Study) -> Floats:
         means = [paths.values[s][:, left[s]].mean(axis=1) for s in told]
         without.append(fitted(paths.sizes[told], np.stack(means))[0])
     gap = np.stack(without) - np.mean(without, axis=0)
-    half = quantile(found.asked.level) * np.sqrt((people - 1) / people * (gap**2).sum(axis=0))
+    times = quantile(found.asked.level, paths.degrees)
+    half = times * np.sqrt((people - 1) / people * (gap**2).sum(axis=0))
     return np.asarray(np.clip(np.stack([limit - half, limit + half]), *found.metric.bounds))
 
 
-def quantile(level: float) -> float:
-    """Two-sided normal quantile."""
-    return NormalDist().inv_cdf(0.5 + level / 2)
+def quantile(level: float, degrees: float) -> float:
+    """Two-sided quantile of Student's law; of the normal law for endless degrees of freedom.
+
+    Examples
+    --------
+    >>> quantile(0.95, 7), quantile(0.95, np.inf)
+    (2.364..., 1.959...)
+    """
+    from scipy.special import stdtrit
+
+    if np.isinf(degrees):
+        return NormalDist().inv_cdf(0.5 + level / 2)
+    return float(stdtrit(degrees, 0.5 + level / 2))

@@ -7,7 +7,9 @@ or all items of a bin that has fewer.
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,13 @@ from equipoise.arrays import (
     frozen,
     require_finite,
     require_unique,
+    require_whole,
+    wrong_type,
 )
 
 COLUMNS = ("item", "bin", "probability")
+ANSWER = "label"  # the column that experts fill in
+TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +42,10 @@ class ExpertSample:
         Names, bins counted from 0 (lowest probabilities) and probabilities of the sample.
     bin_mean, bin_size
         Mean probability and number of all items of each bin, sampled or not.
+    notices
+        What the user should know: bins that are short, and ties across their ends.
+    seed
+        Where the sample was drawn from.
     """
 
     items: tuple[str, ...]
@@ -43,6 +53,8 @@ class ExpertSample:
     probability: PerItem
     bin_mean: Floats
     bin_size: Ints
+    notices: tuple[str, ...] = field(default=(), kw_only=True)
+    seed: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("bin", "probability", "bin_mean", "bin_size"):
@@ -53,21 +65,57 @@ class ExpertSample:
         columns = zip(self.items, self.bin, self.probability, strict=True)
         return [dict(zip(COLUMNS, (i, int(b), float(p)), strict=True)) for i, b, p in columns]
 
+    def bin_rows(self) -> list[dict[str, Any]]:
+        """One line per bin: its items, those in the sample, and their probabilities."""
+        drawn = np.bincount(self.bin, minlength=len(self.bin_size))
+        return [
+            {"bin": k, "mean probability": float(m), "items": int(n), "sampled": int(d)}
+            for k, (m, n, d) in enumerate(zip(self.bin_mean, self.bin_size, drawn, strict=True))
+        ]
+
     @property
     def finding(self) -> str:
         """What the sample is, as a sentence."""
+        bins = len(self.bin_size)
+        number = f"{len(self.items):,} of {int(self.bin_size.sum()):,} items go to the experts"
+        if bins == 1:
+            return f"{number}, drawn from all at random."
         return (
-            f"{len(self.items):,} of {int(self.bin_size.sum()):,} items go to the experts, "
-            f"from {len(self.bin_size)} bins of probability between {self.bin_mean[0]:.3g} and "
+            f"{number}, from {bins} bins of probability between {self.bin_mean[0]:.3g} and "
             f"{self.bin_mean[-1]:.3g} on average."
         )
 
-    def write(self, path: Path) -> None:
-        """Write the items as a CSV to annotate."""
-        with path.open("w", encoding="utf-8", newline="") as file:
-            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            lines.writeheader()
-            lines.writerows(self.rows())
+    def text(self, *, blind: bool = False) -> str:
+        """Items as comma-separated text, with an empty column for the answer.
+
+        Parameters
+        ----------
+        blind
+            Leave bin and probability out and shuffle the items, so that nothing tells experts
+            what is expected of them.
+        """
+        rows, names = self.rows(), ("item",) if blind else COLUMNS
+        if blind:
+            order = np.random.default_rng([self.seed, 1]).permutation(len(rows))
+            rows = [rows[k] for k in order]
+        made = StringIO()
+        lines = csv.writer(made, lineterminator="\n")
+        lines.writerow([*names, ANSWER])
+        lines.writerows([*(row[name] for name in names), ""] for row in rows)
+        return made.getvalue()
+
+    def write(self, path: Path, *, blind: bool = False, overwrite: bool = False) -> None:
+        """Write the items as a CSV to annotate, in one step; see `text`."""
+        from equipoise.io.files import replaced
+
+        target = Path(path)
+        if target.exists() and not overwrite:
+            raise InputError(
+                f"{target}", "is there already", "a new file",
+                "name another file, or allow overwriting (--overwrite)",
+            )  # fmt: skip
+        with replaced(target) as file:
+            file.write(self.text(blind=blind).encode("utf-8"))
 
 
 def sampling_plan(
@@ -84,10 +132,13 @@ def sampling_plan(
     array([0.136, 0.5  , 0.864])
     """
     values = checked_probabilities(probabilities, items)
-    if per_bin < 1 or not 1 <= bins <= len(values):
+    require_whole("sampling plan, bins", bins, least=1, do="20 are usual")
+    require_whole("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
+    require_whole("sampling plan, seed", seed, do="try 0")
+    if bins > len(values):
         raise InputError(
-            "sampling plan", f"{bins} bins of {per_bin}, {len(values)} items",
-            "at least 1 item per bin, and no more bins than items", "choose fewer bins",
+            "sampling plan", f"{bins} bins for {len(values)} items",
+            "no more bins than items", "choose fewer bins",
         )  # fmt: skip
     random = np.random.default_rng(seed)
     shuffle = random.permutation(len(values))
@@ -100,11 +151,33 @@ def sampling_plan(
         values[chosen],
         np.array([values[one].mean() for one in parts]),
         np.array([len(one) for one in parts]),
+        notices=_notices([values[one] for one in parts], per_bin),
+        seed=seed,
     )
+
+
+def _notices(parts: list[PerItem], per_bin: int) -> tuple[str, ...]:
+    """Say which bins are short, and where a cut goes through equal probabilities."""
+    said = []
+    short = [len(one) for one in parts if len(one) < per_bin]
+    if short:
+        which = "The bin has" if len(parts) == 1 else f"{len(short)} of {len(parts)} bins have"
+        said.append(f"{which} fewer than {per_bin} items; all of theirs are in the sample.")
+    pairs = list(pairwise(parts))
+    tied = sum(bool(above[0] - below[-1] <= TIE) for below, above in pairs)
+    if tied:
+        said.append(
+            f"{tied} of {len(pairs)} cuts between bins go through items of equal probability; "
+            "chance decides which of them lie on which side, and bins of one probability "
+            "cannot be told apart by it."
+        )
+    return tuple(said)
 
 
 def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
     """One probability per item, refused unless they are that."""
+    if not isinstance(items, Sequence) or not all(isinstance(one, str) for one in items):
+        raise wrong_type("probabilities, items", items, "a list of names", "give their names")
     try:
         values = np.asarray(probabilities, dtype=np.float64)
     except (TypeError, ValueError):

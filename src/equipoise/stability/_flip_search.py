@@ -1,87 +1,117 @@
-"""Flip search: greedy steps with exact scores, then all pairs where that is affordable."""
+"""Flip search: the fewest moves that put any rival ahead of the leaders.
+
+1. Every move alone, for all rivals at once.
+2. Greedy, rival by rival, the cheapest first. Where there are too many moves to score each
+   alone, a rival is passed over that stays behind even if moves take `HOPE` times as much
+   together as the sum of what each takes alone by its influence. In each step the candidates
+   are scored exactly, and the one that takes most of the lead is kept, until the rival is
+   ahead; then parts that are not needed are put back. A rival is given up at the size of the
+   best set so far, and not begun where a bound proves that it cannot do better.
+3. All pairs, for the rivals that no bound excludes, where that is affordable.
+
+No smaller set exists where steps 1 and 3, a bound, or a closer look at the pairs of items
+exclude it for every rival.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
-from equipoise.stability._moves import Duel, Moves
+from equipoise.arrays import Floats
+from equipoise.stability._contest import AHEAD, SURE, Contest, Move, led
+from equipoise.stability._flip_exclusion import excluded
+from equipoise.stability._flip_greedy import Greedy
+from equipoise.stability._flip_pairs import best_pair
 
-ALL = 4_000_000  # candidates times items up to which every step scores all candidates
-ONCE = 25_000_000  # the same for the first step: 5,000 items
-PAIRS = 100_000_000  # pairs times items up to which all pairs are tried
-FEW = 256  # candidates per step beyond that
-AHEAD = 1e-12  # how far the second model must be ahead
+HOPE = 3.0  # how much more moves may take together than the sum of what each takes alone
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The smallest set found, empty if none, and the size up to which none exists."""
+
+    chosen: list[Move]
+    cleared: int
 
 
 class Search:
-    """Greedy search of one task."""
+    """Search of one contest, for sets of at most `most` moves."""
 
-    def __init__(self, duel: Duel, most: int) -> None:
-        self.duel, self.most = duel, most
-        self.moves: Moves = duel.moves
-        self.items = len(duel.subject.question.items)
-        every = self.moves.apart(np.arange(len(self.moves.item)))
-        self.able = duel.subject.metric.influence is not None
-        self.cleared, self.order = 0, every
-        self.exact = len(every) * self.items <= ONCE
-        if not self.exact and not self.able:
-            raise InputError(
-                f"flips, metric {duel.subject.metric.name}",
-                f"{len(every):,} candidates among {self.items:,} items",
-                f"at most {ONCE:,} (candidates times items) without an influence function",
-                "choose auroc or average_precision in their default forms, or fewer items",
-            )  # fmt: skip
+    def __init__(self, contest: Contest, most: int) -> None:
+        self.contest, self.most = contest, most
+        self.lowest = contest.lowest(most)
 
-    def run(self) -> list[int]:
-        """Moves of the smallest set found; empty when there is none."""
-        chosen: list[int] = []
-        while len(chosen) < self.most:
-            pool = self._pool(chosen)
-            if not len(pool):
-                return self._by_pairs([])
-            gaps = self.duel.gaps(np.array([[*chosen, one] for one in pool], dtype=np.intp))
-            if not chosen and self.exact:
-                self.order = pool[np.argsort(gaps, kind="stable")]
-                self.cleared = int(gaps.min() >= -AHEAD)
-            chosen.append(int(pool[np.argmin(gaps)]))
-            if gaps.min() < -AHEAD:
-                return self._by_pairs(self._needed(chosen))
-        return self._by_pairs([])
+    def run(self) -> Found:
+        """Find the smallest set over all rivals."""
+        one = self._alone()
+        if one is not None:
+            return Found([one], 0)
+        best = self._greedy_over_rivals()
+        tried = int(self.contest.exact)
+        if tried and self.most > 1 and len(best) != 2:
+            near = [rival for rival in self.contest.rivals if self._proved(rival) < 2]
+            pair, every = best_pair(self.contest, near) if near else ([], True)
+            best, tried = pair or best, 1 + (every and not pair)
+        proved = min(self._proved(rival) for rival in self.contest.rivals)
+        cleared = min(max(tried, proved), self.most)
+        less = len(best) - 1
+        return Found(best, less if cleared < less and self._excluded(less) else cleared)
 
-    def _pool(self, chosen: list[int]) -> Ints:
-        """Candidates of the next step."""
-        used = np.isin(self.moves.vote, self.moves.vote[chosen]) if chosen else None
-        if used is None and self.exact:
-            return self.order
-        left = np.arange(len(self.moves.item)) if used is None else np.flatnonzero(~used)
-        if len(self.order) * self.items <= ALL:
-            return self.moves.apart(left) if len(left) else left
-        if self.able:
-            near = left if self.moves.unit == "items" else self.moves.apart(left)
-            effect = self.duel.first_order(chosen, near)
-            return near[np.argsort(effect, kind="stable")[:FEW]]
-        return self.order[np.isin(self.order, left)][:FEW]
+    def _excluded(self, size: int) -> bool:
+        """Whether no rival can do with so few moves, looking closer at those left open."""
+        near = [rival for rival in self.contest.rivals if self._proved(rival) < size]
+        return all(excluded(self.contest, rival, size) for rival in near)
 
-    def _needed(self, chosen: list[int]) -> list[int]:
-        """Put back what is not needed."""
-        while len(chosen) > 1:
-            without = [[*chosen[:i], *chosen[i + 1 :]] for i in range(len(chosen))]
-            gaps = self.duel.gaps(np.array(without, dtype=np.intp))
-            if not gaps.min() < -AHEAD:
+    def _proved(self, rival: int) -> int:
+        """Size up to which a bound excludes a rival."""
+        return int(np.argmax(np.append(self.lowest[rival] < -SURE, True))) - 1
+
+    def _alone(self) -> Move | None:
+        """The best single move, if one is enough; only where all were scored."""
+        best: tuple[float, Move] = (-AHEAD, (-1, -1))
+        if self.contest.exact:
+            for rival in self.contest.rivals:
+                for field, gaps in enumerate(self._first(rival)):
+                    at = int(np.argmin(gaps)) if len(gaps) else -1
+                    if at >= 0 and gaps[at] < best[0]:
+                        best = gaps[at], (field, int(self.contest.fields[field].kinds[at]))
+        return best[1] if best[1][0] >= 0 else None
+
+    def _first(self, rival: int) -> list[Floats]:
+        """Lead over a rival after each kind of move alone, field by field."""
+        models = [*self.contest.leaders, rival]
+        now = [one.full[models] for one in self.contest.fields]
+        return [
+            self.contest.gaps(values[models], field, now)
+            for field, values in enumerate(self.contest.singles)
+        ]
+
+    def _greedy_over_rivals(self) -> list[Move]:
+        """The smallest set that greedy steps find for any rival."""
+        best: list[Move] = []
+        added = {rival: self._added(rival) for rival in self.contest.rivals}
+        for rival in sorted(added, key=lambda one: _cost(*added[one])):
+            limit = len(best) - 1 if best else self.most
+            if limit < 1 + self.contest.exact:
                 break
-            chosen = without[int(np.argmin(gaps))]
-        return chosen
+            lead, taken = added[rival]
+            hopeless = HOPE * taken[min(limit, len(taken)) - 1] < lead
+            if self._proved(rival) < limit and (self.contest.exact or not hopeless):
+                best = Greedy(self.contest, rival, self._first(rival)).run(limit) or best
+        return best
 
-    def _by_pairs(self, chosen: list[int]) -> list[int]:
-        """Try all pairs where a larger set, or none, was found and it is affordable."""
-        if 0 < len(chosen) <= 2 or not self.cleared or self.most < 2:
-            return chosen
-        every = self.moves.apart(np.arange(len(self.moves.item)), copies=2)
-        if len(every) ** 2 / 2 * self.items > PAIRS:
-            return chosen
-        pairs = every[np.stack(np.triu_indices(len(every), 1), axis=1)]
-        pairs = pairs[self.moves.vote[pairs[:, 0]] != self.moves.vote[pairs[:, 1]]]
-        gaps: Floats = self.duel.gaps(pairs) if len(pairs) else np.array([np.inf])
-        if gaps.min() < -AHEAD:
-            return [int(one) for one in pairs[np.argmin(gaps)]]
-        self.cleared = 2
-        return chosen
+    def _added(self, rival: int) -> tuple[float, Floats]:
+        """Lead over a rival, and what 1, 2, ... moves take if their effects add up."""
+        models = [*self.contest.leaders, rival]
+        lead = float(led(self.contest.full[models][:, None])[0])
+        each = zip(self.contest.fields, self._first(rival), strict=True)
+        gains = np.concatenate([np.repeat(lead - gaps, field.copies) for field, gaps in each])
+        few = min(4 * self.most, len(gains))
+        top = -np.partition(-gains, few - 1)[:few]
+        return lead, np.cumsum(np.maximum(-np.sort(-top), 0.0))
+
+
+def _cost(lead: float, taken: Floats) -> float:
+    """How many moves would do if effects added up; more than all, by what then is left."""
+    enough = np.flatnonzero(taken > lead)
+    return float(enough[0]) if len(enough) else len(taken) + lead - float(taken[-1])

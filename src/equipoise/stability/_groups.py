@@ -17,9 +17,20 @@ from equipoise.agreement import krippendorff_alpha
 from equipoise.annotation_rules import COLUMNS
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, PerItem
-from equipoise.evaluation.blocks import every_class
+from equipoise.evaluation.blocks import every_class, majority
 from equipoise.metrics._distributions import entropy
+from equipoise.stability._group_words import UNDEFINED, Cell
 from equipoise.stability._subject import Study, Subject, mean_over_tasks
+from equipoise.stability._words import joined
+
+
+class Size(NamedTuple):
+    """A group, how many items it has, and whether they are enough to be measured."""
+
+    column: str
+    level: str
+    items: int
+    measured: bool
 
 
 class Quantity(NamedTuple):
@@ -124,6 +135,32 @@ def _agreement(subject: Subject, here: Bools, annotations: Annotations, found: S
         replace(annotations, **columns), task=question.task, plan=found.plan
     )
     return np.append(alpha.value, alpha.replicates)
+
+
+def undefined(size: Size, group: Bools, cells: Sequence[Cell], found: Study) -> list[str]:
+    """Say which quantities have no value in a group, and in which task, if any."""
+    names = list(dict.fromkeys(one.quantity for one in cells if one.status == UNDEFINED))
+    said = []
+    for name in names:
+        tasks = (
+            [_why(one, group) for one in found.subjects] if name == found.metric.name else []
+        )
+        why = joined(list(dict.fromkeys(filter(None, tasks))))
+        where = f"For {size.column} = {size.level} {name} is undefined"
+        said.append(f"{where}: {why}." if why else f"{where}.")
+    return said
+
+
+def _why(subject: Subject, group: Bools) -> str:
+    """Why a metric may have no value: no items, or only one label, in this task."""
+    question = subject.question
+    here = group[question.place]
+    task = f" of {question.task}" if question.task else ""
+    if not here.any():
+        return f"it has no items{task}"
+    shares = list(question.shares[:, here])
+    labels = np.stack(shares if subject.labels == "soft" else majority(shares))
+    return f"all its labels{task} are the same" if np.ptp(labels, axis=1).max() == 0 else ""
 
 
 def chance(difference: float, replicates: Floats) -> float:

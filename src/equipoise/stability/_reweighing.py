@@ -7,21 +7,34 @@ pools). Intervals redraw the items of the benchmark and those of every pool sepa
 versions and models share the draws, so that changes are paired.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise import metrics as catalogue
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem, listed
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    choice,
+    listed,
+    require_number,
+    require_unique,
+    require_whole,
+    wrong_type,
+)
 from equipoise.estimate import Estimate
 from equipoise.evaluation.blocks import majority
+from equipoise.evaluation.given import given_annotations, given_predictions
 from equipoise.evaluation.questions import Question, questions
 from equipoise.metrics import named
 from equipoise.metrics._names import parsed
 from equipoise.predictions import Predictions
+from equipoise.stability._revalued import Reevaluation, Revalued
 
 VERSIONS = ("before", "added", "reweighed")
 
@@ -55,60 +68,13 @@ class Audited:
     level: float = 0.95
     progress: Callable[[int, int], None] | None = None
 
-
-class Revalued(NamedTuple):
-    """One model in one version of the truth; `change` is from the value before."""
-
-    version: str
-    model: str
-    value: float
-    low: float
-    high: float
-    change: float
-    change_low: float
-    change_high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reevaluation:
-    """Values before and after an audit.
-
-    Attributes
-    ----------
-    metric, labels
-        What was scored.
-    lines
-        One line per version and model.
-    items
-        Items in the benchmark, audited items, and items they stand for.
-    """
-
-    metric: str
-    labels: str
-    lines: tuple[Revalued, ...]
-    items: tuple[int, int, int]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One line per version and model."""
-        return [one._asdict() for one in self.lines]
-
-    @property
-    def finding(self) -> str:
-        """What the audit changes, as a sentence."""
-        last = [one for one in self.lines if one.version == "reweighed"]
-        most = max(last, key=lambda one: abs(np.nan_to_num(one.change)))
-        order = [self._order(version) for version in ("before", "reweighed")]
-        same = "stays" if order[0] == order[1] else "changes"
-        return (
-            f"With the {self.items[1]:,} audited items standing for {self.items[2]:,}, "
-            f"{self.metric} changes most for {most.model}: by {most.change:+.3f} "
-            f"[{most.change_low:+.3f}, {most.change_high:+.3f}]. The order of models {same}."
-        )
-
-    def _order(self, version: str) -> list[str]:
-        mine = [one for one in self.lines if one.version == version]
-        sign = 1 if named(self.metric).better == "lower" else -1
-        return [one.model for one in sorted(mine, key=lambda one: sign * one.value)]
+    def __post_init__(self) -> None:
+        choice("audit, labels", self.labels, ("hard", "soft"))
+        require_whole("audit, replicates", self.replicates, least=1, do="500 are usual")
+        require_whole("audit, seed", self.seed, do="try 0")
+        require_number("audit, level", self.level, above=0, below=1, do="try 0.95")
+        for name, size in self.sizes.items():
+            require_whole(f"audit, size of pool {name!r}", size, least=1, do="count its items")
 
 
 def reevaluate(
@@ -131,9 +97,11 @@ def reevaluate(
     metric
         Any metric of scores that takes weights.
     """
+    if not isinstance(audited, Audited):
+        raise wrong_type("audit", audited, "an Audited", "give Audited(votes, pool, sizes)")
     old, new = _question(annotations, "annotations"), _question(audited.votes, "audit")
     _check(old, new, audited)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given = _models(predictions)
     items = (*old.items, *new.items)
     label = np.concatenate([_label(old, audited.labels), _label(new, audited.labels)])
     pools, stratum = np.unique([audited.pool[name] for name in new.items], return_inverse=True)
@@ -154,6 +122,16 @@ def reevaluate(
     )  # fmt: skip
 
 
+def _models(predictions: Predictions | Iterable[Predictions]) -> list[Predictions]:
+    """The models, each there once."""
+    given = given_predictions(predictions)
+    if not given:
+        raise InputError("predictions", "none", "at least one model", "give its scores")
+    where = "predictions, models"
+    require_unique([one.model for one in given], where=where, do="keep one of each name")
+    return given
+
+
 Score = Callable[[PerItem, PerItem, PerItem], float]
 
 
@@ -166,6 +144,12 @@ def _metric(text: str) -> Score:
         raise InputError(
             f"metric {text}", "a metric of draws", "a metric of scores that takes weights",
             "choose auroc, average_precision or another such metric",
+        )  # fmt: skip
+    if "weights" not in inspect.signature(plain).parameters:
+        raise InputError(
+            f"metric {text}", "a metric that takes no weights",
+            "one that does: audited items count by how many they stand for",
+            "choose auroc, average_precision, brier_score or another such metric",
         )  # fmt: skip
 
     def score(label: PerItem, value: PerItem, weight: PerItem) -> float:
@@ -220,11 +204,11 @@ def _lines(
 
 
 def _question(annotations: Annotations, where: str) -> Question:
-    asked = questions(annotations)
+    asked = questions(given_annotations(annotations))
     if len(asked) > 1 or len(asked[0].classes) > 1:
         raise InputError(
             where, f"{len(asked)} tasks, classes {annotations.classes}", "one yes/no question",
-            "choose a class with against(...)",
+            "ask about one class: --positive CLASS, in Python Annotations.against",
         )  # fmt: skip
     return asked[0]
 
@@ -240,10 +224,10 @@ def _label(question: Question, labels: str) -> PerItem:
 
 def _check(old: Question, new: Question, audited: Audited) -> None:
     """Refuse audits that overlap the benchmark, or whose pools are not known."""
-    if audited.labels not in ("hard", "soft") or audited.replicates < 1:
+    if old.classes != new.classes:
         raise InputError(
-            "audit", f"labels {audited.labels!r}, {audited.replicates} replicates",
-            "labels hard or soft, and at least 1 replicate", "correct them",
+            "audit", f"positive class {new.classes[0]!r}", f"{old.classes[0]!r}, as before",
+            "use the same words for both",
         )  # fmt: skip
     both = sorted(set(old.items) & set(new.items))
     if both:

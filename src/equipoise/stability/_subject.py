@@ -21,6 +21,7 @@ from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.blocks import pair
 from equipoise.evaluation.cautions import missing_classes
 from equipoise.evaluation.engine import chunk_width, map_chunks
+from equipoise.evaluation.given import given_annotations, given_predictions
 from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Metric, Prepared
@@ -147,7 +148,7 @@ def interval_ends(
 def study(predictions: Given, annotations: Annotations, wanted: Asked) -> Study:
     """Align models and votes, and make the plan over items that everything shares."""
     metric = wanted.scored
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, annotations = given_predictions(predictions), given_annotations(annotations)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
         given = [one for one in given if one.task == wanted.task]
@@ -176,7 +177,7 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> Subject:
     if metric.ordered and not question.ordered and len(question.classes) > 1:
         raise InputError(
             f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
-            "grades in a known order", "read the annotations as kind='ordinal'",
+            "grades in a known order", "read the annotations as ordinal (--kind ordinal)",
         )  # fmt: skip
     if len(question.items) < metric.least:
         raise InputError(

@@ -1,8 +1,9 @@
 """Subsets: smaller panels drawn from the one there is, or fewer votes of each item.
 
 Named annotators are drawn without replacement, the same people for all items and tasks; when
-there are no more subsets than asked for, all are taken. Anonymous votes are drawn per item:
-at most m of each item's own, without replacement.
+there are no more subsets than asked for, all are taken; others are drawn as two separate panels
+at a time, where two fit. Anonymous votes are drawn per item: at most m of each item's own,
+without replacement, and for two separate panels at most half of them each.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from equipoise.resampling import Resampling
 from equipoise.stability._subject import Study, Subject, mean_over_tasks
 
 MOST_SIZES = 20
+MOST_TWINS = 2000  # pairs of separate panels that are compared
 ROOM = 2**23  # cells of labels held at a time
 
 
@@ -39,6 +41,11 @@ class Paths(NamedTuple):
         What part of the variance of a fresh panel subsets of this one show, (sizes,).
     coverage
         Mean share of items that keep a vote, (sizes,).
+    twins
+        For each size the values of separate panels, (2, models, pairs); no pairs where two
+        do not fit.
+    degrees
+        Degrees of freedom of a spread over panels.
     """
 
     sizes: Ints
@@ -47,6 +54,8 @@ class Paths(NamedTuple):
     redrawn: Floats | None
     room: Floats
     coverage: Floats
+    twins: list[Floats]
+    degrees: float
 
 
 def some_sizes(most: int) -> Ints:
@@ -78,7 +87,20 @@ def smaller_panels(found: Study, active: Ints, people: int) -> Paths:
         members.append(chosen[active])
         coverage.append(float(np.mean(seen)))
         found.asked.tell(step + 1, len(sizes))
-    return Paths(sizes, values, members, None, 1 - sizes / len(active), np.array(coverage))
+    twins = [_separate(*one) for one in zip(values, members, strict=True)]
+    room = 1 - sizes / len(active)
+    cover = np.array(coverage)
+    return Paths(sizes, values, members, None, room, cover, twins, len(active) - 1)
+
+
+def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
+    """Values of pairs of panels without a common member, (2, models, pairs)."""
+    common = members.T.astype(np.float32) @ members.astype(np.float32)
+    one, two = np.nonzero(np.triu(common == 0))
+    if len(one) > MOST_TWINS:
+        some = np.linspace(0, len(one) - 1, MOST_TWINS).astype(np.int64)
+        one, two = one[some], two[some]
+    return np.stack([values[:, one], values[:, two]])
 
 
 def _columns(chosen: NDArray[np.uint8], subject: Subject) -> Iterator[NDArray[np.uint8]]:
@@ -93,8 +115,11 @@ def _chosen(size: int, active: Ints, people: int, plan: Resampling) -> NDArray[n
         who = np.array(list(combinations(active, size))).T
     else:
         random = np.random.default_rng(int(plan.key(f"panel size/{size}")))
-        keys = random.random((len(active), plan.replicates))
-        who = active[np.argsort(keys, axis=0)[:size]]
+        fit = 2 if 2 * size <= len(active) else 1
+        keys = random.random((len(active), -(-plan.replicates // fit)))
+        order = np.argsort(keys, axis=0)
+        places = [order[k * size : (k + 1) * size] for k in range(fit)]
+        who = active[np.concatenate(places, axis=1)[:, : plan.replicates]]
     out = np.zeros((people, who.shape[1]), dtype=np.uint8)
     np.put_along_axis(out, who, 1, axis=0)
     return out
@@ -105,9 +130,14 @@ def fewer_votes(found: Study, most: int) -> Paths:
     sizes = some_sizes(most)
     parts = [_thinned(one, sizes, found) for one in found.subjects]
     values, redrawn = (mean_over_tasks([part[k] for part in parts]) for k in range(2))
+    halves = mean_over_tasks([part[2] for part in parts])
     number = np.concatenate([_votes(one).sizes for one in found.subjects])
     room = np.array([np.maximum(1 - size / number, 0).mean() for size in sizes])
-    return Paths(sizes, list(values), [], redrawn, room, np.ones(len(sizes)))
+    twins = [
+        one[..., :0] if 2 * size > most else one
+        for size, one in zip(sizes, halves, strict=True)
+    ]
+    return Paths(sizes, list(values), [], redrawn, room, np.ones(len(sizes)), twins, np.inf)
 
 
 def _votes(subject: Subject) -> Ballots:
@@ -116,40 +146,55 @@ def _votes(subject: Subject) -> Ballots:
     return votes
 
 
-def _thinned(subject: Subject, sizes: Ints, found: Study) -> tuple[Floats, Floats]:
-    """Values with the items as they are and drawn anew, both (sizes, models, subsets)."""
+def _thinned(subject: Subject, sizes: Ints, found: Study) -> tuple[Floats, Floats, Floats]:
+    """Values as items are and drawn anew (sizes, models, subsets), and of two halves.
+
+    Halves are (sizes, 2, models, subsets), for the first subsets only.
+    """
     question, plan = subject.question, found.plan
     random = np.random.default_rng(int(plan.key(f"votes left out/{question.task}")))
     out = np.empty((2, len(sizes), len(found.models), plan.replicates))
-    cells = len(sizes) * len(question.classes) * len(question.items)
+    cells = 3 * len(sizes) * len(question.classes) * len(question.items)
     width = int(min(128, max(1, ROOM // cells)))
+    halves = np.empty((len(sizes), 2, len(found.models), min(width, plan.replicates)))
     counts = subject.item_counts(plan)
     for first in range(0, plan.replicates, width):
         part = slice(first, min(first + width, plan.replicates))
         shares = np.stack(
-            [_first_votes(subject, sizes, random) for _ in range(part.stop - first)], axis=-1
+            [_some_votes(subject, sizes, random) for _ in range(part.stop - first)], axis=-1
         )
         once = np.ones((len(question.items), part.stop - first), dtype=np.uint8)
+        several = once * (_votes(subject).sizes > 1)[:, None].astype(np.uint8)
         for step in range(len(sizes)):
-            labels = [np.ascontiguousarray(one) for one in shares[step]]
-            out[0, step, :, part] = subject.scored(labels, once)
-            out[1, step, :, part] = subject.scored(labels, counts[:, part])
+            left, one, two = ([np.ascontiguousarray(c) for c in k] for k in shares[:, step])
+            out[0, step, :, part] = subject.scored(left, once)
+            out[1, step, :, part] = subject.scored(left, counts[:, part])
+            if not first:
+                halves[step] = [subject.scored(half, several) for half in (one, two)]
         found.asked.tell(part.stop, plan.replicates)
-    return out[0], out[1]
+    return out[0], out[1], halves
 
 
-def _first_votes(subject: Subject, sizes: Ints, random: np.random.Generator) -> Floats:
-    """Mean of the first m votes of each item in a random order, (sizes, classes, items)."""
+def _some_votes(subject: Subject, sizes: Ints, random: np.random.Generator) -> Floats:
+    """Mean of some votes of each item in a random order, (3, sizes, classes, items).
+
+    First the first m votes, then two separate panels of m votes, or of half of the votes where
+    there are fewer; an item with a single vote has it in both.
+    """
     votes = _votes(subject)
     item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
     order = np.argsort(item + random.random(len(item)) / 2)
-    stop = votes.start[:-1] + np.minimum(sizes[:, None], votes.sizes)
+    some = np.minimum(sizes[:, None], votes.sizes)
+    half = np.maximum(np.minimum(some, votes.sizes // 2), 1)
+    later = np.where(votes.sizes > 1, half, 0)
+    begin = votes.start[:-1] + np.stack([0 * half, 0 * half, later])
+    stop = begin + np.stack([some, half, half])
 
     def summed(mass: Floats) -> Floats:
         running = np.concatenate(([0.0], np.cumsum(mass[order])))
-        return np.asarray(running[stop] - running[votes.start[:-1]])
+        return np.asarray(running[stop] - running[begin])
 
     total = summed(votes.weight)
     return np.stack(
-        [summed(votes.weight * mass) / total for mass in subject.question.masses], axis=1
+        [summed(votes.weight * mass) / total for mass in subject.question.masses], axis=2
     )

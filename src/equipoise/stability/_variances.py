@@ -1,6 +1,26 @@
 """Variances: intervals as for normal data, and how they combine."""
 
-from math import sqrt
+from math import nan, sqrt
+
+import numpy as np
+
+from equipoise.arrays import Floats
+
+ROUNDING = 1e-24  # variance of numbers that differ by rounding alone
+
+
+def variance_of(values: Floats) -> float:
+    """Variance; 0 where it is rounding, nan where a value is undefined or infinite.
+
+    Examples
+    --------
+    >>> variance_of(np.array([1.0, 2.0, 3.0])), variance_of(np.array([1.0, np.inf]))
+    (1.0, nan)
+    """
+    if not np.isfinite(values).all():
+        return nan
+    found = float(np.var(values, ddof=1))
+    return found if found > ROUNDING else 0.0
 
 
 def chi_square_ends(variance: float, freedom: float, level: float) -> tuple[float, float]:

@@ -21,14 +21,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from equipoise.arrays import InputError, require_unique
-from equipoise.estimate import wilson
-from equipoise.stability._reweighing import (
-    Audited,
-    Reevaluation,
-    Revalued,
-    reevaluate,
+from equipoise.arrays import (
+    InputError,
+    require_number,
+    require_unique,
+    require_whole,
+    wrong_type,
 )
+from equipoise.estimate import wilson
+from equipoise.stability._revalued import Reevaluation, Revalued
+from equipoise.stability._reweighing import Audited, reevaluate
 
 __all__ = ["Audit", "Audited", "Pool", "Reevaluation", "Revalued", "audit", "reevaluate"]
 
@@ -88,12 +90,33 @@ class Audit:
     def finding(self) -> str:
         """What the audit says, as a sentence."""
         value, low, high = self.missed
-        recall = " to ".join(f"{one:.1%}" for one in self.recall[1:])
-        return (
-            f"About {value:,.0f} positives were missed in the audited pools ({low:,.0f} to "
-            f"{high:,.0f} at {self.level:.0%}): the retrieval found {self.recall[0]:.1%} of "
-            f"those it could have found there ({recall})."
+        audited = sum(one.audited for one in self.pools)
+        where = (
+            "the audited pool" if len(self.pools) == 1 else f"{len(self.pools)} audited pools"
         )
+        ends = f"{_count(low)} to {_count(high)} at {self.level:.0%}"
+        if value == 0:
+            start = f"None of {audited:,} audited items is positive; "
+            start += f"at most {_count(high)} of {where} may be" if high else "none was missed"
+        else:
+            start = f"About {_count(value)} positives were missed in {where} ({ends})"
+        return f"{start}{self._found()}."
+
+    def _found(self) -> str:
+        """Say which share of the positives was found."""
+        value, low, high = self.recall
+        if not self.found:
+            return ", and the retrieval found none"
+        if value == low == high:
+            return f": the retrieval found {value:.1%} of those there are"
+        return (
+            f": the retrieval found {value:.1%} of those it could have found there "
+            f"({low:.1%} to {high:.1%})"
+        )
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
 
 
 def audit(
@@ -116,11 +139,12 @@ def audit(
     >>> [100 * x for x in done.pools[0][4:7]]
     [17.3, 12.1, 24.2]
     """
-    if not pools or found < 0 or not 0 < level < 1:
-        raise InputError(
-            "audit", f"{len(pools)} pools, {found} found, level {level}",
-            "a pool, at least 0 found, a level between 0 and 1", "correct them",
-        )  # fmt: skip
+    several = isinstance(pools, Sequence) and not isinstance(pools, Pool)
+    if not several or not pools or not all(isinstance(one, Pool) for one in pools):
+        do = "give [Pool(name, audited, positives, size)]"
+        raise wrong_type("audit, pools", pools, "a list of at least one Pool", do)
+    require_whole("audit, found", found, do="count the positives that were retrieved")
+    require_number("audit, level", level, above=0, below=1, do="try 0.95")
     require_unique([one.name for one in pools], where="audit, pools")
     lines = tuple(_missed(one, level, finite=finite) for one in pools)
     total = sum(one.missed for one in lines)
@@ -137,6 +161,9 @@ def audit(
 
 def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
     name, audited, positives, size = pool
+    for what in ("audited", "positives", "size"):
+        where = f"audit, pool {name!r}, {what}"
+        require_whole(where, getattr(pool, what), do="count the items")
     if not 0 <= positives <= audited <= size or audited < 1:
         raise InputError(
             f"audit, pool {name!r}", f"{positives} of {audited} audited, of {size}",

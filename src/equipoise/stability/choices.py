@@ -9,23 +9,33 @@ excludes zero, in the same direction, under every choice.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Any, Unpack
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, frozen
+from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
-from equipoise.metrics import DEFAULT, Metric
+from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
+from equipoise.metrics import DEFAULT, Metric, titled
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.stability._aggregations import Choice, aggregated, grouped, listed_choices
+from equipoise.stability._aggregations import (
+    Choice,
+    aggregated,
+    grouped,
+    listed_choices,
+    worded,
+)
+from equipoise.stability._choice_words import FIXED, under, verdict, verdicts_said
+from equipoise.stability._fit_notices import fit_notices
+from equipoise.stability._words import joined
 from equipoise.stability.redrawing import Redraw, RedrawHow, options, plan_for
 
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
-HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
-LEVEL, UNDEFINED = "level", "undefined"
+USUAL: Choice = ("mean_vote", None)
 
 
 class ChoicesHow(RedrawHow, total=False):
@@ -41,6 +51,18 @@ class _Choices(Redraw):
     reliabilities: Sequence[float] = RELIABILITIES
     threshold: float | None = None
     draws: int = 1
+
+    def __post_init__(self) -> None:
+        Redraw.__post_init__(self)
+        require_whole("choices, draws", self.draws, least=1)
+        if self.threshold is not None:
+            require_number("choices, threshold", self.threshold)
+        if isinstance(self.reliabilities, str) or not isinstance(self.reliabilities, Sequence):
+            raise wrong_type(
+                "choices, reliabilities", self.reliabilities, "a list of numbers", "try [1, 2]"
+            )
+        for one in self.reliabilities:
+            require_number("choices, reliability", one, above=0, do="1 is usual")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -60,6 +82,9 @@ class Choices:
         the order of `pairs`.
     better
         Direction of each metric.
+    reference
+        The choice that the others are compared with: the mean vote, which evaluations take,
+        or the first where it is not among them.
     notices
         What the user should know, one sentence each.
     """
@@ -83,6 +108,15 @@ class Choices:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
+    def reference(self) -> str:
+        """The choice that the others are compared with, in words."""
+        return worded(self.choices[self._reference])
+
+    @property
+    def _reference(self) -> int:
+        return self.choices.index(USUAL) if USUAL in self.choices else 0
+
+    @property
     def pairs(self) -> list[tuple[int, int]]:
         """Positions of every pair of models."""
         return list(combinations(range(len(self.models)), 2))
@@ -103,16 +137,17 @@ class Choices:
         ]  # fmt: skip
 
     def rank_changes(self) -> list[dict[str, Any]]:
-        """One row per choice, task, metric and labels: agreement with the first choice."""
+        """One row per choice, task, metric and labels: agreement with the reference."""
         found = []
+        first, against = self._reference, self.reference
         for c, t, k, label in np.ndindex(*self.values.shape[:-1]):
-            moved = self.ranks[c, t, k, label] - self.ranks[0, t, k, label]
+            moved = self.ranks[c, t, k, label] - self.ranks[first, t, k, label]
             most = int(np.argmax(np.abs(moved)))
             found.append({
                 "aggregation": self.choices[c][0], "reliability": self.choices[c][1],
                 "task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label],
-                "spearman": float(
-                    spearman(self.values[0, t, k, label], self.values[c, t, k, label])
+                "reference": against, "spearman": float(
+                    spearman(self.values[first, t, k, label], self.values[c, t, k, label])
                 ),
                 "moved": int((np.abs(moved) > 0).sum()), "most_moved": self.models[most],
                 "by_ranks": float(moved[most]),
@@ -135,45 +170,36 @@ class Choices:
         gap = np.round(sign * (values[:, a] - values[:, b]), 12)
         ends = [e[:, t, k, label, pair] * sign for e in (self.gap_low, self.gap_high)]
         low, high = np.minimum(*ends), np.maximum(*ends)
-        above, below = bool((gap > 0).all()), bool((gap < 0).all())
-        apart = bool((low > 0).all() or (high < 0).all())
+        below = bool((gap < 0).all())
         first, second = (b, a) if below else (a, b)
-        verdict = DEPENDS if not (above or below) else HOLDS if apart else LEANS
-        if np.isnan(gap).any():
-            verdict = UNDEFINED
-        elif not gap.any():
-            verdict = LEVEL
         return {
             "task": self.tasks[t], "metric": self.metrics[k],
             "labels": LABELS[label], "above": self.models[first],
-            "below": self.models[second], "verdict": verdict,
+            "below": self.models[second], "verdict": verdict(gap, low, high),
             "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
             "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
         }  # fmt: skip
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
-        metric, task = self.metrics[0], self.tasks[-1]
+        task, label = self.tasks[-1], LABELS.index(labels)
+        what = f"{titled(self.metrics[0], labels)}{f' ({task})' if task else ''}"
+        start, ranks = under(len(self.choices)), self.ranks[:, -1, 0, label]
+        if np.isnan(ranks).any():
+            return f"{start}, {what} is undefined for some model or choice."
+        if len(self.models) == 1:
+            values = self.values[:, -1, 0, label, 0]
+            ends = f"{values.min():.3g} and {values.max():.3g}"
+            return f"{start}, {what} of {self.models[0]} lies between {ends}."
+        first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
+        names = [name for name, here in zip(self.models, first, strict=True) if here]
+        best = f"the best is {joined(names, 'or')}"
+        cell = (task, self.metrics[0], labels)
         told = [
             one["verdict"] for one in self.conclusions()
-            if (one["task"], one["metric"], one["labels"]) == (task, metric, labels)
+            if (one["task"], one["metric"], one["labels"]) == cell
         ]  # fmt: skip
-        ranks = self.ranks[:, -1, 0, LABELS.index(labels)]
-        if np.isnan(ranks).any():
-            return (
-                f"{labels.capitalize()} {metric} is undefined under some choice of aggregation."
-            )
-        first_ones = ranks == ranks.min(axis=1, keepdims=True)
-        names = sorted(self.models[m] for m in np.flatnonzero(first_ones.any(axis=0)))
-        first = (
-            f"{names[0]} is best" if len(names) == 1 else f"the best is {' or '.join(names)}"
-        )
-        where = f" ({task})" if task else ""
-        return (
-            f"Under {len(self.choices)} choices of aggregation, {first} by {labels} "
-            f"{metric}{where}; of {len(told)} comparisons of two models {told.count(HOLDS)} "
-            f"hold under all of them, and {told.count(DEPENDS)} change direction."
-        )
+        return f"{start}, {best} by {what}; {verdicts_said(told)}."
 
     finding = property(said)
 
@@ -198,21 +224,25 @@ def aggregation_choices(
         metrics that meet draws.
     """
     told = options(_Choices, how)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    scored = given_metrics(metrics)
     asked = listed_choices(annotations, models, told.reliabilities)
-    done = []
+    done, said = [], []
     for number, (name, reliability) in enumerate(asked, 1):
         setting = Told(told.threshold, reliability, told.seed)
-        truth = aggregated(annotations, name, setting, draws=told.draws)
+        truth, fitted = aggregated(annotations, name, setting, draws=told.draws)
+        said += fitted
         plan = grouped(plan_for(truth, "items", told), annotations)
         done.append(
-            evaluate(given, truth, metrics=metrics, resampling=plan, settings=told.settings)
+            evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
         told.tell(number, len(asked))
-    return _collected(asked, done)
+    return _collected(asked, done, (*annotations.notices, FIXED, *fit_notices(said)))
 
 
-def _collected(asked: list[Choice], done: list[Evaluation]) -> Choices:
+def _collected(
+    asked: list[Choice], done: list[Evaluation], notices: tuple[str, ...]
+) -> Choices:
     """Put the tables and the differences of all evaluations side by side."""
     first = done[0]
     tables = [one.table() for one in done]
@@ -229,11 +259,7 @@ def _collected(asked: list[Choice], done: list[Evaluation]) -> Choices:
             for metric in one.metrics
             for x in LABELS
         ]
-    ).reshape(*shape[:-1], -1, 2)
-    fixed = (
-        "Each aggregation model is fitted once, to all items; redrawing items does not fit it "
-        "again, so intervals leave out how uncertain the fit is."
-    )
+    ).reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
         choices=tuple(asked), tasks=first.tasks, models=first.models,
         metrics=tuple(one.name for one in first.metrics),
@@ -241,5 +267,17 @@ def _collected(asked: list[Choice], done: list[Evaluation]) -> Choices:
         high=columns["high"], ranks=columns["rank"], p_best=columns["p_best"],
         gap_low=gaps[..., 0], gap_high=gaps[..., 1],
         better=tuple(one.better for one in first.metrics),
-        notices=(fixed, *dict.fromkeys(note for one in done for note in one.notices)),
+        notices=tuple(dict.fromkeys((*notices, *_told(asked, done)))),
     )  # fmt: skip
+
+
+def _told(asked: list[Choice], done: list[Evaluation]) -> list[str]:
+    """What evaluations say; of what only some choices say, under which."""
+    found: dict[str, list[str]] = {}
+    for choice, one in zip(asked, done, strict=True):
+        for note in one.notices:
+            found.setdefault(note, []).append(worded(choice))
+    return [
+        note if len(choices) == len(done) else f"{joined(choices).capitalize()}: {note}"
+        for note, choices in found.items()
+    ]

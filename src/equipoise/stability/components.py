@@ -21,22 +21,26 @@ beyond the first of each item, and aggregation models; the total takes Satterthw
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan, sqrt
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice
+from equipoise.arrays import Floats, InputError, choice, require_number, require_whole
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, MACRO, Evaluation, evaluate
-from equipoise.metrics import Metric
+from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
+from equipoise.metrics import Metric, titled
 from equipoise.predictions import Predictions
 from equipoise.ranks import goodness
-from equipoise.stability._aggregations import aggregated, grouped, listed_choices
-from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite
+from equipoise.stability._aggregations import Choice, aggregated, grouped, listed_choices
+from equipoise.stability._asked import USUAL
+from equipoise.stability._component_words import Component, component_notes, components_said
+from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite, variance_of
+from equipoise.stability._words import REDRAWN
 from equipoise.stability.redrawing import (
     Redraw,
     RedrawHow,
@@ -47,13 +51,8 @@ from equipoise.stability.redrawing import (
     redrawn,
 )
 
+Places = tuple[int, ...]  # of one model, or of two whose difference is taken
 SOURCES = {"items": "items", "panel": "annotators", "votes": "votes"}
-NOTES = (
-    "Shares are of the total and need not add to one: redrawn items bring their votes along, "
-    "and drawing items and annotators together counts their interaction more than once.",
-    "Aggregation models are a choice, not a sample: their variance says how far the choice "
-    "moves the result, not what another choice would do.",
-)
 
 
 class ComponentsHow(RedrawHow, total=False):
@@ -71,29 +70,13 @@ class _Components(Redraw):
     threshold: float | None = None
 
     def __post_init__(self) -> None:
+        Redraw.__post_init__(self)
         choice("components, labels", self.labels, LABELS)
-        if self.replicates < 2:
-            raise InputError(
-                "components", f"{self.replicates} replicates", "at least 2", "1000 is usual"
-            )
-
-
-class Component(NamedTuple):
-    """One part of the variance of one result.
-
-    `result` is a model, or ``a - b`` for the two best; `freedom` the degrees of freedom of the
-    interval; `share` the part of the total, nan without one.
-    """
-
-    task: str
-    result: str
-    source: str
-    variance: float
-    low: float
-    high: float
-    deviation: float
-    share: float
-    freedom: float
+        require_whole("replicates", self.replicates, least=2, do=USUAL)
+        if self.reliability is not None:
+            require_number("reliability", self.reliability, above=0, do="1 is usual")
+        if self.threshold is not None:
+            require_number("threshold", self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +85,8 @@ class Components:
 
     Attributes
     ----------
-    metric, labels, level
-        What was asked.
+    metric, labels, level, models
+        What was asked, and the models in their order.
     total
         Which kind of resampling the total is; empty when there is none.
     parts
@@ -115,6 +98,7 @@ class Components:
     metric: str
     labels: str
     level: float
+    models: tuple[str, ...]
     total: str
     parts: tuple[Component, ...]
     notices: tuple[str, ...] = ()
@@ -129,21 +113,16 @@ class Components:
     @property
     def finding(self) -> str:
         """What moves the difference of the two best models most, in one sentence."""
-        last = self.parts[-1].task
-        ours = [p for p in self.parts if p.task == last and " - " in p.result]
+        last = self.parts[-1]
+        where = f" ({last.task})" if last.task else ""
+        what = f"{titled(self.metric, self.labels)}{where}"
+        ours = [p for p in self.parts if (p.task, p.result) == (last.task, last.result)]
         known = [p for p in ours if p.source in (*SOURCES.values(), "model choice")]
-        if not known or np.isnan([p.variance for p in known]).all():
-            return f"The spread of {self.labels} {self.metric} is undefined."
-        most = max(known, key=lambda p: -1.0 if np.isnan(p.variance) else p.variance)
-        rest = ", ".join(
-            f"{p.source} {p.deviation:.2g}" for p in known if p.source != most.source
-        )
-        where = f" ({last})" if last else ""
-        return (
-            f"The difference {most.result} in {self.labels} {self.metric}{where} moves most "
-            f"with {most.source}: a standard deviation of {most.deviation:.2g}"
-            + (f", against {rest}." if rest else ".")
-        )
+        if last.result in self.models and len(self.models) > 1:
+            return f"What moves {what} cannot be told: it is undefined for some model."
+        if last.result in self.models:
+            return components_said(known, f"{what} of {last.result}")
+        return components_said(known, f"the difference {last.result} in {what}")
 
 
 def variance_components(
@@ -165,82 +144,98 @@ def variance_components(
         (soft or hard); ``reliability`` and ``threshold`` of the aggregation models.
     """
     told = options(_Components, how)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
-    plans, notices = redrawable(annotations, None)
+    given, truth = given_predictions(predictions), given_annotations(annotations)
+    plans, notices = redrawable(truth, None)
     total = next((k for k in ("items x panel", "items x votes") if k in plans), "")
     kinds = [kind for kind in (*SOURCES, total) if kind in plans]
+    if not kinds:
+        raise InputError(
+            "components", "nothing that can be drawn anew", "items, annotators or votes",
+            " ".join(notices) or "give more data",
+        )  # fmt: skip
+    world = _World(given, truth, given_metrics([metric]), total, told)
     worth = () if told.reliability is None else (told.reliability,)
-    asked = listed_choices(annotations, models, worth)
-    done: dict[str, Evaluation] = {}
-    for kind in kinds:
-        done[kind] = redrawn(given, annotations, metrics=[metric], kind=kind, told=told)
-        told.tell(len(done), len(kinds) + len(asked))
-    chosen = []
-    few = Redraw(replicates=1, seed=told.seed)
-    for name, reliability in asked:
-        setting = Told(told.threshold, reliability, told.seed)
-        truth = aggregated(annotations, name, setting)
-        plan = grouped(plan_for(truth, "items", few), annotations)
-        chosen.append(
-            evaluate(given, truth, metrics=[metric], resampling=plan, settings=told.settings)
-        )
-        told.tell(len(kinds) + len(chosen), len(kinds) + len(asked))
-    world = _World(done, chosen, total, annotations, told)
-    first = done["items"]
+    asked = listed_choices(truth, models, worth)
+    for number, kind in enumerate(kinds, 1):
+        world.done[kind] = redrawn(given, truth, metrics=world.metrics, kind=kind, told=told)
+        told.tell(number, len(kinds) + len(asked))
+    for number, one in enumerate(asked, 1):
+        world.chosen.append(world.scored(one))
+        told.tell(len(kinds) + number, len(kinds) + len(asked))
+    first = world.first
+    several = first.tasks[-1] == MACRO
+    notes = component_notes(REDRAWN.get(total, ""), several=several)
     parts = [
         part
         for t in range(len(first.tasks))
-        for weights, name in world.results(t)
-        for part in world.parts(t, weights, name)
+        for places in world.results(t)
+        for part in world.parts(t, places)
     ]
-    said = [*notices, *NOTES, *first.notices]
     return Components(
-        first.metrics[0].name, told.labels, told.settings.level, total, tuple(parts),
-        tuple(dict.fromkeys(said)),
+        world.metrics[0].name, told.labels, told.settings.level, first.models, total,
+        tuple(parts), tuple(dict.fromkeys([*notices, *notes, *first.notices])),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class _World:
-    """Everything that was evaluated."""
+    """Everything that was evaluated: by what is drawn anew, and by aggregation model."""
 
-    done: dict[str, Evaluation]
-    chosen: list[Evaluation]
-    total: str
+    given: list[Predictions]
     annotations: Annotations
+    metrics: tuple[Metric, ...]
+    total: str
     told: _Components
+    done: dict[str, Evaluation] = field(default_factory=dict)
+    chosen: list[Evaluation] = field(default_factory=list)
 
-    def results(self, t: int) -> list[tuple[Floats, str]]:
-        """Weights on the models, and a name, of every result of a task."""
-        first = self.done["items"]
-        names, unit = first.models, np.eye(len(first.models))
-        found = [(unit[m], name) for m, name in enumerate(names)]
-        good = goodness(first.values[t, 0, self._label], first.metrics[0].better)
-        if len(names) > 1 and not np.isnan(good).any():
+    @property
+    def first(self) -> Evaluation:
+        """One of the evaluations; what is not redrawn is the same in all."""
+        return next(iter(self.done.values()))
+
+    def scored(self, one: Choice) -> Evaluation:
+        """The models against the truth of one aggregation model, nothing redrawn."""
+        setting = Told(self.told.threshold, one[1], self.told.seed)
+        truth, _ = aggregated(self.annotations, one[0], setting)
+        few = Redraw(replicates=1, seed=self.told.seed)
+        plan = grouped(plan_for(truth, "items", few), self.annotations)
+        return evaluate(
+            self.given, truth, metrics=self.metrics, resampling=plan,
+            settings=self.told.settings,
+        )  # fmt: skip
+
+    def results(self, t: int) -> list[Places]:
+        """Places of the model, or of the two models, of every result of a task."""
+        values = self.first.values[t, 0, self._label]
+        found: list[Places] = [(m,) for m in range(len(values))]
+        good = goodness(values, self.first.metrics[0].better)
+        if len(values) > 1 and not np.isnan(good).any():
             best, second = np.argsort(-good, kind="stable")[:2]
-            found.append((unit[best] - unit[second], f"{names[best]} - {names[second]}"))
+            found.append((int(best), int(second)))
         return found
 
-    def parts(self, t: int, weights: Floats, name: str) -> list[Component]:
+    def parts(self, t: int, places: Places) -> list[Component]:
         """All components of one result."""
-        spread = {kind: self._variance(kind, t, weights) for kind in self.done}
+        spread = {kind: self._variance(kind, t, places) for kind in self.done}
         free = {kind: self._freedom(kind, t) for kind in SOURCES if kind in spread}
         whole = spread.get(self.total, nan)
         parts = self.total.split(" x ") if self.total else []
         if self.total:
             free[self.total] = satterthwaite([(spread[k], free[k]) for k in parts])
-        label = f"total ({self.total})"
+        label = f"total ({REDRAWN.get(self.total, '')})"
         made = {
             SOURCES.get(kind, label): (value, *self._ends(value, free[kind]), free[kind])
             for kind, value in spread.items()
         }
-        made["model choice"] = self._between(t, weights)
+        made["model choice"] = self._between(t, places)
         if self.total:
-            drawn = [spread["items"], self._variance(parts[1], t, weights, widened=False)]
+            drawn = [spread["items"], self._variance(parts[1], t, places, widened=False)]
             each = [(whole, *self._ends(whole, free[self.total]))]
             each += [(v, *self._ends(v, free[k])) for v, k in zip(drawn, parts, strict=True)]
             made["interaction"] = (*beyond(each), nan)
-        task = self.done["items"].tasks[t]
+        task = self.first.tasks[t]
+        name = " - ".join(self.first.models[m] for m in places)
         return [
             Component(
                 task, name, source, value, low, high,
@@ -254,11 +249,11 @@ class _World:
     def _label(self) -> int:
         return LABELS.index(self.told.labels)
 
-    def _variance(self, kind: str, t: int, weights: Floats, *, widened: bool = True) -> float:
-        """Variance of the replicates; nan when any of them is undefined."""
+    def _variance(self, kind: str, t: int, places: Places, *, widened: bool = True) -> float:
+        """Variance of the replicates; nan when any of them is undefined or infinite."""
         one = self.done[kind]
         each = one.replicates[:, 0, self._label] if widened else self._narrow
-        return float(np.var(weights @ each[t], ddof=1))
+        return variance_of(_gap(each[t], places))
 
     @cached_property
     def _narrow(self) -> Floats:
@@ -281,13 +276,20 @@ class _World:
             units = len(place if group is None else np.unique(group[place])) - 1
         return 1 / (1 / max(units, 1) + 1 / (one.plan.replicates - 1))
 
-    def _between(self, t: int, weights: Floats) -> tuple[float, float, float, float]:
+    def _between(self, t: int, places: Places) -> tuple[float, float, float, float]:
         """Variance between aggregation models."""
-        values = np.array([one.values[t, 0, self._label] @ weights for one in self.chosen])
-        if len(values) < 2:
+        each = np.stack([one.values[t, 0, self._label] for one in self.chosen], axis=-1)
+        if len(self.chosen) < 2:
             return nan, nan, nan, 0.0
-        value, freedom = float(values.var(ddof=1)), len(values) - 1.0
+        value, freedom = variance_of(_gap(each, places)), len(self.chosen) - 1.0
         return value, *self._ends(value, freedom), freedom
 
     def _ends(self, variance: float, freedom: float) -> tuple[float, float]:
         return chi_square_ends(variance, freedom, self.told.settings.level)
+
+
+@np.errstate(invalid="ignore")  # of two infinite values: undefined
+def _gap(each: Floats, places: Places) -> Floats:
+    """Replicates of a model, or of the difference of two, from those of all (models, ...)."""
+    first, *rest = places
+    return np.asarray(each[first] - each[rest[0]] if rest else each[first])

@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, choice, frozen, listed
+from equipoise.arrays import Floats, choice, frozen, listed, require_number, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, MACRO, Evaluation
+from equipoise.metrics import titled
 from equipoise.ranks import average_ranks, goodness
 from equipoise.stability.redrawing import as_drawn
 
@@ -111,11 +112,16 @@ class CriticalDifference:
     @property
     def finding(self) -> str:
         """What the average ranks tell apart, in a sentence, and whether to believe it."""
-        what = f"{self.labels} {self.metric}"
+        what = titled(self.metric, self.labels)
         if np.isnan(self.difference):
             return (
                 f"The critical difference by {what} is undefined: it needs at least {LEAST} "
                 f"tasks and two models, and there are {len(self.tasks)} and {len(self.models)}."
+            )
+        if np.isnan(self.p_value):
+            return (
+                f"All {len(self.models)} models are level by {what} in each of the "
+                f"{len(self.tasks)} tasks: their ranks tell nothing apart."
             )
         best = self.rows()[0]
         near = best["not_apart_from"]
@@ -147,13 +153,14 @@ def critical_difference(
 
     With fewer than three tasks the result is undefined, and says so.
     """
+    if not isinstance(evaluation, Evaluation):
+        raise wrong_type(
+            "critical difference", evaluation, "an evaluation", "give what evaluate returns"
+        )
     names = tuple(one.name for one in evaluation.metrics)
     k = names.index(choice("critical difference, metric", metric, names))
     label = LABELS.index(choice("critical difference, labels", labels, LABELS))
-    if not 0 < alpha < 1:
-        raise InputError(
-            "critical difference", f"alpha {alpha}", "a number between 0 and 1", "try 0.05"
-        )
+    require_number("critical difference, alpha", alpha, above=0, below=1, do="try 0.05")
     single = [t for t, task in enumerate(evaluation.tasks) if task != MACRO]
     known = [t for t in single if not np.isnan(evaluation.values[t, k, label]).any()]
     better, models = evaluation.metrics[k].better, len(evaluation.models)
@@ -188,7 +195,7 @@ def friedman(ranks: Floats) -> tuple[float, float]:
         float((np.unique(one, return_counts=True)[1] ** 3.0).sum()) - models for one in ranks.T
     )
     correction = 1 - ties / (tasks * models * (models**2 - 1))
-    if not correction > 0:
+    if not correction > 1e-12:  # all models level in every task
         return nan, nan
     spread = float(((ranks.mean(axis=1) - (models + 1) / 2) ** 2).sum())
     statistic = 12 * tasks / (models * (models + 1)) * spread / correction

@@ -9,14 +9,17 @@ Three questions, each with the metric of the evaluation and intervals that resam
   .. math:: P = P_{e \ne f}\big(M(\text{model}, e) > M(f, e)\big)
 
   is the chance that the model agrees with a random expert better than another expert does;
-  ties count half.
+  ties count half. Its interval allows for the few experts: see `equipoise.stability._worth`.
 - *Worth how many experts?* The k for which the mean vote of k random others agrees with a
   held-out expert as well as the model does, interpolated between whole numbers; 0 stands for
-  fewer than one, infinity for more than there are.
+  fewer than one, infinity for more than there are. Up to nine experts all groups of k are
+  taken, so that nothing depends on the seed but the intervals; of larger panels different
+  groups are drawn: see `equipoise.stability._groups_of_experts`.
 
 An expert's vote counts as a certain prediction. Metrics of order reward the finer scale of a
-model's scores; accuracy compares like with like. With several classes only metrics of whole
-distributions make sense of single votes.
+model's scores, and scores of probabilities that a model can hedge; metrics of decisions, such
+as accuracy, compare like with like, and the finding says when the metric does not. With several
+classes only metrics of whole distributions make sense of single votes.
 
 Examples
 --------
@@ -33,18 +36,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Floats, Ints
+from equipoise.evaluation.given import given_annotations
+from equipoise.metrics import titled
 from equipoise.stability._asked import How, asked
-from equipoise.stability._rivals import MOST_PAIRED, Voices, known_mean, pairs, three, voices
-from equipoise.stability._subject import (
-    Given,
-    Study,
-    freeze,
-    mean_over_tasks,
-    study,
-)
-
-MOST = 100  # experts scored against the others
+from equipoise.stability._compared import caveat, compared, refuse, refuse_metric
+from equipoise.stability._duels import bench
+from equipoise.stability._groups_of_experts import drawn_sizes
+from equipoise.stability._subject import Given, freeze, study
+from equipoise.stability._voices import against_others, known_mean, three, voices
+from equipoise.stability._words import capital, percent
+from equipoise.stability._worth import standing
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,12 +67,17 @@ class Experts:
         Model minus expert, paired, shape (experts, models).
     mean_gap, mean_gap_low, mean_gap_high
         The same on average over experts, shape (models,).
-    superior, superior_low, superior_high
-        Chance that the model agrees with an expert better than another expert, (models,).
+    pairs, superior, superior_low, superior_high
+        Chance that the model agrees with an expert better than another expert, and of how
+        many ordered pairs of experts, (models,).
     worth, worth_low, worth_high
         The model's worth in experts, (models,).
     sizes, crowd, crowd_low, crowd_high
         Numbers of experts, and the metric of their mean vote against a held-out one, (sizes,).
+    every_group
+        Whether all groups of experts were taken, so that no number depends on a draw of them.
+    caveat
+        Why the metric favours models over experts, as a sentence; empty where it does not.
     notices
         What the user should know, one sentence each.
     """
@@ -93,6 +100,7 @@ class Experts:
     mean_gap: Floats
     mean_gap_low: Floats
     mean_gap_high: Floats
+    pairs: Ints
     superior: Floats
     superior_low: Floats
     superior_high: Floats
@@ -103,6 +111,8 @@ class Experts:
     crowd: Floats
     crowd_low: Floats
     crowd_high: Floats
+    every_group: bool
+    caveat: str = ""
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -110,22 +120,50 @@ class Experts:
 
     def worth_words(self, model: int) -> str:
         """A model's worth in experts, in words."""
-        return _words(float(self.worth[model]), int(self.sizes[-1]))
+        number = float(self.worth[model])
+        if np.isnan(number):
+            return "an undefined number of experts"
+        if number <= 1:
+            return "one expert" if number == 1 else "fewer than one expert"
+        whole = f"{_end(number, int(self.sizes[-1]))} experts"
+        return whole if np.isinf(number) else f"the mean of {whole}"
+
+    def worth_range(self, model: int) -> str:
+        """The interval of a model's worth, in words."""
+        ends = (float(self.worth_low[model]), float(self.worth_high[model]))
+        if np.isnan(ends).any():
+            return "interval undefined"
+        low, high = (_end(one, int(self.sizes[-1])) for one in ends)
+        return f"{low} at both ends" if low == high else f"{low} to {high}"
+
+    def superior_words(self, model: int) -> str:
+        """In how many pairs of experts a model beats the colleague, in words."""
+        share, pairs = float(self.superior[model]), int(self.pairs[model])
+        if np.isnan(share):
+            return "in an undefined share of pairs"
+        ends = (self.superior_low[model], self.superior_high[model])
+        said = {1.0: f"in all {pairs} pairs", 0.0: f"in none of {pairs} pairs"}
+        words = said.get(share, f"in {percent(share)} of {pairs} pairs")
+        if np.isnan(ends).any():
+            return f"{words} (interval undefined)"
+        return f"{words} ({percent(float(ends[0]))} to {percent(float(ends[1]))})"
 
     @property
     def finding(self) -> str:
-        """What came out for the model that agrees best, as a sentence."""
+        """What came out for the model that agrees best, as a sentence or two."""
         sign = 1 if self.better == "higher" else -1
+        score = titled(self.metric, self.labels)
         if np.isnan(self.mean_gap).all():
-            return f"{self.metric} of models and experts is undefined."
+            return f"{capital(score)} of models and experts is undefined."
         m = int(np.nanargmax(sign * self.mean_gap))
-        above = int((sign * self.gap[:, m] > 0).sum())
+        known = self.gap[:, m][~np.isnan(self.gap[:, m])]
+        above = int((sign * known > 0).sum())
         return (
-            f"By {self.metric} {self.models[m]} agrees with the other experts better than "
-            f"{above} of {len(self.experts)} experts do, and with a random expert better than "
-            f"a colleague in {self.superior[m]:.0%} of pairs ({self.superior_low[m]:.0%} to "
-            f"{self.superior_high[m]:.0%}): it is worth {self.worth_words(m)}."
-        )
+            f"By {score} {self.models[m]} agrees with the other experts better than "
+            f"{above} of {len(known)} experts do, and with an expert better than a colleague "
+            f"does {self.superior_words(m)}: it is worth {self.worth_words(m)} "
+            f"({self.worth_range(m)}). {self.caveat}"
+        ).rstrip()
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict per expert, then one per model."""
@@ -152,6 +190,7 @@ class Experts:
                 "gap": float(self.mean_gap[m]),
                 "gap_low": float(self.mean_gap_low[m]),
                 "gap_high": float(self.mean_gap_high[m]),
+                "pairs": int(self.pairs[m]),
                 "superior": float(self.superior[m]),
                 "superior_low": float(self.superior_low[m]),
                 "superior_high": float(self.superior_high[m]),
@@ -159,19 +198,17 @@ class Experts:
                 "worth_low": float(self.worth_low[m]),
                 "worth_high": float(self.worth_high[m]),
                 "worth_words": self.worth_words(m),
+                "worth_range": self.worth_range(m),
             }
             for m, model in enumerate(self.models)
         ]
 
 
-def _words(number: float, most: int) -> str:
-    if np.isnan(number):
-        return "an undefined number of experts"
+def _end(number: float, most: int) -> str:
+    """A number of experts, in words."""
     if number < 1:
-        return "fewer than one expert"
-    if np.isinf(number):
-        return f"more than {most} experts"
-    return f"the mean of {number:.1f} experts"
+        return "fewer than one"
+    return f"more than {most}" if np.isinf(number) else f"{number:.1f}"
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -185,17 +222,16 @@ def experts(predictions: Given, annotations: Annotations, **how: Unpack[How]) ->
     **how
         See `equipoise.stability._asked.Asked`; replicates resample items.
     """
-    _refuse(annotations)
+    refuse(given_annotations(annotations))
     found = study(predictions, annotations, asked(how))
-    _refuse_metric(found)
-    people, notices = _people(found, annotations)
+    refuse_metric(found)
+    people, paired, notices = compared(found, annotations)
     number = len(annotations.annotators or ())
     heard = [voices(one, people, number, found) for one in found.subjects]
-    items, scores = _against_others(heard, found)
+    items, scores = against_others(heard, found)
     own, models = scores[:, 0], scores[:, 1:]
     gap = models - own[:, None]
     mean = known_mean(gap)
-    paired = pairs(heard, found)
     return Experts(
         task=found.task,
         metric=found.metric.name,
@@ -209,78 +245,8 @@ def experts(predictions: Given, annotations: Annotations, **how: Unpack[How]) ->
         **three("", found.ends(own[:, 0], own[:, 1:]), own[:, 0], first="values"),
         **three("gap", found.ends(gap[..., 0], gap[..., 1:], difference=True), gap[..., 0]),
         **three("mean_gap", found.ends(mean[:, 0], mean[:, 1:], difference=True), mean[:, 0]),
-        **paired,
+        **standing([bench(one, paired, number, found) for one in found.subjects], found),
+        every_group=not drawn_sizes(len(paired)),
+        caveat=caveat(found),
         notices=(*found.notices, *notices),
     )
-
-
-def _against_others(heard: list[Voices], found: Study) -> tuple[Ints, Floats]:
-    """Items (experts,), and values of expert and models, (experts, 1 + models, 1 + reps)."""
-    number = heard[0].rated.shape[1]
-    items, scores = np.zeros(number, dtype=np.int64), []
-    for e in range(number):
-        parts = []
-        for one in heard:
-            left = np.ones((one.panel.all.shape[1] - 1, 1), dtype=np.uint8)
-            left[one.people[e]] = 0
-            shares, present = one.panel.shares(left)
-            here = one.rated[:, e] & (present[:, 0] > 0)
-            items[e] += int(here.sum())
-            expert = one.prepared(one.own[:, :, e], one.rated[:, e])
-            truth = np.stack([each[:, 0] for each in shares])
-            parts.append(one.scores(truth, here, [expert, *one.subject.prepared]))
-        scores.append(mean_over_tasks(parts))
-        found.asked.tell(e + 1, number)
-    return items, np.stack(scores)
-
-
-def _people(found: Study, annotations: Annotations) -> tuple[Ints, list[str]]:
-    """The experts with votes, and what the user should know about the comparison."""
-    load = np.zeros(len(annotations.annotators or ()), dtype=np.int64)
-    for one in found.subjects:
-        assert one.question.votes is not None
-        who = one.question.votes.annotator
-        load += np.bincount(who[who >= 0], minlength=len(load))
-    active = np.flatnonzero(load)
-    if len(active) < 3:
-        raise InputError(
-            "experts", f"{len(active)} annotators with votes", "at least three",
-            "compare annotators by their agreement instead",
-        )  # fmt: skip
-    people = np.sort(active[np.argsort(-load[active], kind="stable")[:MOST]])
-    said = []
-    if len(active) > MOST_PAIRED:
-        said.append(
-            f"Of {len(active):,} annotators the {len(people)} with most votes are scored, and "
-            f"the {MOST_PAIRED} with most votes are compared pair by pair."
-        )
-    if found.metric.labels == "classes":
-        said.append(
-            f"Experts answer yes or no, models give scores: {found.metric.title} rewards the "
-            "finer scale. Accuracy compares like with like."
-        )
-    return people, said
-
-
-def _refuse(annotations: Annotations) -> None:
-    if annotations.annotators is None or len(annotations.annotators) < 3:
-        number = len(annotations.annotators or ())
-        got = "anonymous votes" if annotations.annotators is None else f"{number} annotators"
-        raise InputError(
-            "experts", got, "at least three annotators with ids",
-            "look at agreement instead: krippendorff_alpha does not ask who voted",
-        )  # fmt: skip
-    if annotations.kind in ("interval", "ranking"):
-        raise InputError(
-            "experts", f"annotations of kind {annotations.kind}", "one label per vote",
-            "turn them into a yes/no question with against() or at_least()",
-        )  # fmt: skip
-
-
-def _refuse_metric(found: Study) -> None:
-    several = len(found.subjects[0].question.classes) > 1
-    if several and found.metric.labels != "distribution":
-        raise InputError(
-            f"experts, metric {found.metric.name}", "single votes for one of several classes",
-            "a metric of class distributions", "choose accuracy, or ask about one class",
-        )  # fmt: skip

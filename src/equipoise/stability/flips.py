@@ -1,35 +1,53 @@
-"""Flips: how few items or votes must go, or change, for the two best models to change places.
+"""Flips: how few items or votes must go, or change, for another model to be the best.
 
-Greedy. In each step every candidate is scored exactly, the metric computed anew, and the one
-that takes most of the lead is kept, until the second model is ahead. With many candidates,
-only those with the largest first-order effect (influence functions) are scored exactly; a
-metric without influence function takes those that matter most alone, and refuses more than
-5,000 items. Then parts that are not
-needed are put back, and the whole set is verified by sorting and scoring everything anew.
-
-Greedy gives an upper bound: a smaller set may exist. It is proved to be the smallest when it
-has one part, two and no single part does it, or three and no pair does it; pairs are all tried
-where that is affordable.
+The leaders are the models that are level at the top, mostly one. A set of moves flips the
+result when, after it, some model that was not among them is strictly ahead of all of them:
+every other model is tried as the rival, and the smallest set over all of them is reported,
+with the model that is then first. A tie among the leaders is no lead, so breaking it is not
+a flip; whether a single move breaks it is said in a notice.
 
 A move is taking an item away (``items``), taking one vote away (``votes``), or changing one
-vote to another class (``changed votes``).
+vote to another class (``changed votes``), always within one task. By the average of several
+tasks, sets may take moves from any of them, and the items or votes of all tasks count. A set
+after which the metric is undefined in a task is not taken.
+
+Every move alone is tried exactly. Larger sets are found by greedy steps, rival by rival, which
+gives an upper bound, and verified by sorting and scoring everything anew. `smallest` says that
+no smaller set exists for any rival: because all single moves and all pairs were tried, or, for
+AUROC and for metrics that are a mean over items, because a bound proves it (see
+`equipoise.stability._flip_bounds`). Where there are too many candidates to try each alone,
+influence functions choose those that are tried, and pass over rivals that are out of reach by
+several times the sum of single effects; a metric without influence function then refuses.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice
-from equipoise.metrics import Metric
+from equipoise.arrays import Floats, InputError, choice, require_whole
+from equipoise.evaluation import MACRO
+from equipoise.metrics import Metric, titled
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
 from equipoise.stability._asked import Asked, Progress
-from equipoise.stability._flip_search import AHEAD, Search
-from equipoise.stability._moves import UNITS, Duel, Member, moves
-from equipoise.stability._subject import Subject, study
+from equipoise.stability._contest import AHEAD, Contest
+from equipoise.stability._field import Field
+from equipoise.stability._flip_search import Found, Search
+from equipoise.stability._flip_words import (
+    LEVEL,
+    NOTHING,
+    ONE,
+    UNDEFINED,
+    Outcome,
+    least,
+    level,
+    together,
+    told,
+)
+from equipoise.stability._moves import UNITS, Member, moves
+from equipoise.stability._subject import Study, study
 from equipoise.stability.redrawing import options
 
 
@@ -52,20 +70,28 @@ class _How:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.most < 1:
-            raise InputError("flips, most", f"{self.most}", "at least 1", "50 is usual")
+        require_whole("flips, most", self.most, least=1, do="50 is usual")
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The smallest set found for one task.
+    """The smallest set found for one task, or for the average of all.
 
     Attributes
     ----------
-    task, a, b
-        Where, and between which models: a is best, b the best of those below it.
+    task
+        Name of the task, or ``macro average``.
+    leaders
+        The models that are best, several when they are level.
+    b
+        Who is first after the set; where none was found, the next model below; None where
+        there is no other.
+    place
+        Rank of b before.
+    margin
+        By how much the leaders are better than the next model below.
     lead, lead_after
-        By how much a is better, with all data and after the set; nan when none was found.
+        By how much they are better than b, with all data and after the set.
     members
         The set, empty when none was found.
     number
@@ -73,14 +99,19 @@ class Flip:
     verified
         Whether b is ahead when everything is computed anew.
     smallest
-        Whether no smaller set exists, by trying all of them.
+        Whether it is proved that no smaller set exists, for any rival.
     cleared
-        No set of this size or less flips, by trying all of them.
+        No set of this size or less exists.
+    idle
+        Why nothing was searched: one model, all level, undefined, or no votes; empty when it
+        was.
     """
 
     task: str
-    a: str
-    b: str
+    leaders: tuple[str, ...]
+    b: str | None
+    place: int | None
+    margin: float
     lead: float
     lead_after: float
     members: tuple[Member, ...]
@@ -88,6 +119,12 @@ class Flip:
     verified: bool
     smallest: bool
     cleared: int
+    idle: str = ""
+
+    @property
+    def a(self) -> str:
+        """The leaders in one breath."""
+        return together(self.leaders) if self.leaders else ""
 
     @property
     def share(self) -> float:
@@ -97,7 +134,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """What `flips` returns: one `Flip` per task.
+    """What `flips` returns: one `Flip` per task, that of their average first.
 
     Attributes
     ----------
@@ -121,10 +158,11 @@ class Flips:
         return [
             {
                 "task": one.task, "metric": self.metric, "labels": self.labels,
-                "unit": self.unit, "a": one.a, "b": one.b, "lead": one.lead,
-                "lead_after": one.lead_after, "size": len(one.members) or None,
-                "share": one.share, "number": one.number, "verified": one.verified,
-                "smallest": one.smallest, "tried_up_to": self.most,
+                "unit": self.unit, "a": one.a, "b": one.b, "place": one.place,
+                "margin": one.margin, "lead": one.lead, "lead_after": one.lead_after,
+                "size": len(one.members) or None, "share": one.share, "number": one.number,
+                "verified": one.verified, "smallest": one.smallest, "cleared": one.cleared,
+                "tried_up_to": min(self.most, one.number), "idle": one.idle,
             }
             for one in self.tasks
         ]  # fmt: skip
@@ -139,24 +177,21 @@ class Flips:
 
     @property
     def finding(self) -> str:
-        """The task that hangs on least, in one sentence."""
-        found = [one for one in self.tasks if one.members]
-        what = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
-        noun = "item" if self.unit == "items" else "vote"
-        if not found:
-            return (
-                f"No set of up to {self.most} {noun}s was found whose absence or change puts "
-                f"the second model first by {self.labels} {self.metric}; the search is greedy."
-            )
-        one = min(found, key=lambda flip: (len(flip.members), flip.share))
-        size = len(one.members)
-        where = f" for {one.task}" if one.task else ""
-        bound = "no smaller set does" if one.smallest else "a smaller set may exist"
-        return (
-            f"By {self.labels} {self.metric}{where}, {what[self.unit]} {size} of "
-            f"{one.number:,} {noun}s ({one.share:.2g} of all) puts {one.b} ahead of "
-            f"{one.a}; {bound}."
-        )
+        """What the first rank hangs on; by the average first, then the task with least."""
+        first, *rest = self.tasks
+        found = [one for one in rest if one.members]
+        said = told(self.outcome(first))
+        if not found or first.task != MACRO:
+            return said
+        fewest = min(found, key=lambda flip: (len(flip.members), flip.share))
+        return f"{said} {least(self.outcome(fewest))}"
+
+    def outcome(self, one: Flip) -> Outcome:
+        """What a sentence about one of the tasks says."""
+        return Outcome(
+            titled(self.metric, self.labels), one.task, self.unit, self.most, one.leaders,
+            one.b or "", len(one.members), one.number, one.cleared, one.idle,
+        )  # fmt: skip
 
 
 def flips(
@@ -176,85 +211,87 @@ def flips(
     unit
         ``items`` or ``votes`` (taken away), or ``changed votes``.
     **how
-        ``labels`` (soft or hard), ``task`` (None is every task), ``most`` (size at which the
-        search ends), ``on_missing`` as in `Settings`, and ``progress``.
+        ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
+        (size at which the search ends), ``on_missing`` as in `Settings`, and ``progress``.
     """
-    told = options(_How, how)
+    said = options(_How, how)
     choice("flips, unit", unit, UNITS)
-    if told.labels == "hard" and unit != "items":
+    if said.labels == "hard" and unit != "items":
         raise InputError(
             f"flips of {unit}", "hard labels", "soft labels: single votes rarely turn a "
             "majority", "choose labels='soft', or unit='items'",
         )  # fmt: skip
     wanted = Asked(
-        metric=metric, labels=told.labels, task=told.task, on_missing=told.on_missing
-    )
-    subjects = study(predictions, annotations, wanted)
-    found, notices = [], list(subjects.notices)
-    for number, subject in enumerate(subjects.subjects, 1):
-        pair, said = _top_two(subject)
-        notices += said
-        if pair is not None:
-            search = Search(Duel(subject, moves(subject, unit), *pair), told.most)
-            found.append(_flip(search, annotations))
-        if told.progress is not None:
-            told.progress(number, len(subjects.subjects))
-    return Flips(
-        subjects.metric.name, told.labels, unit, told.most, tuple(found), tuple(notices)
-    )
-
-
-def _top_two(subject: Subject) -> tuple[tuple[int, int] | None, list[str]]:
-    """Best model and the best of those below it, and which are level with the best."""
-    good = goodness(subject.full(), subject.metric.better)
-    names = list(subject.aligned.scores)
-    where = f" of task {subject.question.task!r}" if subject.question.task else ""
-    if np.isnan(good).any() or good.min() == good.max():
-        return None, [f"No two models{where} differ by {subject.metric.name}: nothing to flip."]
-    best = int(np.argmax(good))
-    level = [names[m] for m in np.flatnonzero(good == good[best]) if m != best]
-    below = np.flatnonzero(good < good[best])
-    said = [
-        f"{one} is level with {names[best]}{where}: the next model below is taken."
-        for one in level
-    ]
-    return (best, int(below[np.argmax(good[below])])), said
-
-
-def _flip(search: Search, annotations: Annotations) -> Flip:
-    """Run the search of one task, verify the set and name its parts."""
-    duel, names = search.duel, list(search.duel.subject.aligned.scores)
-    chosen = search.run()
-    after = duel.fresh(chosen) if chosen else float("nan")
-    return Flip(
-        task=duel.subject.question.task,
-        a=names[duel.a],
-        b=names[duel.b],
-        lead=duel.fresh([]),
-        lead_after=after,
-        members=tuple(_member(search, one, annotations) for one in chosen),
-        number=search.moves.number,
-        verified=bool(after < -AHEAD),
-        smallest=bool(chosen) and len(chosen) == search.cleared + 1,
-        cleared=search.cleared,
-    )
-
-
-def _member(search: Search, move: int, annotations: Annotations) -> Member:
-    question, made = search.duel.subject.question, search.moves
-    item = question.items[made.item[move]]
-    if made.unit == "items":
-        return Member(item)
-    votes, vote = question.votes, made.vote[move]
-    assert votes is not None
-    who = (
-        None
-        if annotations.annotators is None
-        else annotations.annotators[votes.annotator[vote]]
-    )
-    said = votes.label[(votes.vote == vote) & (votes.share > 0)]
-    target = int(made.target[move])
-    return Member(
-        item, who, " or ".join(question.answers[int(code)] for code in said),
-        None if target < 0 else question.answers[target],
+        metric=metric, labels=said.labels, task=said.task, on_missing=said.on_missing,
+        replicates=2, progress=said.progress,
     )  # fmt: skip
+    found = study(predictions, annotations, wanted)
+    contests = _contests(found, unit)
+    done = []
+    for number, contest in enumerate(contests, 1):
+        done.append(_flip(contest, found.models, said.most, annotations))
+        wanted.tell(number, len(contests))
+    result = Flips(found.metric.name, said.labels, unit, said.most, tuple(done), found.notices)
+    ties = [
+        level(result.outcome(one), parted=contest.parted)
+        for one, contest in zip(done, contests, strict=True)
+        if len(one.leaders) > 1 and not one.idle
+    ]
+    return replace(result, notices=(*found.notices, *ties))
+
+
+def _contests(found: Study, unit: str) -> list[Contest]:
+    """The average of several tasks, then every task."""
+    fields = [Field(one, moves(one, unit)) for one in found.subjects]
+    single = [Contest(one.subject.question.task, (one,)) for one in fields]
+    return [Contest(MACRO, tuple(fields)), *single] if found.task == MACRO else single
+
+
+def _flip(
+    contest: Contest, models: tuple[str, ...], most: int, annotations: Annotations
+) -> Flip:
+    """Search one contest, verify the set and name its parts."""
+    idle = _idle(contest)
+    found = Found([], 0) if idle else Search(contest, min(most, contest.number)).run()
+    after = contest.fresh(found.chosen) if found.chosen else contest.full
+    rivals = contest.rivals
+    b = rivals[int(np.argmax(after[rivals]))] if rivals else None
+    lead_after = _lead(contest, after, b) if found.chosen else float("nan")
+    return Flip(
+        task=contest.task,
+        leaders=tuple(models[m] for m in contest.leaders),
+        b=None if b is None else models[b],
+        place=None if b is None else contest.place(b),
+        margin=_lead(contest, contest.full, rivals[0] if rivals else None),
+        lead=_lead(contest, contest.full, b),
+        lead_after=lead_after,
+        members=tuple(_member(contest, *one, annotations) for one in found.chosen),
+        number=contest.number,
+        verified=bool(lead_after < -AHEAD),
+        smallest=bool(found.chosen) and len(found.chosen) == found.cleared + 1,
+        cleared=found.cleared,
+        idle=idle,
+    )
+
+
+def _idle(contest: Contest) -> str:
+    """Why there is nothing to search."""
+    if len(contest.full) == 1:
+        return ONE
+    if not contest.leaders:
+        return UNDEFINED
+    if not contest.number:
+        return NOTHING
+    return "" if contest.rivals else LEVEL
+
+
+def _lead(contest: Contest, values: Floats, b: int | None) -> float:
+    """How far the best leader is ahead of a model; nan where there is none."""
+    if b is None:
+        return float("nan")
+    return float(values[contest.leaders].max() - values[b])
+
+
+def _member(contest: Contest, field: int, move: int, annotations: Annotations) -> Member:
+    one = contest.fields[field]
+    return one.moves.member(move, one.subject.question, annotations)

@@ -13,7 +13,7 @@ a hundred annotators only the hundred with most votes are left out in turn.
 
 References
 ----------
-Lionetti et al., *Clinical Uncertainty Impacts Machine Learning Evaluations*, appendix C.
+Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, appendix I.
 
 Examples
 --------
@@ -34,9 +34,11 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
+from equipoise.metrics import titled
 from equipoise.ranks import average_ranks, goodness, kendall_tau_b, spearman
 from equipoise.stability._asked import How, asked
 from equipoise.stability._decided import decided, decided_kappa
+from equipoise.stability._shifts import largest_finite, not_finite
 from equipoise.stability._subject import (
     Given,
     Study,
@@ -46,7 +48,9 @@ from equipoise.stability._subject import (
     shown,
     study,
 )
+from equipoise.stability._words import joined
 
+ALL = ("with all annotators", "without some")
 MOST = 100  # annotators left out in turn
 
 
@@ -123,31 +127,39 @@ class LeaveOneOut:
 
     @property
     def largest(self) -> Shift | None:
-        """The largest shift and who causes it; None when all are undefined."""
-        size = np.abs(self.shifts)
-        if np.isnan(size).all():
-            return None
-        fold, model = np.unravel_index(int(np.nanargmax(size)), size.shape)
-        return self.shift(int(fold), int(model))
+        """The largest finite shift and who causes it; None when there is none."""
+        place = largest_finite(self.shifts)
+        return None if place is None else self.shift(*place)
 
     @property
     def finding(self) -> str:
         """What came out, as a sentence."""
-        most = self.largest
+        most, where = self.largest, f" ({self.task})" if self.task else ""
+        what = f"{titled(self.metric, self.labels)}{where}"
+        said = f"Leaving one annotator out does not move {what} of any model"
         if most is None:
-            return f"{self.metric} is undefined without any one of the annotators."
-        said = (
-            f"Leaving one annotator out moves {self.metric} by at most "
-            f"{shown(abs(most.value))} ({most.model}, without {most.annotator})"
-        )
-        if len(self.models) < 2:
-            return f"{said}."
-        best = int(np.argmin(self.full_ranks))
-        keeps = int((self.ranks[:, best] == self.full_ranks[best]).sum())
-        return (
-            f"{said}; {self.models[best]} keeps rank {self.full_ranks[best]:g} in {keeps} of "
-            f"{len(self.annotators)} folds."
-        )
+            said = f"Leaving one annotator out gives no finite shift of {what}"
+        elif most.value:
+            said = (
+                f"Leaving one annotator out moves {what} by at most {shown(abs(most.value))} "
+                f"({most.model}, without {most.annotator})"
+            )
+        odd = not_finite(self.full, self.values, self.models, ALL)
+        return f"{'; '.join([said, *odd, *self._leaders()])}."
+
+    def _leaders(self) -> list[str]:
+        """Whether the best stay the best."""
+        if len(self.models) < 2 or np.isnan(self.full_ranks).any():
+            return []
+        first = self.full_ranks == self.full_ranks.min()
+        if first.all():
+            return ["all models are level"]
+        known = self.ranks[~np.isnan(self.ranks).any(axis=1)]
+        stays = ((known == known.min(axis=1, keepdims=True)) == first).all(axis=1).sum()
+        names = joined([self.models[m] for m in np.flatnonzero(first)])
+        keep = "keep sharing" if first.sum() > 1 else "keeps"
+        folds = f"{len(self.annotators)} folds"
+        return [f"{names} {keep} rank 1 in {int(stays)} of {folds}"]
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict per annotator and model."""
@@ -232,11 +244,10 @@ class _Folds(NamedTuple):
 def _chosen(found: Study, annotations: Annotations) -> tuple[Ints, Ints, list[str]]:
     """Which annotators are left out in turn, and how many votes they gave."""
     if annotations.annotators is None or len(annotations.annotators) < 2:
-        got = "anonymous votes" if annotations.annotators is None else "a single annotator"
-        raise InputError(
-            "leave_one_out", got, "at least two annotators with ids",
-            "look at panel_size, which leaves votes out instead",
-        )  # fmt: skip
+        got, do = "a single annotator", "collect votes of others"
+        if annotations.annotators is None:
+            got, do = "anonymous votes", "look at panel_size, which leaves votes out instead"
+        raise InputError("leave_one_out", got, "at least two annotators with ids", do)
     load = np.zeros(len(annotations.annotators), dtype=np.int64)
     for one in found.subjects:
         assert one.question.votes is not None

@@ -9,11 +9,17 @@ is fitted to it, so that a is the value with ever more annotators *like these*: 
 is that the people are exchangeable and that the effect of noise in the labels falls as 1/m,
 which holds for smooth metrics to first order. Panels drawn from M people vary less than fresh
 ones, by the factor 1 - m/M of sampling without replacement; the half-widths here undo it, and
-with v the fitted variance of one annotator the half-width with m is :math:`z \sqrt{v / m}`.
+with v the fitted variance of one annotator the half-width with m is :math:`t \sqrt{v / m}`.
 
-The interval of a is the jackknife over annotators. For anonymous votes at most m votes of each
-item are drawn instead, and the interval of a resamples items. The rank correlation is with the
-order by the whole panel, so that it is 1 for m = M by construction.
+The interval of a is the jackknife over annotators. Its spread, as v, comes from M people, so t
+is the quantile of Student's law with M - 1 degrees of freedom. For anonymous votes at most m
+votes of each item are drawn instead, the interval of a resamples items, and t is normal.
+
+*How many are enough?* As many as it takes that two separate panels, of different people, order
+the models with a rank correlation of at least 0.95 on average. Where no two panels that large
+fit into the M there are, the Spearman-Brown formula extrapolates from the largest two that do.
+The rank correlation with the order by the whole panel is given, too, but is circular: smaller
+panels are part of it, so that it is 1 for m = M by construction.
 
 Examples
 --------
@@ -22,8 +28,8 @@ Examples
 >>> curve = panel_size(scores, readings, replicates=50)
 >>> curve.sizes
 array([2, 3, 4, 5, 6, 7, 8])
->>> bool(curve.spearman[-1] == 1.0)
-True
+>>> bool(curve.spearman[-1] == 1.0), bool(curve.separate[0] < curve.spearman[0])
+(True, True)
 """
 
 from dataclasses import dataclass
@@ -33,14 +39,23 @@ from typing import Any, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Floats, InputError, Ints, require_number, require_whole
+from equipoise.metrics import titled
 from equipoise.ranks import goodness, spearman
 from equipoise.stability._asked import How, asked
+from equipoise.stability._counted import counted
 from equipoise.stability._curves import fitted, half_widths, limit_ends, quantile
+from equipoise.stability._enough import (
+    CLOSE,
+    NARROW,
+    fewest,
+    order_words,
+    people,
+    width_words,
+)
 from equipoise.stability._subject import Given, Study, freeze, mean_over_tasks, shown, study
 from equipoise.stability._subsets import Paths, fewer_votes, smaller_panels
-
-CLOSE = 0.95  # rank correlation from which on an order counts as found again
+from equipoise.stability._words import capital
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -53,6 +68,8 @@ class PanelSize:
         What was scored, and the level of the intervals.
     unit
         ``annotators``, or ``votes per item`` when votes are anonymous.
+    degrees
+        Degrees of freedom of the spread: one less than annotators, infinite for votes.
     sizes, subsets, coverage
         How many, how many panels were drawn, and the mean share of items that keep a vote.
     mean, spread
@@ -61,6 +78,9 @@ class PanelSize:
         Half-width of the interval for a fresh panel of that size, shape (sizes, models).
     spearman, spearman_low
         Rank correlation with the whole panel: mean and lower 2.5 % over panels, (sizes,).
+    separate
+        Mean rank correlation between two separate panels of that size; nan where two do not
+        fit, (sizes,).
     limit, limit_low, limit_high, slope
         The fitted a with its interval, and b, shape (models,).
     variance
@@ -75,6 +95,7 @@ class PanelSize:
     models: tuple[str, ...]
     level: float
     unit: str
+    degrees: float
     sizes: Ints
     subsets: Ints
     coverage: Floats
@@ -83,6 +104,7 @@ class PanelSize:
     half_width: Floats
     spearman: Floats
     spearman_low: Floats
+    separate: Floats
     limit: Floats
     limit_low: Floats
     limit_high: Floats
@@ -99,57 +121,46 @@ class PanelSize:
 
     def predicted_half_width(self, size: int) -> Floats:
         """Half-width of each model's interval with this many annotators, shape (models,)."""
-        return np.asarray(quantile(self.level) * np.sqrt(self.variance / _whole(size)))
+        return np.asarray(self._times * np.sqrt(self.variance / _whole(size)))
+
+    @property
+    def _times(self) -> float:
+        return quantile(self.level, self.degrees)
 
     def enough_for_width(self, half_width: float) -> int | None:
         """Fewest annotators for which every model's half-width is small enough.
 
         Beyond the panel it is an extrapolation; None when the variance is undefined.
         """
-        if not half_width > 0:
-            raise InputError(
-                "panel size, half_width", f"{half_width}", "a positive number", "try 0.02"
-            )
+        wanted = require_number("half_width", half_width, above=0, do="try 0.02")
         worst = float(self.variance.max())
         if np.isnan(worst):
             return None
-        return max(2, ceil(round(worst * (quantile(self.level) / half_width) ** 2, 9)))
+        return max(2, ceil(round(worst * (self._times / wanted) ** 2, 9)))
 
     def enough_for_order(self, correlation: float = CLOSE) -> int | None:
-        """Fewest annotators whose order of models correlates as much with the whole panel's.
+        """Fewest annotators with which separate panels agree so much on the order of models.
 
-        None when there is no order to compare, or no size reaches it.
+        Beyond half of the panel it is an extrapolation (Spearman-Brown). None when no two
+        panels can be compared, or when they do not agree at all.
         """
-        if not -1 <= correlation <= 1:
-            raise InputError(
-                "panel size, correlation", f"{correlation}", "a number in [-1, 1]", "try 0.95"
-            )
-        reached = np.flatnonzero(self.spearman >= correlation - 1e-12)
-        return int(self.sizes[reached[0]]) if len(reached) else None
+        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
+        return fewest(self.sizes, self.separate, wanted)
 
     @property
     def finding(self) -> str:
-        """What came out, as a sentence."""
-        most = int(self.sizes[-1])
-        width = float(self.half_width[-1].max())
-        said = (
-            f"With {most} {self.unit} the half-width of {self.metric} that is due to "
-            f"{'them' if self.unit == 'annotators' else 'the votes'} is at most {shown(width)}"
-        )
+        """What came out, and how many annotators are enough, as a sentence or two."""
+        width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
+        score = titled(self.metric, self.labels)
         if np.isnan(width):
-            return f"{self.metric} is undefined for some size of the panel."
-        enough = self.enough_for_order()
-        if enough is None:
-            return f"{said}."
-        if enough == most:
-            return (
-                f"{said}; no smaller panel gives the order of the {len(self.models)} models "
-                f"with a mean rank correlation of at least {CLOSE:g} to that of all."
-            )
-        return (
-            f"{said}; {enough} {self.unit} give the order of the {len(self.models)} models "
-            f"with a mean rank correlation of at least {CLOSE:g} to that of all."
-        )
+            return f"{capital(score)} is undefined for some size of the panel."
+        whose = "them" if self.unit == "annotators" else "the votes"
+        if len(self.models) > 1:
+            enough = order_words(self.sizes, self.separate, len(self.models), self.unit)
+        else:
+            enough = width_words(self.enough_for_width(NARROW), most, self.unit)
+        said = f"the half-width of {score} that is due to {whose} is at most {shown(width)}"
+        return f"With {people(most, self.unit)} {said}. {enough}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict per size and model."""
@@ -169,6 +180,7 @@ class PanelSize:
                 "fitted": float(self.limit[m] + self.slope[m] / size),
                 "spearman": float(self.spearman[s]),
                 "spearman_low": float(self.spearman_low[s]),
+                "separate": float(self.separate[s]),
                 "limit": float(self.limit[m]),
                 "limit_low": float(self.limit_low[m]),
                 "limit_high": float(self.limit_high[m]),
@@ -193,7 +205,8 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
     paths, unit = _paths(found, annotations)
     mean = np.stack([one.mean(axis=1) for one in paths.values])
     spread = np.stack([one.std(axis=1) for one in paths.values])
-    variance, half = half_widths(paths, spread, found.asked.level)
+    times = quantile(found.asked.level, paths.degrees)
+    variance, half = half_widths(paths, spread, times)
     order, low = _order(found, paths)
     limit, slope = fitted(paths.sizes, mean)
     ends = limit_ends(paths, limit, found)
@@ -204,6 +217,7 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
         models=found.models,
         level=found.asked.level,
         unit=unit,
+        degrees=paths.degrees,
         sizes=paths.sizes,
         subsets=np.array([one.shape[1] for one in paths.values]),
         coverage=paths.coverage,
@@ -212,6 +226,7 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
         half_width=half,
         spearman=order,
         spearman_low=low,
+        separate=_separate(paths, len(found.models)),
         limit=limit,
         limit_low=ends[0],
         limit_high=ends[1],
@@ -233,7 +248,7 @@ def _paths(found: Study, annotations: Annotations) -> tuple[Paths, str]:
         active = np.flatnonzero(load)
         if len(active) >= 3:
             return smaller_panels(found, active, people), "annotators"
-        got = f"{len(active)} annotators"
+        got = counted(len(active), "annotator")
     else:
         sizes = np.concatenate([one.sizes for one in votes if one is not None])
         most = int(np.median(sizes))
@@ -241,7 +256,7 @@ def _paths(found: Study, annotations: Annotations) -> tuple[Paths, str]:
             return fewer_votes(found, most), "votes per item"
         got = f"anonymous votes, {most} on a typical item"
     raise InputError(
-        "panel_size", got, "at least three annotators, or three votes per item",
+        "panel size", got, "at least three annotators, or three votes per item",
         "ask more annotators",
     )  # fmt: skip
 
@@ -270,7 +285,15 @@ def _order(found: Study, paths: Paths) -> tuple[Floats, Floats]:
     )
 
 
+def _separate(paths: Paths, models: int) -> Floats:
+    """Mean rank correlation of separate panels, over the pairs that have one, (sizes,)."""
+    out = np.full(len(paths.sizes), np.nan)
+    for size, (one, two) in enumerate(paths.twins):
+        near = np.atleast_1d(spearman(one, two)) if models > 1 and one.shape[1] else np.empty(0)
+        known = near[~np.isnan(near)]
+        out[size] = known.mean() if len(known) else np.nan
+    return out
+
+
 def _whole(size: int) -> int:
-    if not isinstance(size, int | np.integer) or size < 1:
-        raise InputError("panel size", f"{size}", "a whole number of at least 1", "try 10")
-    return int(size)
+    return require_whole("panel size", size, least=1, do="try 10")

@@ -18,18 +18,19 @@ nearer to its own than the hard one, ties half; the gain is the mean difference 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, choice, frozen
+from equipoise.arrays import Floats, InputError, frozen, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.metrics import DEFAULT, Metric
+from equipoise.evaluation.given import given_metrics, given_predictions
+from equipoise.metrics import DEFAULT, Metric, titled
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import beats, goodness, kendall_tau_b, rank_probabilities, spearman
-from equipoise.ranks import sign_test as binomial_tail
+from equipoise.stability._words import REDRAWN, leaders, middle, percent
 from equipoise.stability.redrawing import (
     Redraw,
     RedrawHow,
@@ -41,10 +42,12 @@ from equipoise.stability.redrawing import (
     simulation_interval,
 )
 
-WARNING = (
-    "This p-value is no evidence: it treats replicates, which are made by the computer, as if "
-    "they were data, so it shrinks with the number of replicates and can be made as small as "
-    "one likes."
+NOTES = (
+    "A model's share of being best counts the redraws in which it is first; models that tie "
+    "for first share that redraw evenly.",
+    "Soft wins: the share of redraws in which the order by soft labels stays nearer to its own "
+    "original order than the order by hard labels does to its own, by rank correlation; a "
+    "redraw in which both are equally near counts half.",
 )
 
 
@@ -58,18 +61,14 @@ class StabilityHow(RedrawHow, total=False):
 class _Stability(Redraw):
     plausibilities: Sequence[Plausibilities] = ()
 
-
-class SignTest(NamedTuple):
-    """The published sign test on replicates, with the reason why it is not evidence."""
-
-    kind: str
-    task: str
-    metric: str
-    wins: int
-    losses: int
-    ties: int
-    p_value: float
-    warning: str
+    def __post_init__(self) -> None:
+        Redraw.__post_init__(self)
+        known = isinstance(self.plausibilities, Sequence)
+        if not known or not all(isinstance(one, Plausibilities) for one in self.plausibilities):
+            raise wrong_type(
+                "plausibilities", self.plausibilities, "a list of plausibilities, one per task",
+                "aggregate the annotations first",
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -121,17 +120,16 @@ class RankStability:
         found = []
         for cell, names in self._cells():
             rho, tau = self._mean(self.spearman[cell]), self._mean(self.kendall[cell])
-            best = self.ranks[cell][:, 0]
+            best = self._best(cell)
             wins, gain = self._compared(cell[:3])
             found.append({
                 **names, "spearman": rho[0], "spearman_low": rho[1], "spearman_high": rho[2],
                 "kendall_tau_b": tau[0], "kendall_low": tau[1], "kendall_high": tau[2],
                 "undefined": float(np.isnan(self.spearman[cell]).mean()),
-                "most_often_best": None if np.isnan(best).any()
-                else self.models[int(best.argmax())],
-                "p_best": float(best.max()), "soft_win_rate": wins[0], "win_low": wins[1],
-                "win_high": wins[2], "soft_gain": gain[0], "gain_low": gain[1],
-                "gain_high": gain[2],
+                "most_often_best": best[0][0], "p_best": best[0][1],
+                "runner_up": best[1][0], "p_runner_up": best[1][1],
+                "soft_win_rate": wins[0], "win_low": wins[1], "win_high": wins[2],
+                "soft_gain": gain[0], "gain_low": gain[1], "gain_high": gain[2],
             })  # fmt: skip
         return found
 
@@ -168,19 +166,39 @@ class RankStability:
         cell = (self.tasks[-1], self.metrics[0], labels)
         rows = [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
         known = [row for row in rows if not np.isnan(row["spearman"])]
+        where = f" ({cell[0]})" if cell[0] else ""
         if not known:
-            return f"The order of the models by {labels} {self.metrics[0]} is undefined."
+            return self._no_order(labels, where)
         row = min(known, key=lambda one: float(one["spearman"]))
-        where = f" ({row['task']})" if row["task"] else ""
+        lost = (
+            f"; in {percent(row['undefined'])} of the redraws there is no order"
+            if row["undefined"]
+            else ""
+        )
         return (
-            f"When {row['kind']} are drawn anew, the order of {len(self.models)} models by "
-            f"{labels} {row['metric']}{where} agrees with the original at a rank correlation "
-            f"of {row['spearman']:.2f} on average ({row['spearman_low']:.2f} to "
-            f"{row['spearman_high']:.2f}), and {row['most_often_best']} is best in "
-            f"{row['p_best']:.0%} of the redraws."
+            f"When {REDRAWN[row['kind']]} are drawn anew, the order of {len(self.models)} "
+            f"models by {titled(str(row['metric']), labels)}{where} agrees with the original "
+            f"at a rank correlation of {row['spearman']:.2f} on average"
+            f"{middle(row['spearman_low'], row['spearman_high'])}, and {leaders(row)}{lost}."
         )
 
+    def _no_order(self, labels: str, where: str) -> str:
+        """Say why there is no order whose stability could be told."""
+        what = f"{titled(self.metrics[0], labels)}{where}"
+        values = np.round(self.values[0, -1, 0, LABELS.index(labels)], 12)
+        if len(set(values.tolist())) == 1:
+            return f"The {len(self.models)} models are level by {what}: there is no order."
+        return f"The order of the models by {what} is undefined."
+
     finding = property(said)
+
+    def _best(self, cell: tuple[int, ...]) -> list[tuple[str | None, float]]:
+        """The two models that are best most often, with their shares."""
+        share = self.ranks[cell][:, 0]
+        if np.isnan(share).any():
+            return [(None, np.nan)] * 2
+        first = np.argsort(-np.round(share, 12), kind="stable")[:2]
+        return [(self.models[m], float(share[m])) for m in first]
 
     def _cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, str]]]:
         axes = (self.kinds, self.tasks, self.metrics, LABELS)
@@ -225,13 +243,13 @@ def rank_stability(
         ``plausibilities``, one per task, add the kinds with posterior.
     """
     told = options(_Stability, how)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, chosen = given_predictions(predictions), given_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
     plans, notices = redrawable(annotations, kinds, told.plausibilities)
     done = []
     for kind, truth in plans.items():
-        done.append(redrawn(given, truth, metrics=metrics, kind=kind, told=told))
+        done.append(redrawn(given, truth, metrics=chosen, kind=kind, told=told))
         told.tell(len(done), len(plans))
     cells = [_stability(one) for one in done]
     arrays = {name: np.stack([one[name] for one in cells]) for name in cells[0]}
@@ -243,32 +261,8 @@ def rank_stability(
         values=np.stack([one.values for one in done]),
         **arrays,
         level=told.settings.level,
-        notices=tuple(dict.fromkeys([*notices, *(n for one in done for n in one.notices)])),
+        notices=tuple(dict.fromkeys((*notices, *NOTES, *(n for o in done for n in o.notices)))),
     )
-
-
-def sign_test(
-    stability: RankStability, metric: str, *, kind: str, task: str | None = None
-) -> SignTest:
-    """The published binomial sign test: is the soft order nearer to its own more often?
-
-    It is here to reproduce a published table; the result says why it is not evidence.
-
-    Parameters
-    ----------
-    task
-        By default the only one, or the macro average.
-    """
-    place = (
-        stability.kinds.index(choice("sign test, kind", kind, stability.kinds)),
-        -1 if task is None
-        else stability.tasks.index(choice("sign test, task", task, stability.tasks)),
-        stability.metrics.index(choice("sign test, metric", metric, stability.metrics)),
-    )  # fmt: skip
-    wins, ties, losses = tally(stability.spearman[place])
-    tail = binomial_tail(wins, losses)
-    name = stability.tasks[place[1]]
-    return SignTest(kind, name, metric, wins, losses, ties, tail, WARNING)
 
 
 def tally(both: Floats) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, listed, nearest
+from equipoise.arrays import Floats, InputError, listed, nearest, require_whole, wrong_type
 from equipoise.estimate import wilson
 from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
 from equipoise.evaluation.result import narrowed
@@ -20,6 +20,7 @@ from equipoise.metrics import Metric
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.resampling import KINDS, Resampling, normalised, resample
+from equipoise.stability._asked import USUAL
 
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
@@ -51,6 +52,14 @@ class Redraw:
     seed: int = 0
     settings: Settings = field(default_factory=Settings)
     progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("replicates", self.replicates, least=1, do=USUAL)
+        require_whole("seed", self.seed, do="try 0")
+        if not isinstance(self.settings, Settings):
+            raise wrong_type("settings", self.settings, "Settings", "try Settings(level=0.9)")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong_type("progress", self.progress, "a function, or None", "leave it out")
 
     def tell(self, done: int, every: int) -> None:
         """Say how far the work has come."""
@@ -98,9 +107,12 @@ def redrawable(
     plausibilities
         Possible truths beside annotations, one per task, for the kinds with posterior.
     """
+    if isinstance(kinds, str) or not all(isinstance(one, str) for one in kinds or ()):
+        raise wrong_type("kinds", kinds, f"a list of {', '.join(KINDS)}", "try ['items']")
     asked = KINDS[:-1] if kinds is None else tuple(dict.fromkeys(map(normalised, kinds)))
     if not asked:
         raise InputError("kinds", "none", f"some of {', '.join(KINDS)}", "leave kinds out")
+    _first(truth)
     found: dict[str, Truths] = {}
     notices = []
     for kind in asked:
@@ -143,8 +155,14 @@ def plan_for(truth: Truths, kind: str, told: Redraw) -> Resampling:
 def _first(truth: Truths) -> Annotations | Plausibilities:
     if isinstance(truth, Annotations | Plausibilities):
         return truth
+    expected, do = "annotations, or plausibilities, one per task", "read annotations first"
+    if isinstance(truth, str) or not isinstance(truth, Sequence):
+        raise wrong_type("truth", truth, expected, do)
     if not truth:
-        raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+        raise InputError("truth", "nothing", expected, do)
+    for part in truth:
+        if not isinstance(part, Plausibilities):
+            raise wrong_type("truth", part, expected, do)
     return truth[0]
 
 

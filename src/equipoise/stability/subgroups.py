@@ -4,10 +4,12 @@ For every value of every attribute: the metric of each model, the mean certainty
 plausible class (Dirichlet posterior of the votes), the mean entropy of the votes in nats, and
 Krippendorff's alpha, each with an interval that resamples items, and the paired difference to
 the rest of the items (or to the largest group). The p-value of a difference takes its spread
-over the resamples as normal; Holm's adjustment counts all differences of the same quantity.
+over the resamples as normal; Holm's adjustment counts all differences of the same quantity, and
+the same difference once: an attribute of two values makes one comparison, not two.
 Alpha also depends on how mixed a group's labels are: compare it together with the entropy.
 
-Groups of fewer than ten items are only counted.
+Groups of fewer than ten items are not measured; they stay in the rows as *too few items*. A
+metric without a value in a group, such as AUROC where all labels are the same, is *undefined*.
 
 Examples
 --------
@@ -23,56 +25,42 @@ Examples
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, Ints, choice
+from equipoise.arrays import Bools, Floats, InputError, Ints, choice, wrong_type
+from equipoise.metrics import titled
 from equipoise.stability._asked import How, asked
 from equipoise.stability._attributes import Attributes, read_attributes
+from equipoise.stability._group_words import (
+    MEASURED,
+    SMALL,
+    UNDEFINED,
+    Cell,
+    agreement,
+    differences,
+    division,
+    measured,
+)
 from equipoise.stability._groups import (
     Quantity,
+    Size,
     chance,
     holm,
     in_group,
     measures,
     quantities,
+    undefined,
 )
-from equipoise.stability._subject import Given, Study, interval_ends, study
+from equipoise.stability._subject import Given, Study, interval_ends, shown, study
+from equipoise.stability._words import capital
 
 LEAST = 10  # items of a group that is measured
 AGAINST = ("rest", "largest")
 
 __all__ = ["Attributes", "Cell", "Size", "Subgroups", "read_attributes", "subgroups"]
-
-
-class Size(NamedTuple):
-    """A group, how many items it has, and whether they are enough to be measured."""
-
-    column: str
-    level: str
-    items: int
-    measured: bool
-
-
-class Cell(NamedTuple):
-    """One quantity of one group, and its difference to the items it is compared with."""
-
-    column: str
-    level: str
-    items: int
-    quantity: str
-    model: str
-    value: float
-    low: float
-    high: float
-    other: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    p: float
-    p_holm: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -88,7 +76,7 @@ class Subgroups:
     sizes
         All groups with their numbers of items.
     cells
-        What was measured, group by group.
+        Every quantity, group by group.
     notices
         What the user should know, one sentence each.
     """
@@ -106,58 +94,30 @@ class Subgroups:
     @property
     def most_disputed(self) -> Cell | None:
         """The group whose votes have the highest mean entropy."""
-        found = [one for one in self.cells if one.quantity == "entropy"]
-        return max(found, key=lambda one: one.value, default=None)
+        return max(measured(self.cells, "entropy"), key=lambda one: one.value, default=None)
 
     @property
     def least_agreement(self) -> Cell | None:
         """The group with the lowest Krippendorff's alpha."""
-        named = (one for one in self.cells if one.quantity == "agreement")
-        return min(
-            (one for one in named if not np.isnan(one.value)),
-            key=lambda one: one.value,
-            default=None,
-        )
+        return min(measured(self.cells, "agreement"), key=lambda one: one.value, default=None)
 
     @property
     def finding(self) -> str:
-        """Where experts disagree most, as a sentence."""
-        most, least = self.most_disputed, self.least_agreement
-        if most is None:
+        """Where experts disagree most, and whether a model differs, as a sentence or two."""
+        if not any(one.measured for one in self.sizes):
             return f"No group has {LEAST} items: nothing is measured."
-        if np.isnan(most.p_holm):
-            against = f"entropy {most.value:.2f}), which was not compared with others"
-        else:
-            sure = most.p_holm < 1 - self.level
-            against = f"entropy {most.value:.2f} against {most.other:.2f}), " + (
-                "more than chance explains" if sure else "not told apart from chance"
-            )
-        said = (
-            f"Votes are most divided for {most.column} = {most.level} ({most.items} items; "
-            f"{against}"
-        )
-        if least is None:
-            return f"{said}."
-        return (
-            f"{said}; agreement is lowest for {least.column} = {least.level} "
-            f"(alpha {least.value:.2f}, {least.low:.2f} to {least.high:.2f})."
-        )
+        other = "the rest" if self.against == "rest" else "the largest group"
+        votes = [division(self.cells, other, self.level), agreement(self.cells)]
+        parts = [f"{'; '.join(filter(None, votes))}." if any(votes) else ""]
+        names = self.metric, titled(self.metric, self.labels)
+        parts.append(differences(self.cells, names, self.level, shown))
+        said = " ".join(filter(None, parts))
+        return capital(said) if said else "Nothing is defined in any group."
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain dict per group and quantity; groups that are too small have counts only."""
+        """One plain dict per group and quantity."""
         names = {"task": self.task, "labels": self.labels, "against": self.against}
-        small = [
-            {
-                **names,
-                "column": one.column,
-                "level": one.level,
-                "items": one.items,
-                "quantity": "items",
-            }
-            for one in self.sizes
-            if not one.measured
-        ]
-        return [{**names, **one._asdict()} for one in self.cells] + small
+        return [{**names, **one._asdict()} for one in self.cells]
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -183,13 +143,15 @@ def subgroups(
         See `equipoise.stability._asked.Asked`; replicates resample items. With
         ``on_missing="drop"`` items without attributes stay in no group.
     """
-    choice("subgroups, against", against, AGAINST)
+    choice("against", against, AGAINST)
+    _refuse(attributes)
     found = study(predictions, annotations, asked(how))
     codes, notices = _codes(found, annotations, attributes)
     named = quantities(found, annotations)
     drawn = list(_groups(attributes, codes, against))
     parts = [measures(one, annotations, found) for one in found.subjects]
     known: dict[bytes, Floats] = {}
+    nothing = np.full((len(named), 1 + found.plan.replicates), np.nan)
 
     def of(group: Bools) -> Floats:
         key = group.tobytes()
@@ -198,11 +160,16 @@ def subgroups(
         return known[key]
 
     cells: list[Cell] = []
+    compared: list[frozenset[bytes]] = []
     for step, (size, group, other) in enumerate(drawn):
+        inside = of(group) if size.measured else nothing
+        outside = of(other) if size.measured and other.sum() >= LEAST else nothing
+        cells += _cells(size, named, (inside, outside), found)
+        compared += [frozenset((group.tobytes(), other.tobytes()))] * len(named)
         if size.measured:
-            outside = of(other) if other.sum() >= LEAST else np.full((1, 1), np.nan)
-            cells += _cells(size, named, (of(group), outside), found)
+            notices += undefined(size, group, cells[-len(named) :], found)
         found.asked.tell(step + 1, len(drawn))
+    cells = _adjusted(cells, compared)
     return Subgroups(
         task=found.task,
         metric=found.metric.name,
@@ -211,9 +178,23 @@ def subgroups(
         level=found.asked.level,
         against=against,
         sizes=tuple(size for size, _, _ in drawn),
-        cells=_adjusted(cells),
-        notices=(*found.notices, *attributes.notices, *notices, *_cautions(cells)),
-    )
+        cells=tuple(cells),
+        notices=(
+            *found.notices, *attributes.notices, *notices, *_cautions(cells, compared),
+        ),
+    )  # fmt: skip
+
+
+def _refuse(attributes: object) -> None:
+    if not isinstance(attributes, Attributes):
+        raise wrong_type(
+            "attributes", attributes, "a table with a row per item",
+            "read it with read_attributes",
+        )  # fmt: skip
+    if not attributes.columns:
+        raise InputError(
+            "attributes", "no column", "at least one attribute", "add one, such as sex or site"
+        )
 
 
 def _codes(
@@ -251,7 +232,7 @@ def _cells(
     size: Size, named: list[Quantity], both: tuple[Floats, Floats], found: Study
 ) -> list[Cell]:
     """All quantities of one group; p-values are adjusted later."""
-    inside, outside = both[0], np.broadcast_to(both[1], both[0].shape)
+    inside, outside = both
     gaps = inside - outside
     cells = []
     for quantity, one, other, gap in zip(named, inside, outside, gaps, strict=True):
@@ -259,29 +240,40 @@ def _cells(
         level, width = found.asked.level, high - low
         ends = interval_ends(one[:1], one[None, 1:], level, quantity.bounds)[:, 0]
         apart = interval_ends(gap[:1], gap[None, 1:], level, (-width, width))[:, 0]
+        status = UNDEFINED if np.isnan(one[0]) else MEASURED
         cells.append(
             Cell(
                 size.column, size.level, size.items, quantity.name, quantity.model,
                 float(one[0]), float(ends[0]), float(ends[1]), float(other[0]),
                 float(gap[0]), float(apart[0]), float(apart[1]),
                 chance(float(gap[0]), gap[1:]), float("nan"),
+                status if size.measured else SMALL,
             )
         )  # fmt: skip
     return cells
 
 
-def _adjusted(cells: list[Cell]) -> tuple[Cell, ...]:
-    """Fill in p-values that count all differences of the same quantity."""
+def _adjusted(cells: list[Cell], compared: list[frozenset[bytes]]) -> list[Cell]:
+    """Fill in p-values that count all differences of the same quantity, each once."""
     out = list(cells)
     for name in dict.fromkeys(one.quantity for one in cells):
-        rows = [k for k, one in enumerate(cells) if one.quantity == name]
-        for k, p in zip(rows, holm([cells[k].p for k in rows]), strict=True):
-            out[k] = cells[k]._replace(p_holm=float(p))
-    return tuple(out)
+        same: dict[tuple[str, frozenset[bytes]], list[int]] = {}
+        for k, (one, pair) in enumerate(zip(cells, compared, strict=True)):
+            if one.quantity == name and not np.isnan(one.p):
+                same.setdefault((one.model, pair), []).append(k)
+        adjusted = holm([cells[rows[0]].p for rows in same.values()])
+        for rows, p in zip(same.values(), adjusted, strict=True):
+            for k in rows:
+                out[k] = cells[k]._replace(p_holm=float(p))
+    return out
 
 
-def _cautions(cells: list[Cell]) -> list[str]:
-    number = sum(not np.isnan(one.p) for one in cells)
+def _cautions(cells: list[Cell], compared: list[frozenset[bytes]]) -> list[str]:
+    number = len({
+        (one.quantity, one.model, pair)
+        for one, pair in zip(cells, compared, strict=True)
+        if not np.isnan(one.p)
+    })  # fmt: skip
     if number < 2:
         return []
     return [

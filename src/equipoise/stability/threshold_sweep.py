@@ -1,11 +1,11 @@
 """What moves when the threshold moves: prevalence, values and ranks around a threshold.
 
 At each threshold of an even grid, from `reach` below to `reach` above, items whose probability
-is at least the threshold are positive, and every model is scored against these hard labels. All
-thresholds share one plan of redrawn items, so everything is paired.
+is at least the threshold (under a strict grid: more than it) are positive, and every model is
+scored against these hard labels. All thresholds share one plan of redrawn items, so everything
+is paired. A strict grid around one half moves the rule of the majority: more than half.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,13 +13,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, PerItem, listed
+from equipoise.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    PerItem,
+    choice,
+    require_number,
+    require_whole,
+    wrong_type,
+)
+from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
-from equipoise.metrics import DEFAULT
+from equipoise.evaluation.alignment import ON_MISSING
+from equipoise.evaluation.given import given_metrics, given_predictions
+from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
-from equipoise.ranks import spearman
+from equipoise.ranks import average_ranks, goodness, spearman
 from equipoise.resampling import Resampling
 from equipoise.stability._expert_sample import checked_probabilities
+from equipoise.stability._sweep_words import said, undefined
+
+TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +46,37 @@ class Grid:
     reach, steps
         How far to go on either side, and in how many steps.
     metrics
-        Names of metrics; their hard-label form is taken.
+        Metrics or their names; their hard-label form is taken.
     replicates, seed, level
         Of the redrawn items.
     progress
         Called as ``progress(done, all)`` after each threshold.
+    strict
+        Whether an item must exceed the threshold; else it must reach it.
+    on_missing
+        As in `equipoise.evaluation.Settings`.
     """
 
     reach: float = 0.15
     steps: int = 5
-    metrics: Sequence[str] = DEFAULT
+    metrics: Sequence[str | Metric] = DEFAULT
     replicates: int = 1000
     seed: int = 0
     level: float = 0.95
     progress: Callable[[int, int], None] | None = None
+    strict: bool = False
+    on_missing: str = "error"
 
     def __post_init__(self) -> None:
-        if not 0 < self.reach < 1 or self.steps < 1:
-            raise InputError(
-                "threshold sweep", f"reach {self.reach}, {self.steps} steps",
-                "a reach between 0 and 1, and at least 1 step", "0.15 and 5 are usual",
-            )  # fmt: skip
+        require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
+        require_number("threshold sweep, level", self.level, above=0, below=1, do="try 0.95")
+        require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
+        require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
+        require_whole("threshold sweep, seed", self.seed, do="try 0")
+        given_metrics(self.metrics)
+        choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
+        if not isinstance(self.strict, bool):
+            raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")
 
     def thresholds(self, centre: float) -> list[float]:
         """The grid; what lies outside of [0, 1] is left out."""
@@ -59,10 +84,22 @@ class Grid:
         return [float(centre + x) for x in steps if 0 <= centre + x <= 1]
 
 
+def called(values: PerItem, threshold: float, *, strict: bool = False) -> Bools:
+    """Which items are positive; probabilities that differ by rounding alone are equal.
+
+    Examples
+    --------
+    >>> called(np.array([0.4, 0.5, 0.6]), 0.5), called(np.array([0.5]), 0.5, strict=True)
+    (array([False,  True,  True]), array([False]))
+    """
+    return np.asarray(values > threshold + TIE if strict else values >= threshold - TIE)
+
+
 class Move(NamedTuple):
     """One model, metric and threshold.
 
-    `change` is the change of rank from the centre of the grid: above 0 when the model is worse.
+    `rank_low` and `rank_high` hold the rank in the redraws; `change` is the change of rank from
+    the centre of the grid: above 0 when the model is worse.
     """
 
     threshold: float
@@ -74,6 +111,8 @@ class Move(NamedTuple):
     low: float
     high: float
     rank: float
+    rank_low: float
+    rank_high: float
     change: float
 
 
@@ -83,8 +122,8 @@ class ThresholdSweep:
 
     Attributes
     ----------
-    centre, reach
-        The threshold, and how far it was moved.
+    centre, reach, strict
+        The threshold, how far it was moved, and whether an item must exceed it.
     moves
         One line per threshold, metric and model.
     agreement
@@ -97,6 +136,7 @@ class ThresholdSweep:
     reach: float
     moves: tuple[Move, ...]
     agreement: dict[tuple[float, str], float]
+    strict: bool = False
     notices: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -105,15 +145,8 @@ class ThresholdSweep:
 
     @property
     def finding(self) -> str:
-        """What the sweep comes to, as a sentence."""
-        shares = [one.prevalence for one in self.moves]
-        span = f"from {min(shares):.1%} to {max(shares):.1%}"
-        moved = sorted({one.model for one in self.moves if abs(one.change) > 1e-9})
-        ranks = f"the ranks of {listed(moved)} change" if moved else "no model changes its rank"
-        return (
-            f"As the threshold moves by {self.reach:g} around {self.centre:.3g}, the share of "
-            f"positives goes {span}, and {ranks}."
-        )
+        """What the sweep comes to by its first metric, as a sentence."""
+        return said(self.moves, self.centre, strict=self.strict)
 
 
 def threshold_sweep(
@@ -138,69 +171,99 @@ def threshold_sweep(
     """
     how = grid or Grid()
     values = checked_probabilities(probabilities, items)
-    if not 0 <= threshold <= 1:
+    do = "set one with expert_threshold, or choose it"
+    if not 0 <= require_number("threshold sweep, threshold", threshold, do=do) <= 1:
         raise InputError(
-            "threshold sweep", f"threshold {threshold}", "a number in [0, 1]",
-            "set one with expert_threshold, or choose it",
-        )  # fmt: skip
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+            "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
+        )
+    given = given_predictions(predictions)
     tried = how.thresholds(threshold)
-    done = []
-    for number, one in enumerate(tried, 1):
-        done.append(_scored(given, items, values, one, how))
-        if how.progress is not None:
-            how.progress(number, len(tried))
-    centre = done[int(np.argmin(np.abs(np.array(tried) - threshold)))]
-    moves = [m for t, e in zip(tried, done, strict=True) for m in _moves(t, values, e, centre)]
+    done = _scored(given, (items, values), tried, how)
+    ranks = [_ranks(one) for one in done]
+    middle = int(np.argmin(np.abs(np.array(tried) - threshold)))
+    centre = done[middle]
+    moves = [
+        move
+        for t, one, drawn in zip(tried, done, ranks, strict=True)
+        for move in _moves((t, called(values, t, strict=how.strict)), one, drawn, ranks[middle])
+    ]
     return ThresholdSweep(
-        centre=float(threshold), reach=how.reach, moves=tuple(moves),
+        centre=float(threshold), reach=how.reach, strict=how.strict, moves=tuple(moves),
         agreement={
-            (t, metric.name): float(spearman(centre.values[0, k, 0], e.values[0, k, 0]))
-            for t, e in zip(tried, done, strict=True)
-            for k, metric in enumerate(e.metrics)
+            (t, metric.name): float(spearman(centre.values[0, k, 0], one.values[0, k, 0]))
+            for t, one in zip(tried, done, strict=True)
+            for k, metric in enumerate(one.metrics)
         },
-        notices=_undefined(moves),
+        notices=(*_cut(tried, how), *undefined(moves), *centre.notices),
     )  # fmt: skip
 
 
 def _scored(
-    given: list[Predictions], items: Sequence[str], values: PerItem, threshold: float, how: Grid
-) -> Evaluation:
-    """Every model against the labels of one threshold."""
-    labels = Annotations(
-        kind="binary", items=tuple(items), classes=("negative", "positive"),
-        item=np.arange(len(items)), label=(values >= threshold - 1e-12).astype(np.intp),
-    )  # fmt: skip
+    given: list[Predictions],
+    truth: tuple[Sequence[str], PerItem],
+    tried: Sequence[float],
+    how: Grid,
+) -> list[Evaluation]:
+    """Every model against the labels of each threshold; equal labels are scored once."""
+    items, values = truth
     plan = Resampling(
         kind="items", items=tuple(items), replicates=how.replicates, seed=how.seed
     )
-    return evaluate(
-        given, labels, metrics=how.metrics, resampling=plan, settings=Settings(how.level)
+    known: dict[bytes, Evaluation] = {}
+    done = []
+    for number, threshold in enumerate(tried, 1):
+        label = called(values, threshold, strict=how.strict)
+        if label.tobytes() not in known:
+            labels = Annotations(
+                kind="binary", items=tuple(items), classes=("negative", "positive"),
+                item=np.arange(len(items)), label=label.astype(np.intp),
+            )  # fmt: skip
+            known[label.tobytes()] = evaluate(
+                given, labels, metrics=how.metrics, resampling=plan,
+                settings=Settings(how.level, on_missing=how.on_missing),
+            )  # fmt: skip
+        done.append(known[label.tobytes()])
+        if how.progress is not None:
+            how.progress(number, len(tried))
+    return done
+
+
+def _ranks(done: Evaluation) -> Floats:
+    """Ranks by hard labels, shape (metrics, models, 1 + replicates); the first of the data."""
+    every = np.concatenate([done.values[0, :, 0, :, None], done.replicates[0, :, 0]], axis=-1)
+    return np.stack(
+        [
+            average_ranks(goodness(one, metric.better))
+            for one, metric in zip(every, done.metrics, strict=True)
+        ]
     )
 
 
 def _moves(
-    threshold: float, values: PerItem, done: Evaluation, centre: Evaluation
+    at: tuple[float, Bools], done: Evaluation, ranks: Floats, before: Floats
 ) -> list[Move]:
-    positives = int((values >= threshold - 1e-12).sum())
-    before = {
-        (row.metric, row.model): row.rank for row in centre.table() if row.labels == "hard"
-    }
+    """All models and metrics at one threshold with its labels."""
+    lines = {(one.metric, one.model): one for one in done.table() if one.labels == "hard"}
+    here = (at[0], int(at[1].sum()), float(at[1].mean()))
+    moves = []
+    for k, metric in enumerate(done.metrics):
+        for m, model in enumerate(done.models):
+            line, place = lines[metric.name, model], ranks[k, m]
+            rank = Estimate(float(place[0]), place[1:], "rank")
+            moves.append(
+                Move(
+                    *here, metric.name, model, line.value, line.low, line.high,
+                    rank.value, *rank.interval(done.level), rank.value - float(before[k, m, 0]),
+                )
+            )  # fmt: skip
+    return moves
+
+
+def _cut(tried: Sequence[float], how: Grid) -> list[str]:
+    """Say so when the grid ends before it has gone all the way."""
+    if len(tried) == 2 * how.steps + 1:
+        return []
     return [
-        Move(
-            threshold, positives, positives / len(values), row.metric, row.model, row.value,
-            row.low, row.high, row.rank, row.rank - before[row.metric, row.model],
-        )
-        for row in done.table()
-        if row.labels == "hard"
-    ]  # fmt: skip
-
-
-def _undefined(moves: list[Move]) -> tuple[str, ...]:
-    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
-    if not gone:
-        return ()
-    return (
-        f"Metrics are undefined at thresholds {', '.join(f'{t:.3g}' for t in gone)}: all items "
-        "are of one class there, or too few are left.",
-    )
+        f"Thresholds are tried from {tried[0]:.3g} to {tried[-1]:.3g}: a step further lies "
+        "outside of 0 to 1."
+    ]

@@ -20,23 +20,33 @@ redrawing experts (``experts``), items within their bins (``items``), or both.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem, choice, frozen
-from equipoise.estimate import Estimate
+from equipoise.arrays import Floats, InputError, Ints, frozen, wrong_type
+from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
+from equipoise.evaluation.given import given_annotations
 from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.resampling import resample
 from equipoise.stability._expert_sample import ExpertSample, sampling_plan
+from equipoise.stability._threshold_rules import (
+    REDRAW,
+    RULES,
+    Rule,
+    Where,
+    fitted,
+    thresholds,
+)
 from equipoise.stability.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
 
 __all__ = [
+    "REDRAW",
+    "RULES",
     "ExpertSample",
     "Grid",
     "Rule",
@@ -46,50 +56,7 @@ __all__ = [
     "sampling_plan",
     "threshold_sweep",
 ]
-RULES = ("rise", "isotonic")
-REDRAW: Mapping[str, str] = {
-    "experts": "Experts were redrawn",
-    "items": "Items were redrawn within their bins",
-    "experts x items": "Experts, and items within their bins, were redrawn",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How a threshold is set, and how its doubt is measured.
-
-    Attributes
-    ----------
-    name
-        ``rise`` or ``isotonic``.
-    margin, share
-        The parameter of each; see above.
-    redraw, replicates, seed, level
-        What is redrawn, how often and from which seed, and the level of the interval.
-    """
-
-    name: str = "rise"
-    margin: float = 0.1
-    share: float = 0.5
-    redraw: str = "experts"
-    replicates: int = 1000
-    seed: int = 0
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        choice("threshold, rule", self.name, RULES)
-        choice("threshold, redraw", self.redraw, tuple(REDRAW))
-        shares = (self.margin, self.share, self.level)
-        if not (0 <= self.margin < 1 and 0 < self.share <= 1 and 0 < self.level < 1):
-            raise InputError(
-                "threshold, margin, share and level", f"{shares}", "numbers between 0 and 1",
-                "correct them",
-            )  # fmt: skip
-        if self.replicates < 1 or self.seed < 0:
-            raise InputError(
-                "threshold", f"{self.replicates} replicates, seed {self.seed}",
-                "at least 1, and a seed of at least 0", "1000 is usual",
-            )  # fmt: skip
+ENOUGH = 10  # experts whose redraws are not called few
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,6 +71,9 @@ class Threshold:
         How it was set.
     bin_mean, bin_items, bin_positives
         Per bin: mean probability, items the experts labelled, and positives among them.
+    fit_at, fit_share
+        What the threshold is read from: for ``isotonic`` the fitted share at each sampled
+        probability, for ``rise`` the share that each bin and all above it must exceed.
     notices
         What the user should know.
     """
@@ -114,10 +84,13 @@ class Threshold:
     bin_mean: Floats
     bin_items: Ints
     bin_positives: Ints
+    fit_at: Floats
+    fit_share: Floats
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("replicates", "bin_mean", "bin_items", "bin_positives"):
+        bins = ("bin_mean", "bin_items", "bin_positives")
+        for name in ("replicates", *bins, "fit_at", "fit_share"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
@@ -131,34 +104,56 @@ class Threshold:
         return float(np.isclose(self.replicates, self.value, rtol=0, atol=1e-12).mean())
 
     def rows(self) -> list[dict[str, Any]]:
-        """One line per bin."""
+        """One line per bin; the interval of the share is Wilson's."""
         columns = zip(self.bin_mean, self.bin_items, self.bin_positives, strict=True)
+        lines = []
+        for number, (mean, items, positives) in enumerate(columns):
+            share, low, high = math.nan, math.nan, math.nan
+            if items:
+                share = positives / items
+                low, high = wilson(float(positives), float(items), self.rule.level)
+            lines.append(
+                {
+                    "bin": number,
+                    "mean probability": float(mean),
+                    "items": int(items),
+                    "positives": int(positives),
+                    "share of positives": float(share),
+                    "low": low,
+                    "high": high,
+                }
+            )
+        return lines
+
+    def chosen(self) -> list[dict[str, Any]]:
+        """Every threshold that the replicates set, from below, and how often; nan is none."""
+        known = np.round(self.replicates, 12)
+        values, times = np.unique(known, return_counts=True)
+        shares = times / len(known)
         return [
-            {
-                "bin": number,
-                "mean probability": float(mean),
-                "items": int(items),
-                "positives": int(positives),
-                "share of positives": positives / items if items else math.nan,
-            }
-            for number, (mean, items, positives) in enumerate(columns)
+            {"threshold": float(v), "share": float(n)}
+            for v, n in zip(values, shares, strict=True)
         ]
 
     @property
     def finding(self) -> str:
         """The threshold as a sentence."""
         if math.isnan(self.value):
-            return "The experts' labels set no threshold: " + (
-                "the share of positives does not rise with the probability."
-                if self.rule.name == "rise"
-                else f"the share of positives never reaches {self.rule.share:g}."
-            )
+            return f"The experts' labels set no threshold: {self._why()}."
         low, high = ("undefined" if math.isnan(x) else f"{x:.3f}" for x in self.interval)
         return (
             f"Experts call an item positive from a probability of {self.value:.3f} "
             f"[{low}, {high}]. {REDRAW[self.rule.redraw]}, and the threshold stayed the same "
             f"in {self.stays:.0%} of {len(self.replicates):,} replicates."
         )
+
+    def _why(self) -> str:
+        """Say why there is no threshold."""
+        if self.rule.name == "isotonic":
+            return f"the share of positives never reaches {self.rule.share:g}"
+        if (self.bin_items > 0).sum() < 2:
+            return "with one bin there is nothing below it to rise from"
+        return f"the share of positives does not rise by {self.rule.margin:g} and stay there"
 
 
 def expert_threshold(
@@ -176,25 +171,41 @@ def expert_threshold(
         How the threshold is set, and what is redrawn for its interval.
     """
     how = rule or Rule()
-    question, notices = _asked(plan, votes)
+    if not isinstance(plan, ExpertSample):
+        raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
+    question, notices = _asked(plan, given_annotations(votes))
     row = {name: number for number, name in enumerate(plan.items)}
     place = np.array([row[name] for name in question.items])
-    bins, probability = plan.bin[place], plan.probability[place]
+    where: Where = (plan.bin[place], plan.probability[place])
     hard = (question.shares[0] > HALF).astype(np.float64)
     once = np.ones((len(hard), 1))
-    value = _thresholds((bins, probability), hard[:, None], once, plan, how)[0]
-    labels, counts = _redrawn(question, votes, bins, how)
-    replicates = _thresholds((bins, probability), labels, counts, plan, how)
+    value = thresholds(how.parameter, where, hard[:, None], once, plan)[0]
+    labels, counts = _redrawn(question, votes, where[0], how)
+    replicates = thresholds(how.parameter, where, labels, counts, plan)
+    fit_at, fit_share = fitted(how.parameter, where, hard, plan)
     number = len(plan.bin_mean)
     return Threshold(
         value=float(value),
         replicates=replicates,
         rule=how,
         bin_mean=plan.bin_mean,
-        bin_items=np.bincount(bins, minlength=number),
-        bin_positives=np.bincount(bins, hard, number).astype(np.int64),
-        notices=(*notices, *_undefined(replicates)),
+        bin_items=np.bincount(where[0], minlength=number),
+        bin_positives=np.bincount(where[0], hard, number).astype(np.int64),
+        fit_at=fit_at,
+        fit_share=fit_share,
+        notices=(*notices, *_few(votes, how), *_undefined(replicates)),
     )
+
+
+def _few(votes: Annotations, how: Rule) -> list[str]:
+    """Warn of an interval from a handful of experts."""
+    number = len(votes.annotators or ())
+    if not how.redraw.startswith("experts") or number >= ENOUGH:
+        return []
+    return [
+        f"The interval of the threshold redraws {number} experts: as a statement about other "
+        "experts it is too narrow."
+    ]
 
 
 def _undefined(replicates: Floats) -> list[str]:
@@ -214,7 +225,8 @@ def _asked(plan: ExpertSample, votes: Annotations) -> tuple[Question, tuple[str,
     if len(votes.tasks) > 1 or len(question.classes) > 1:
         raise InputError(
             "experts' votes", f"{len(votes.tasks)} tasks, classes {votes.classes}",
-            "one yes/no question", "choose a class with against(...)",
+            "one yes/no question",
+            "ask about one class: --positive CLASS, in Python Annotations.against",
         )  # fmt: skip
     known = set(plan.items)
     keep = np.array([name in known for name in question.items])
@@ -223,10 +235,11 @@ def _asked(plan: ExpertSample, votes: Annotations) -> tuple[Question, tuple[str,
             "experts' votes", "no item of the sample", "votes on the items of the plan",
             "check the ids",
         )  # fmt: skip
+    outside, missing = int((~keep).sum()), len(plan.items) - int(keep.sum())
     notices = []
-    if not keep.all():
-        notices.append(f"Left aside votes on {int((~keep).sum()):,} items outside the sample.")
-    missing = len(plan.items) - int(keep.sum())
+    if outside:
+        doubt = " (was it drawn with other bins, another seed?)" if missing else ""
+        notices.append(f"Left aside votes on {outside:,} items outside the sample{doubt}.")
     if missing:
         notices.append(f"{missing:,} items of the sample have no expert vote yet.")
     return question.kept(keep), tuple(notices)
@@ -252,44 +265,3 @@ def _redrawn(
             even = np.full(len(rows), 1 / len(rows))
             counts[rows] *= random.multinomial(len(rows), even, width).T
     return labels, counts
-
-
-def _thresholds(
-    where: tuple[Ints, PerItem], labels: Floats, counts: Floats, plan: ExpertSample, how: Rule
-) -> Floats:
-    """Threshold in each replicate, shape (replicates,)."""
-    bins, probability = where
-    if how.name == "isotonic":
-        pairs = zip(labels.T, counts.T, strict=True)
-        return np.array([_crossing(probability, y, n, how.share) for y, n in pairs])
-    member = (np.arange(len(plan.bin_mean))[:, None] == bins).astype(np.float64)
-    number = member @ counts
-    share = np.where(
-        number > 0, member @ (labels * counts) / np.maximum(number, 1e-300), np.nan
-    )
-    return np.array([_rise(one, plan.bin_mean, how.margin) for one in share.T])
-
-
-def _rise(share: Floats, mean: Floats, margin: float) -> float:
-    """Mean probability of the bin where positives start to rise; bins without items pass."""
-    known = np.flatnonzero(~np.isnan(share))
-    seen = share[known]
-    for spot in range(1, len(seen)):
-        if (seen[spot:] > seen[:spot].mean() + margin + 1e-12).all():
-            return float(mean[known[spot]])
-    return math.nan
-
-
-def _crossing(probability: PerItem, label: Floats, count: Floats, share: float) -> float:
-    """Smallest probability whose isotonic share of positives is at least `share`."""
-    from scipy.optimize import isotonic_regression
-
-    kept = count > 0
-    if not kept.any():
-        return math.nan
-    values, code = np.unique(probability[kept], return_inverse=True)
-    weight = np.bincount(code, count[kept])
-    mean = np.bincount(code, count[kept] * label[kept]) / weight
-    fitted = isotonic_regression(mean, weights=weight).x
-    above = np.flatnonzero(fitted >= share - 1e-12)
-    return float(values[above[0]]) if len(above) else math.nan

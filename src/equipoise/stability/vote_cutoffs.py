@@ -6,7 +6,7 @@ replicate. A cut-off that no item reaches has no items: a value that is undefine
 
 References
 ----------
-Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, section 3.4.
+Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, appendix J.
 
 Examples
 --------
@@ -31,10 +31,14 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
+from equipoise.metrics import titled
 from equipoise.ranks import average_ranks, goodness, spearman
 from equipoise.stability._asked import How, asked
+from equipoise.stability._shifts import not_finite
 from equipoise.stability._subject import Given, Study, freeze, mean_over_tasks, shown, study
+from equipoise.stability._words import percent
 
+ALL = ("on all items", "on these")
 CUTOFFS = (1, 3, 5, 7, 10, 15)
 
 
@@ -46,6 +50,8 @@ class VoteCutoffs:
     ----------
     task, metric, labels, models, level
         What was scored, and the level of the intervals.
+    full
+        Value of each model on all items, shape (models,).
     cutoffs, items, coverage
         Fewest votes, how many items have as many (summed over tasks), and which share.
     values, low, high
@@ -63,6 +69,7 @@ class VoteCutoffs:
     labels: str
     models: tuple[str, ...]
     level: float
+    full: Floats
     cutoffs: tuple[int, ...]
     items: Ints
     coverage: Floats
@@ -83,23 +90,27 @@ class VoteCutoffs:
     def finding(self) -> str:
         """What came out, as a sentence."""
         usable = [
-            c
-            for c, items in enumerate(self.items)
-            if items < self.items.max() and not np.isnan(self.change[c]).any()
-        ]
+            c for c, share in enumerate(self.coverage)
+            if 0 < share < 1 and np.isfinite(self.change[c]).any()
+        ]  # fmt: skip
         if not usable:
             return (
                 "No cut-off leaves out some of the items and keeps others that can be scored."
             )
         last = usable[-1]
-        far = self.change[last]
-        m = int(np.argmax(np.abs(far)))
+        far, where = self.change[last], f" ({self.task})" if self.task else ""
+        m = int(np.argmax(np.where(np.isfinite(far), np.abs(far), -1.0)))
         apart = (self.change_low[last] > 0) | (self.change_high[last] < 0)
+        number = int(np.isfinite(far).sum())
+        odd = not_finite(self.full, self.values[last : last + 1], self.models, ALL)
         return (
-            f"With at least {self.cutoffs[last]} votes per item ({self.coverage[last]:.0%} of "
-            f"the items) {self.metric} changes by at most {shown(abs(far[m]))} "
-            f"({self.models[m]}); the intervals of {int(apart.sum())} of {len(far)} models' "
-            "changes exclude zero, not adjusted for how many were looked at."
+            f"With at least {self.cutoffs[last]} votes per item "
+            f"({percent(self.coverage[last])} of the items) "
+            f"{titled(self.metric, self.labels)}{where} changes by at most "
+            f"{shown(abs(far[m]))} ({self.models[m]}); "
+            + "".join(f"{one}; " for one in odd)
+            + f"the intervals of {int(apart.sum())} of {number} models' changes exclude zero, "
+            "not adjusted for how many were looked at."
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -169,6 +180,7 @@ def vote_cutoffs(
         labels=found.asked.labels,
         models=found.models,
         level=found.asked.level,
+        full=full,
         cutoffs=steps,
         items=items,
         coverage=items / sum(len(size) for size in sizes),
@@ -186,7 +198,9 @@ def vote_cutoffs(
 
 def _checked(cutoffs: Sequence[int]) -> tuple[int, ...]:
     steps = tuple(cutoffs) if isinstance(cutoffs, Sequence) else ()
-    whole = all(isinstance(k, int | np.integer) and k >= 1 for k in steps)
+    whole = all(
+        isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1 for k in steps
+    )
     if not steps or not whole or list(steps) != sorted(set(steps)):
         raise InputError(
             "vote_cutoffs, cutoffs", f"{cutoffs!r}",

@@ -1,0 +1,171 @@
+"""Which two models `compare` was asked about, and the study they share.
+
+Two models of one study; or one model of each of two evaluations, whose items, votes and
+question must be the same, because differences are paired item by item.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from equipoise.arrays import InputError, listed
+from equipoise.cli._stability_options import Given, given
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.predictions import Predictions
+
+FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
+NAMED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
+NUMBERS = ("value", "rank", "count", "weight")
+
+
+class Named(NamedTuple):
+    """What was named: runs and models, in their order; None where a run has one model."""
+
+    runs: tuple[Path, ...]
+    models: tuple[str | None, str | None]
+
+
+def named(words: list[str], options: dict[str, Any]) -> Named:
+    """Read the words: models, or folders of evaluations and models."""
+    apart = options["annotations"] is None and options["dataset"] is None
+    held = [apart and _holds_run(word) for word in words]
+    if len(words) == 2 and all(held):
+        return Named((Path(words[0]), Path(words[1])), (None, None))
+    if len(words) == 2 and not any(held):
+        return Named((), (words[0], words[1]))
+    if len(words) == 3 and not held[2]:
+        return Named((Path(words[0]),), (words[1], words[2]))
+    if len(words) == 4:
+        return Named((Path(words[0]), Path(words[2])), (words[1], words[3]))
+    got = " ".join(words) if len(words) < 5 else f"{len(words)} names"
+    raise typer.BadParameter(f"got {got}, expected two models: {FORMS}", param_hint="A B")
+
+
+def paired(asked: Named, options: dict[str, Any]) -> tuple[tuple[str, str], Given]:
+    """The names of the two models and the study that holds both."""
+    if len(asked.runs) < 2:
+        first, second = asked.models
+        return (str(first), str(second)), given(asked.runs[0] if asked.runs else None, options)
+    sides = [given(run, options) for run in asked.runs]
+    _require_same(asked.runs, sides)
+    names = [
+        _model(run, side, name)
+        for run, side, name in zip(asked.runs, sides, asked.models, strict=True)
+    ]
+    pair = (names[0], names[1])
+    if names[0] == names[1]:
+        pair = (f"{names[0]} ({asked.runs[0]})", f"{names[1]} ({asked.runs[1]})")
+    both = tuple(
+        replace(one, model=new)
+        for side, old, new in zip(sides, names, pair, strict=True)
+        for one in side.predictions
+        if one.model == old
+    )
+    if options["on_missing"] != "drop":
+        _require_scored(pair, both)
+    a, b = sides
+    return pair, a._replace(
+        predictions=both,
+        metrics=_metrics(asked.runs, sides),
+        inputs=tuple({str(one): one for one in (*a.inputs, *b.inputs)}.values()),
+        name=f"{asked.runs[0].name}, {asked.runs[1].name}",
+        notices=tuple(dict.fromkeys((*a.notices, *b.notices))),
+        resample=a.resample if a.resample == b.resample else None,
+    )
+
+
+def _holds_run(word: str) -> bool:
+    from equipoise.run.folder import HEADER
+
+    return (Path(word) / HEADER).is_file()
+
+
+def _model(run: Path, side: Given, name: str | None) -> str:
+    """The model that was named, or the only one of a run."""
+    from equipoise.arrays import nearest
+
+    known = list(dict.fromkeys(one.model for one in side.predictions))
+    if name is None and len(known) > 1:
+        raise InputError(
+            f"{run}", f"{len(known)} models ({listed(known)})", "one to compare",
+            f"name one after each folder: compare {run} {known[0]} RUN_B B, or two models of "
+            f"it: compare {run} {known[0]} {known[1]}",
+        )  # fmt: skip
+    if name is not None and name not in known:
+        raise InputError(
+            f"{run}, model",
+            f"{name!r}",
+            f"one of {listed(known, most=8)}",
+            nearest(name, known),
+        )
+    return known[0] if name is None else name
+
+
+def _metrics(runs: tuple[Path, ...], sides: list[Given]) -> list[str]:
+    """Metrics of both evaluations."""
+    common = [name for name in sides[0].metrics if name in sides[1].metrics]
+    if not common:
+        first, second = (", ".join(side.metrics) for side in sides)
+        raise InputError(
+            f"{runs[0]} and {runs[1]}", f"no metric in common ({first}; {second})",
+            "one by which to compare", "name it: --metric auroc",
+        )  # fmt: skip
+    return common
+
+
+def _require_same(runs: tuple[Path, ...], sides: list[Given]) -> None:
+    """Refuse to pair models that were judged on different items, votes or questions."""
+    a, b = (side.annotations for side in sides)
+    got = _unlike(a, b)
+    if got:
+        raise InputError(
+            f"{runs[0]} and {runs[1]}", got,
+            "the same items, votes and question: differences are paired item by item",
+            "evaluate both models with the same annotations and options",
+        )  # fmt: skip
+
+
+def _unlike(a: "Annotations", b: "Annotations") -> str:
+    """What differs between two tables, in words; nothing if they say the same."""
+    if set(a.items) != set(b.items):
+        shared = len(set(a.items) & set(b.items))
+        return f"different items ({len(a.items):,} and {len(b.items):,}, {shared:,} in both)"
+    for what in ("kind", "classes", "tasks"):
+        ours, theirs = getattr(a, what), getattr(b, what)
+        if ours != theirs:
+            shown = [one if what == "kind" else listed(one) for one in (ours, theirs)]
+            return f"different {what} ({shown[0]}; {shown[1]})"
+    same = len(a) == len(b) and _votes(a) == _votes(b)
+    return "" if same else "the same items with different votes"
+
+
+def _votes(table: "Annotations") -> list[tuple[Any, ...]]:
+    """Every vote by the names behind its codes, in an order of its own."""
+    columns: list[list[Any]] = []
+    for codes, names in NAMED.items():
+        coded = getattr(table, codes)
+        known = getattr(table, names)
+        columns.append([""] * len(table) if coded is None else [known[k] for k in coded])
+    for name in NUMBERS:
+        column = getattr(table, name)
+        columns.append([0.0] * len(table) if column is None else column.tolist())
+    return sorted(zip(*columns, strict=True))
+
+
+def _require_scored(pair: tuple[str, str], both: "tuple[Predictions, ...]") -> None:
+    """Refuse models that scored different items, unless that was asked for."""
+    first, second = (
+        {(one.task, item) for one in both if one.model == name for item in one.items}
+        for name in pair
+    )
+    if first != second:
+        raise InputError(
+            f"{pair[0]} and {pair[1]}",
+            f"different items were scored ({len(first):,} and {len(second):,}, "
+            f"{len(first & second):,} by both)",
+            "the same items: differences are paired", "score them all, or --on-missing drop",
+        )  # fmt: skip

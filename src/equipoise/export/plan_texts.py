@@ -1,0 +1,140 @@
+"""Plan texts: the tables, methods and references of a plan, from its facts.
+
+Only what was run is said, and only its sources are cited.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.export.references import bibtex
+from equipoise.export.tables import table_texts
+
+Facts = Mapping[str, Any]
+ENTRIES = {
+    "roe": """@article{roe_metz,
+  title  = {Variance-Component Modeling in the Analysis of Receiver Operating Characteristic
+            Index Estimates},
+  author = {Roe, Cheryl A. and Metz, Charles E.},
+  journal = {Academic Radiology},
+  volume = {4}, number = {8}, pages = {587--600}, year = {1997},
+}""",
+    "owen": """@article{owen_bivariate_normal,
+  title  = {Tables for Computing Bivariate Normal Probabilities},
+  author = {Owen, Donald B.},
+  journal = {The Annals of Mathematical Statistics},
+  volume = {27}, number = {4}, pages = {1075--1090}, year = {1956},
+}""",
+}
+TABLES = ("designs", "power", "grid", "contours", "components", "intervals")
+
+
+def plan_texts(facts: Facts) -> dict[str, str]:
+    """Text of every table, of the methods and of the references, by the path of the file.
+
+    Parameters
+    ----------
+    facts
+        What `equipoise.run.planning.plan_facts` returns.
+    """
+    texts: dict[str, str] = {}
+    for name in TABLES:
+        if facts[name]:
+            texts |= table_texts(f"plan_{name}", facts[name])
+    if facts["goal"] == "ranking":
+        texts |= table_texts("plan_pairs", facts["pairs"])
+    found = facts["next"]
+    if found is not None:
+        texts |= table_texts("plan_next", found["rows"])
+    texts["methods.md"] = plan_methods(facts) + "\n"
+    used = bibtex([facts["metric"]["name"], "items"])
+    own = ["roe", *([] if found is None else ["owen"])]
+    texts["references.bib"] = "\n".join([used, *(f"{ENTRIES[key]}\n" for key in own)])
+    return texts
+
+
+def plan_methods(facts: Facts) -> str:
+    """Say in the words of a methods section how the study was planned."""
+    parts = [_pilot(facts), _size(facts), *_checked(facts), *_next(facts)]
+    parts.append(f"Computed with equipoise {facts['equipoise']}.")
+    return " ".join(parts)
+
+
+def _pilot(facts: Facts) -> str:
+    """The data, and how the variance was split."""
+    pilot, task = facts["pilot"], facts["settings"]["task"]
+    what = (
+        f"the order of {len(facts['models'])} models"
+        if facts["goal"] == "ranking"
+        else f"the difference of {facts['hardest']['a']} and {facts['hardest']['b']}"
+    )
+    known = facts["components"][1]["pilot"] is not None
+    split = (
+        "was split into what items and what single votes add, estimated by the jackknife over "
+        "items and from the votes of one item against each other; what leaning annotators add "
+        "was estimated apart"
+        if known
+        else "was estimated by the jackknife over items; without two votes on any item, what "
+        "single votes add was not told apart"
+    )
+    each = f"{pilot['votes_per_item']:.3g} vote{'' if pilot['votes_per_item'] == 1 else 's'}"
+    title = facts["metric"]["title"]
+    return (
+        f"We planned a study of {what} by {title} with soft labels (the mean vote)"
+        f"{f' for {task}' if task else ''} from a pilot of {pilot['items']:,} items with "
+        f"{each} each. The variance of the paired difference {split}."
+    )
+
+
+def _size(facts: Facts) -> str:
+    """What was asked, and what came out."""
+    how, best = facts["settings"], facts["recommended"]
+    if best is None:
+        return str(facts["finding"])
+    given = how["difference"]
+    level, power = f"{100 * how['level']:g} %", f"{100 * how['power']:g} %"
+    plural = "s" if best["votes_per_item"] > 1 else ""
+    aim = "the difference found in the pilot" if given is None else f"a difference of {given:g}"
+    each = (
+        f"for every pair of neighbours, each with a chance of {100 * how['pair_power']:.4g} % "
+        f"so that all are with at least {power}"
+        if facts["goal"] == "ranking"
+        else f"with a chance of {power}"
+    )
+    few = [f"{one['a']} and {one['b']}" for one in facts["pairs"] if one["state"] != "planned"]
+    rest = f" No size could be planned for {'; '.join(few)}." if few else ""
+    return (
+        f"The size was chosen so that the {level} interval of {aim} lies above 0 {each}, by "
+        f"the normal approximation; this takes {best['items']:,} items with "
+        f"{best['votes_per_item']} vote{plural} each.{rest}"
+    )
+
+
+def _checked(facts: Facts) -> list[str]:
+    """How designs were checked, if they were."""
+    how = facts["settings"]
+    done = [one for one in facts["designs"] if one["simulated"] is not None]
+    if not done:
+        return []
+    numbers = [one["votes_per_item"] for one in done]
+    votes = ", ".join(map(str, numbers)) + (" vote" if numbers == [1] else " votes")
+    return [
+        f"Designs with {votes} per item were checked by {how['simulations']:,} studies "
+        f"simulated from the items and votes of the pilot (seed {how['seed']})."
+    ]
+
+
+def _next(facts: Facts) -> list[str]:
+    """How the items to annotate next were chosen, if they were."""
+    found = facts["next"]
+    if found is None:
+        return []
+    by = (
+        "the expected fall of the variance of the difference"
+        if found["goal"] == "pair"
+        else "the expected fall of the number of neighbouring models that two redraws of all "
+        "voters' shares put in different order"
+    )
+    return [
+        f"Items for further annotation were ranked by {by} through one more vote, with a "
+        "Dirichlet law (one imagined vote per class) for the shares of each item."
+    ]

@@ -1,0 +1,189 @@
+"""`equipoise audit` as a user meets it."""
+
+import csv
+import json
+import sys
+from io import StringIO
+
+import numpy as np
+import pytest
+
+from equipoise import cli
+from equipoise.stability.audit import Pool, audit
+
+NUMBERS = ("--found", "120", "--audited", "150", "--positives", "3", "--unaudited", "4850")
+AGAIN = ("audited.csv", "--size", "first=500", "--size", "second=300", "-a", "votes.csv", "-p",
+         "scores.csv", "--replicates", "30")  # fmt: skip
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    """Run one verb in this process; returns exit code, output and messages."""
+    monkeypatch.setenv("COLUMNS", "140")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
+        code = cli.run()
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A benchmark of 60 items, and 50 audited ones of two pools."""
+    random = np.random.default_rng(8)
+    lines = {
+        "votes.csv": ["item,annotator,label"],
+        "audited.csv": ["item,pool,annotator,label"],
+        "scores.csv": ["item,good,poor"],
+    }
+    for k in range(110):
+        yes = random.random() < (0.4 if k < 60 else 0.2)
+        name = f"i{k}"
+        for person in "xyz":
+            vote = int(yes ^ (random.random() < 0.05))
+            if k < 60:
+                lines["votes.csv"].append(f"{name},{person},{vote}")
+            else:
+                pool = "first" if k < 90 else "second"
+                lines["audited.csv"].append(f"{name},{pool},{person},{vote}")
+        noise = [yes + random.normal(0, s) for s in (0.4, 1.2)]
+        lines["scores.csv"].append(f"{name}," + ",".join(f"{one:.3f}" for one in noise))
+    for name, own in lines.items():
+        (tmp_path / name).write_text("\n".join(own) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_numbers_alone_are_enough(equipoise):
+    code, out, said = equipoise("audit", *NUMBERS)
+    assert code == 0, said
+    assert audit([Pool("pool", 150, 3, 5000)], 120).finding in " ".join(out.split())
+    code, out, _ = equipoise("audit", *NUMBERS, "--json")
+    row = json.loads(out)["audit"]["rows"][0]
+    assert code == 0 and row["size"] == 5000 and row["share"] == 0.02
+
+
+def test_several_pools_as_in_the_published_audit(equipoise):
+    """CleanPatrick, table 3."""
+    pools = ("--pool", "pHash,150,0,5000", "--pool", "SSIM,150,0,5000", "--pool",
+             "ViT-T,150,26,5000")  # fmt: skip
+    code, out, said = equipoise("audit", "--found", 4000, *pools, "--infinite")
+    assert code == 0, said
+    assert "0.0% [0.0%, 2.5%]" in out and "17.3% [12.1%, 24.2%]" in out
+
+
+def majority(path):
+    votes = {}
+    for row in csv.DictReader(StringIO(path.read_text())):
+        votes.setdefault((row.get("pool"), row["item"]), []).append(int(row["label"]))
+    return {key: np.mean(own) > 0.5 for key, own in votes.items()}
+
+
+def test_a_file_is_counted_by_majority_and_found_comes_from_the_votes(study, equipoise):
+    code, out, said = equipoise("audit", *AGAIN, "--json")
+    assert code == 0, said
+    facts = json.loads(out)
+    hard = majority(study / "audited.csv")
+    rows = {row["pool"]: row for row in facts["audit"]["rows"]}
+    for name, size, number in (("first", 500, 30), ("second", 300, 20)):
+        yes = sum(one for (pool, _), one in hard.items() if pool == name)
+        assert rows[name]["positives"] == yes
+        assert (rows[name]["audited"], rows[name]["size"]) == (number, size)
+    assert facts["audit"]["found"] == sum(majority(study / "votes.csv").values())
+    assert facts["reevaluation"]["items"] == {"before": 60, "audited": 50, "stand_for": 800}
+    assert {row["model"] for row in facts["reevaluation"]["rows"]} == {"good", "poor"}
+    assert equipoise("audit", *AGAIN, "--json")[1] == out
+    assert (
+        json.loads(equipoise("audit", *AGAIN, "--found", 7, "--json")[1])["audit"]["found"] == 7
+    )
+
+
+def test_before_and_after_are_printed_and_written(study, equipoise):
+    words = ("audit", *AGAIN, "--metric", "auroc,average_precision", "--out", "a")
+    code, out, said = equipoise(*words)
+    assert code == 0, said
+    for told in ("With the audited items", "50 audited items standing for 800", "reweighed"):
+        assert told in out
+    record = json.loads((study / "a/audit.json").read_text())
+    there = {str(p.relative_to(study / "a")) for p in (study / "a").rglob("*") if p.is_file()}
+    assert there == set(record["files"])
+    assert {"figures/audit-pools.svg", "figures/audit-auroc.svg", "tables/pools.md"} <= there
+    assert {"tables/reevaluation.csv", "tables/retrieval.tex", "report.html"} <= there
+    assert "wilson_interval" in (study / "a/references.bib").read_text()
+    assert "2 models were scored again by AUROC" in (study / "a/methods.md").read_text()
+    assert {one["name"] for one in record["inputs"]} == {
+        "audited.csv",
+        "votes.csv",
+        "scores.csv",
+    }
+    whole = {name: (study / "a" / name).read_bytes() for name in there}
+    assert equipoise(*words)[0] == 1
+    assert equipoise(*words, "--overwrite")[0] == 0
+    assert {name: (study / "a" / name).read_bytes() for name in there} == whole
+
+
+def test_a_file_without_pools_is_one_pool_and_columns_may_have_other_names(study, equipoise):
+    text = (study / "audited.csv").read_text()
+    (study / "other.csv").write_text(text.replace("item,pool", "item,source"))
+    code, out, _ = equipoise("audit", "other.csv", "--size", 900, "--found", 9, "--json")
+    (row,) = json.loads(out)["audit"]["rows"]
+    assert code == 0 and (row["pool"], row["audited"]) == ("pool", 50)
+    words = ("audit", "other.csv", "--columns", "pool=source", "--size", 900, "--found", 9)
+    code, out, said = equipoise(*words, "--json")
+    assert code == 0, said
+    assert [row["pool"] for row in json.loads(out)["audit"]["rows"]] == ["first", "second"]
+
+
+def test_pools_are_read_from_parquet_and_answers_asked_about(study, equipoise):
+    from pyarrow import csv as arrow
+    from pyarrow import parquet
+
+    wanted = equipoise("audit", *AGAIN, "--json")[1]
+    parquet.write_table(arrow.read_csv("audited.csv"), "audited.parquet")
+    assert equipoise("audit", "audited.parquet", *AGAIN[1:], "--json")[1] == wanted
+    for name in ("audited.csv", "votes.csv"):
+        text = (study / name).read_text()
+        text = text.replace(",1\n", ",yes\n").replace(",0\n", ",no\n")
+        (study / name).write_text(text.replace(",no\n", ",uncertain\n", 3))
+    code, _, said = equipoise("audit", *AGAIN)
+    assert code == 1 and "--positive CLASS" in said
+    code, out, said = equipoise("audit", *AGAIN, "--positive", "yes", "--json")
+    assert code == 0, said
+    assert json.loads(out)["audit"] == json.loads(wanted)["audit"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "exit_code"),
+    [
+        (("--found", "3"), "expected one of FILE, --audited and --pool", 1),
+        (("--found", "3", "--audited", "9"), "add --positives --unaudited", 1),
+        (NUMBERS[2:], "no --found", 1),
+        (("--found", "1", "--audited", "1", "--positives", "2", "--unaudited", "3"),
+         "2 of 1 audited", 1),
+        (("--found", "nan", *NUMBERS[2:]), "a valid integer", 2),
+        (("--found", "1.5", *NUMBERS[2:]), "a valid integer", 2),
+        ((*NUMBERS, "--level", "a"), "a valid number", 2),
+        ((*NUMBERS, "--pool", "a,1,0,3"), "--audited and --pool", 1),
+        (("--found", "3", "--pool", "a,1,3"), "expected NAME,AUDITED,POSITIVES,SIZE", 2),
+        (("audited.csv", "--found", "3"), "add --size first=NUMBER", 1),
+        (("audited.csv", "--found", "3", "--size", "10"), "of 30 audited, of 10", 1),
+        (("audited.csv", "--found", "3", "--size", "900,frist=3"), "of which nothing", 1),
+        (("audited.csv", "--found", "3", "--size", "many"), "expected POOL=NUMBER", 2),
+        ((*NUMBERS, "-p", "scores.csv"), "not both FILE and -a", 1),
+        ((*NUMBERS, "-a", "votes.csv"), "got both --found and -a", 2),
+        ((*AGAIN, "--metric", "expected_calibration_error"), "takes no weights", 1),
+        ((*AGAIN[:6], "audited.csv", *AGAIN[7:]), "items that were not retrieved", 1),
+        ((*AGAIN, "--labels", "firm"), "one of hard, soft", 2),
+    ],
+)  # fmt: skip
+def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(
+    study, equipoise, words, told, exit_code
+):
+    before = sorted(study.iterdir())
+    code, out, said = equipoise("audit", *words)
+    assert code == exit_code, said
+    assert told in " ".join(said.replace("│", " ").split()) and not out
+    assert sorted(study.iterdir()) == before

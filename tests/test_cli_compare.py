@@ -1,0 +1,231 @@
+"""`equipoise compare` and `report --export` as a user meets them."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from tests.cli_sample import FILES, QUICK, caller, flat, write_study
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_study(tmp_path)
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+def evaluated(equipoise, out="run", *words):
+    asked = words or FILES
+    code, _, said = equipoise("evaluate", *asked, "--replicates", 20, "--json", "--out", out)
+    assert code == 0, said
+
+
+def table(path):
+    return list(csv.DictReader(StringIO(path.read_text())))
+
+
+def one_model(name, source="good", items=40):
+    """A file with the scores of one model of the study."""
+    rows = table(Path("scores.csv"))[:items]
+    lines = [f"item,{name}", *(f"{row['item']},{row[source]}" for row in rows)]
+    path = Path(f"{name}-{source}.csv")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.usefixtures("study")
+def test_two_models_fit_on_one_screen(equipoise):
+    code, out, said = equipoise("compare", "good", "[weak]", *FILES, *QUICK)
+    assert code == 0, said
+    for words in ("By soft AUROC good is better than [weak] by", "good minus [weak]",
+                  "P(better): share of redraws in which good is better than [weak]",
+                  "changed votes", "The experts' view", "worth"):  # fmt: skip
+        assert words in out, words
+    assert len(out.splitlines()) < 45
+    assert "Resampling: panel" in said
+    evaluated(equipoise)
+    code, out, said = equipoise("compare", "run", "good", "[weak]", *QUICK, "--json")
+    facts = json.loads(out)
+    assert code == 0 and len(facts["differences"]) == 4
+    assert facts["differences"][0]["a"] == "good"
+    assert "Resampling: panel, as in the evaluation." in said
+
+
+@pytest.mark.usefixtures("study")
+def test_lower_is_better_is_marked(equipoise):
+    text = Path("scores.csv").read_text().splitlines()
+    rows = [line.split(",") for line in text]
+    squashed = [
+        [row[0], *(f"{min(max(float(x) / 8 + 0.5, 0), 1)}" for x in row[1:])]
+        for row in rows[1:]
+    ]
+    lines = [",".join(row) for row in (rows[0], *squashed)]
+    Path("scores.csv").write_text("\n".join(lines) + "\n")
+    words = ("compare", "good", "[weak]", *FILES, *QUICK, "--metric", "brier_score,auroc")
+    code, out, said = equipoise(*words)
+    assert code == 0, said
+    assert "brier_score ↓" in out and "auroc ↓" not in out and "less is better" in out
+    better = out.startswith("By Brier score good is better than [weak]")
+    code, out, _ = equipoise(*words, "--json")
+    value = next(
+        one["value"] for one in json.loads(out)["differences"]
+        if (one["metric"], one["labels"]) == ("brier_score", "soft")
+    )  # fmt: skip
+    assert better == (value < 0)
+
+
+def test_models_of_two_runs_are_paired(study, equipoise):
+    evaluated(equipoise, "new", "-a", "votes.csv", "-p", one_model("vit"))
+    evaluated(equipoise, "old", "-a", "votes.csv", "-p", one_model("resnet", "fair"))
+    code, out, said = equipoise("compare", "new", "old", *QUICK, "--json")
+    assert code == 0, said
+    facts = json.loads(out)
+    assert (facts["a"], facts["b"]) == ("vit", "resnet")
+    code, out, _ = equipoise("compare", "good", "fair", *FILES, *QUICK, "--json", "--metric",
+                             "auroc,average_precision")  # fmt: skip
+    twin = json.loads(out)
+    assert [one["value"] for one in facts["differences"]] == [
+        one["value"] for one in twin["differences"]
+    ]
+    assert [one["low"] for one in facts["differences"]] == [
+        one["low"] for one in twin["differences"]
+    ]
+    evaluated(equipoise)
+    words = ("compare", "run", "good", "old", "resnet", *QUICK)
+    assert equipoise(*words)[1].startswith("By soft AUROC good is better than resnet")
+    code, _, said = equipoise("compare", "run", "old", *QUICK)
+    assert code == 1 and "3 models" in said and "name one after each folder" in flat(said)
+    assert study.joinpath("run").is_dir()
+
+
+@pytest.mark.usefixtures("study")
+def test_one_name_in_two_runs_stays_two_models(equipoise):
+    evaluated(equipoise, "new", "-a", "votes.csv", "-p", one_model("net"))
+    evaluated(equipoise, "old", "-a", "votes.csv", "-p", one_model("net", "[weak]"))
+    code, out, said = equipoise("compare", "new", "old", *QUICK, "--json")
+    assert code == 0, said
+    facts = json.loads(out)
+    assert (facts["a"], facts["b"]) == ("net (new)", "net (old)")
+    assert facts["differences"][0]["value"] != 0
+    code, _, said = equipoise("compare", "new", "new", *QUICK)
+    assert code == 1 and "twice" in said
+
+
+@pytest.mark.usefixtures("study")
+def test_nothing_is_paired_across_other_items_votes_or_questions(equipoise):
+    evaluated(equipoise, "run", "-a", "votes.csv", "-p", one_model("vit"))
+    lines = Path("votes.csv").read_text().splitlines()
+    fewer = [line for line in lines if line.split(",")[0] not in ("0", "1")]
+    Path("fewer.csv").write_text("\n".join(fewer) + "\n")
+    Path("other.csv").write_text("\n".join(lines[:-1]) + "\n")
+    votes = {"fewer": "different items (40 and 38, 38 in both)",
+             "other": "the same items with different votes"}  # fmt: skip
+    for name, told in votes.items():
+        words = ("-a", f"{name}.csv", "-p", "vit-good.csv", "--on-missing", "drop")
+        evaluated(equipoise, name, *words)
+        code, out, said = equipoise("compare", "run", "vit", name, "vit", *QUICK)
+        assert code == 1 and told in flat(said) and not out
+    Path("turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    evaluated(equipoise, "turned", "-a", "turned.csv", "-p", one_model("resnet", "fair"))
+    code, out, said = equipoise("compare", "run", "turned", *QUICK)
+    assert code == 0 and out.startswith("By soft AUROC vit is better than resnet"), said
+    Path("named.csv").write_text("\n".join(lines).replace(",1", ",sick").replace(",0", ",well"))
+    words = ("-a", "named.csv", "-p", "vit-good.csv", "--positive", "sick")
+    evaluated(equipoise, "named", *words)
+    code, out, said = equipoise("compare", "run", "named", *QUICK)
+    assert code == 1 and "different classes ('0', '1'; 'not sick', 'sick')" in flat(said)
+    part = one_model("half", "fair", items=20)
+    evaluated(equipoise, "part", "-a", "votes.csv", "-p", part, "--on-missing", "drop")
+    words = ("compare", "run", "vit", "part", "half", *QUICK)
+    code, out, said = equipoise(*words)
+    assert code == 1 and "different items were scored (40 and 20, 20 by both)" in flat(said)
+    code, _, said = equipoise(*words, "--on-missing", "drop")
+    assert code == 0 and "20" in said
+
+
+@pytest.mark.usefixtures("study")
+def test_runs_by_other_metrics_need_one_in_common(equipoise):
+    evaluated(equipoise, "a", *FILES, "--metrics", "auroc")
+    evaluated(equipoise, "b", *FILES, "--metrics", "average_precision")
+    words = ("compare", "a", "good", "b", "fair", *QUICK)
+    code, _, said = equipoise(*words)
+    assert code == 1 and "no metric in common (auroc; average_precision)" in flat(said)
+    code, out, _ = equipoise(*words, "--metric", "auroc", "--json")
+    assert code == 0 and [one["name"] for one in json.loads(out)["metrics"]] == ["auroc"]
+
+
+def test_tables_for_a_paper(study, equipoise):
+    words = ("compare", "good", "fair", *FILES, *QUICK, "--out", "c")
+    code, _, said = equipoise(*words)
+    assert code == 0 and "Wrote c: compare.json, " in said
+    record = json.loads((study / "c/compare.json").read_text())
+    there = {str(one.relative_to(study / "c")) for one in (study / "c").rglob("*.*")}
+    assert there == set(record["files"])
+    rows = table(study / "c/tables/differences.csv")
+    assert [float(row["value"]) for row in rows] == [
+        one["value"] for one in record["differences"]
+    ]
+    assert "2 models" in (study / "c/methods.md").read_text()
+    code, _, said = equipoise(*words)
+    assert code == 1 and "already holds compare.json" in said
+    assert equipoise(*words, "--overwrite")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "exit_code"),
+    [
+        (("compare", "good", *FILES), "expected two models", 2),
+        (("compare", "good", "fair"), "nothing to read", 1),
+        (("compare", "good", "fair", *FILES, "--resample", "item"), "did you mean 'items'", 2),
+        (("compare", "good", "wek", *FILES), "expected one of", 1),
+        (("compare", "good", "good", *FILES), "twice", 1),
+        (("compare", "nowhere", "good", "fair"), "no run.json", 1),
+        (("report", "nowhere", "--export", "x"), "no run.json", 1),
+    ],
+)
+def test_bad_input_is_met_with_a_sentence(study, equipoise, words, told, exit_code):
+    before = sorted(study.iterdir())
+    code, out, said = equipoise(*words)
+    assert code == exit_code and told in flat(said) and not out
+    assert sorted(study.iterdir()) == before
+
+
+def test_a_run_is_exported_for_a_paper(study, equipoise):
+    evaluated(equipoise)
+    code, _, said = equipoise("report", "run", "--export", "paper")
+    assert code == 0 and "5 tables (CSV, Markdown, LaTeX), 0 figures, methods.md" in said
+    header = json.loads((study / "run/run.json").read_text())
+    rows = table(study / "paper/tables/values.csv")
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in header["rows"]]
+    methods = (study / "paper/methods.md").read_text()
+    assert "3 models" in methods and f"equipoise {header['equipoise']} (seed 0)" in methods
+    assert "efron" in (study / "paper/references.bib").read_text()
+    assert r"\toprule" in (study / "paper/tables/agreement.tex").read_text()
+
+
+def test_an_export_is_only_replaced_if_asked(study, equipoise):
+    evaluated(equipoise)
+    assert equipoise("report", "run", "--export", "paper")[0] == 0
+    (study / "paper/methods.md").write_text("old")
+    (study / "paper/mine.txt").write_text("mine")
+    code, _, said = equipoise("report", "run", "--export", "paper")
+    assert code == 1 and "there already" in said and "--overwrite" in said
+    assert (study / "paper/methods.md").read_text() == "old"
+    text = Path("votes.csv").read_text()
+    lines = [line for line in text.splitlines() if ",r0," in line or line.startswith("item")]
+    Path("votes.csv").write_text("\n".join(lines) + "\n")
+    evaluated(equipoise, "alone")
+    assert equipoise("report", "alone", "--export", "paper", "--overwrite")[0] == 0
+    assert "We" in (study / "paper/methods.md").read_text()
+    record = json.loads((study / "alone/run.json").read_text())
+    assert bool(record.get("agreement")) == (study / "paper/tables/agreement.csv").exists()
+    assert (study / "paper/mine.txt").read_text() == "mine"
+    code, _, said = equipoise("report", "run", "--overwrite")
+    assert code == 2 and "belongs to --export" in said

@@ -1,0 +1,85 @@
+"""`equipoise plan` as a user meets it."""
+
+import json
+
+import pytest
+
+from tests.cli_sample import FILES, caller, flat, write_study
+
+QUICK = ("--simulations", 0)
+
+
+@pytest.fixture(autouse=True)
+def _study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path)
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+def test_without_prices_the_number_of_votes_has_its_reason(equipoise):
+    code, out, said = equipoise("plan", *FILES, *QUICK, "--votes-per-item", "1,3,5")
+    assert code == 0, said
+    found = flat(out)
+    assert "nearest to the 4 of the pilot; fewest votes in all: " in found
+    assert "--price-item and --price-vote would decide" in found
+    words = ("plan", *FILES, *QUICK, "--price-item", 1, "--price-vote", 0.5)
+    assert "the cheapest of these designs" in flat(equipoise(*words)[1])
+
+
+def test_a_run_brings_its_metric(equipoise):
+    words = ("evaluate", *FILES, "--replicates", 20, "--metrics", "average_precision", "--json")
+    assert equipoise(*words, "--out", "run")[0] == 0
+    code, out, said = equipoise("plan", "run", *QUICK, "--json")
+    assert code == 0, said
+    assert json.loads(out)["metric"]["name"] == "average_precision"
+    words = ("plan", "run", *QUICK, "--metric", "auroc", "--json")
+    assert json.loads(equipoise(*words)[1])["metric"]["name"] == "auroc"
+
+
+def test_a_whole_order_and_its_folder(tmp_path, equipoise):
+    words = ("plan", *FILES, *QUICK, "--ranking", "--next", 3)
+    code, out, said = equipoise(*words, "--out", "plan")
+    assert code == 0, said
+    assert "Wrote plan: plan.json, report.html, " in said
+    assert "the pair that decides" in out and "Each model against the next" in out
+    assert "(--difference)" in said or "difference=" not in said
+    record = json.loads((tmp_path / "plan/plan.json").read_text())
+    there = {
+        str(one.relative_to(tmp_path / "plan")) for one in (tmp_path / "plan").rglob("*.*")
+    }
+    assert there == set(record["files"])
+    assert record["title"] == "How large must the study be? (votes.csv)"
+    assert [one["path"] for one in record["inputs"]] == ["../votes.csv", "../scores.csv"]
+    assert len(record["pairs"]) == 2 and len(record["next"]["rows"]) == 3
+    code, _, said = equipoise(*words, "--out", "plan")
+    assert code == 1 and "already holds plan.json, report.html" in said
+    assert equipoise(*words, "--out", "plan", "--overwrite", "--title", "Mine")[0] == 0
+    assert "<title>Mine</title>" in (tmp_path / "plan/report.html").read_text("utf-8")
+    assert equipoise(*words, "--out", "next.csv")[0] == 0
+    assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
+
+
+def test_the_votes_that_come_next_are_counted(equipoise):
+    code, out, _ = equipoise("plan", *FILES, *QUICK, "--next", 14, "--out", "next.csv")
+    assert code == 0 and "... and 4 more; --out and --json have all." in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "exit_code"),
+    [
+        (("plan", "nowhere"), "no run.json", 1),
+        (("plan", "--seed", "1"), "nothing to read", 1),
+        (("plan", *FILES, "--metric", "auroc,brier_score"), "expected one metric", 2),
+        (("plan", *FILES, "--out", "next.csv"), "for the items of --next", 2),
+        (("plan", *FILES, "--overwrite"), "belongs to --out FOLDER", 2),
+        (("plan", *FILES, "--ranking", "--models", "a,b"), "leave out --models", 2),
+        (("plan", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
+    ],
+)
+def test_bad_input_is_met_with_a_sentence(equipoise, words, told, exit_code):
+    code, out, said = equipoise(*words)
+    assert code == exit_code and told in flat(said) and not out

@@ -1,0 +1,270 @@
+"""`equipoise threshold-plan` and `equipoise threshold` as a user meets them."""
+
+import csv
+import json
+import shutil
+import sys
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equipoise import cli
+from equipoise.aggregate import dawid_skene
+from equipoise.io import read_annotations
+from equipoise.stability.thresholds import sampling_plan
+from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
+
+SIZE = ("--bins", "10", "--per-bin", "12")
+FILE = ("votes.csv", "--truth", "votes", *SIZE)
+GIVEN = tuple(word for name in EXPERTS for word in ("--experts", f"{name}.csv"))
+QUICK = ("--replicates", "40")
+
+
+def called(patch, read, *words):
+    patch.setenv("COLUMNS", "140")
+    patch.setattr(sys, "argv", ["equipoise", *map(str, words)])
+    code = cli.run()
+    said = read()
+    return code, said.out, said.err
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    """Run one verb in this process; returns exit code, output and messages."""
+    return lambda *words: called(monkeypatch, capsys.readouterr, *words)
+
+
+def table(path):
+    return list(csv.DictReader(StringIO(Path(path).read_text())))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Votes, scores, a plan, and the plan as three experts filled it in."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "votes.csv").write_text(votes_csv())
+    (folder / "scores.csv").write_text(scores_csv())
+    shares = {}
+    for row in table(folder / "votes.csv"):
+        shares.setdefault(row["item"], []).append(int(row["label"]))
+    values = [float(np.mean(one)) for one in shares.values()]
+    plan = sampling_plan(values, list(shares), 10, 12)
+    plan.write(folder / "plan.csv")
+    for seed, name in enumerate(EXPERTS):
+        (folder / f"{name}.csv").write_text(filled(plan.text(), seed))
+    return folder
+
+
+@pytest.fixture
+def study(made, tmp_path, monkeypatch):
+    for path in made.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_is_printed_written_once_and_the_same_every_time(study, equipoise):
+    code, out, said = equipoise("threshold-plan", *FILE, "--out", "new.csv")
+    assert code == 0, said
+    assert "120 of 200 items go to the experts" in out and "in the sample" in out
+    assert "cuts between bins go through items of equal probability" in said
+    assert (study / "new.csv").read_bytes() == (study / "plan.csv").read_bytes()
+    before = (study / "new.csv").read_bytes()
+    code, out, said = equipoise("threshold-plan", *FILE, "--seed", 4, "--out", "new.csv")
+    assert code == 1 and "is there already" in said and not out
+    assert (study / "new.csv").read_bytes() == before
+    words = ("threshold-plan", *FILE, "--seed", 4, "--blind", "--out", "new.csv", "--overwrite")
+    assert equipoise(*words)[0] == 0
+    rows = table(study / "new.csv")
+    assert list(rows[0]) == ["item", "label"] and len(rows) == 120
+    assert not [one for one in study.iterdir() if one.name.startswith(".")]
+
+
+@pytest.mark.usefixtures("study")
+def test_a_plan_takes_probabilities_votes_models_and_what_aggregate_wrote(equipoise):
+    def items(*words):
+        code, out, said = equipoise("threshold-plan", *words, *SIZE, "--json")
+        assert code == 0, said
+        found = json.loads(out)
+        assert [row["items"] for row in found["bins"]] == [20] * 10
+        return {row["item"]: row["probability"] for row in found["items"]}
+
+    fit = dawid_skene(read_annotations("votes.csv"))
+    chance = dict(zip(fit.items, fit.mean[:, 1], strict=True))
+    for item, value in items("votes.csv", "--truth", "dawid_skene").items():
+        assert value == pytest.approx(chance[item], abs=1e-12)
+    assert (
+        equipoise("aggregate", "votes.csv", "--model", "dawid_skene", "--out", "t.npz")[0] == 0
+    )
+    for item, value in items("t.npz").items():
+        assert value == pytest.approx(chance[item], abs=1e-9)
+    lines = ["item,resnet,vit", *(f"{name},{p},{1 - p}" for name, p in chance.items())]
+    Path("chances.csv").write_text("\n".join(lines) + "\n")
+    assert items("chances.csv", "--model", "resnet") == items(
+        "votes.csv", "--truth", "dawid_skene"
+    )
+    other = items("chances.csv", "--model", "vit")
+    assert all(value == pytest.approx(1 - chance[item]) for item, value in other.items())
+
+
+def test_the_threshold_is_found_back_and_printed(study, equipoise):
+    code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
+    assert code == 0, said
+    for words in ("Experts call an item positive from a probability of", "At this threshold",
+                  "<- threshold", "Another threshold", "auroc at", "m0"):  # fmt: skip
+        assert words in out, words
+    code, out, _ = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")
+    facts = json.loads(out)
+    assert code == 0 and 0.55 < facts["threshold"]["value"] < 0.75
+    assert facts["data"] == {"items": 200, "sampled": 120, "labelled": 120, "bins": 10,
+                             "experts": 3, "votes": 360}  # fmt: skip
+    assert "sweep" not in facts
+    above = facts["prevalence"]["positives"]
+    assert facts["prevalence"]["value"] == above / 200
+    assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")[1] == out
+    assert len(list(study.iterdir())) == 6
+
+
+@pytest.mark.usefixtures("study")
+def test_one_file_of_votes_says_the_same_as_a_file_of_each(equipoise):
+    rows = []
+    for name in EXPERTS:
+        rows += [f"{row['item']},{name},{row['label']}\n" for row in table(f"{name}.csv")]
+    Path("panel.csv").write_text("".join(["item,annotator,label\n", *rows]))
+    outs = [
+        equipoise("threshold", *FILE, *given, *QUICK, "--rule", "isotonic", "--json")[1]
+        for given in (GIVEN, ("--experts", "panel.csv"))
+    ]
+    first, second = (json.loads(out) for out in outs)
+    assert first["threshold"] == second["threshold"]
+
+
+def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
+    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv", "--metric",
+             "auroc,average_precision", "--out", "t")  # fmt: skip
+    code, _, said = equipoise(*words)
+    assert code == 0 and "Wrote t: threshold.json, report.html, 5 tables" in said
+    record = json.loads((study / "t/threshold.json").read_text())
+    there = {str(p.relative_to(study / "t")) for p in (study / "t").rglob("*") if p.is_file()}
+    assert there == set(record["files"])
+    assert {"figures/threshold-bins.svg", "figures/threshold-prevalence.svg",
+            "tables/bins.tex", "tables/models.csv", "methods.md"} <= there  # fmt: skip
+    methods = (study / "t/methods.md").read_text()
+    assert "3 experts labelled 120" in methods and "10 bins" in methods
+    assert f"It was {record['threshold']['value']:.3f}" in methods
+    bib = (study / "t/references.bib").read_text()
+    assert "groger_cleanpatrick" in bib and "wilson_interval" in bib
+    rows = table(study / "t/tables/models.csv")
+    assert {row["metric"] for row in rows} == {"auroc", "average_precision"}
+    whole = {name: (study / "t" / name).read_bytes() for name in there}
+    assert equipoise(*words)[0] == 1
+    assert equipoise(*words, "--overwrite")[0] == 0
+    assert {name: (study / "t" / name).read_bytes() for name in there} == whole
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "exit_code"),
+    [
+        (("threshold-plan", "votes.csv"), "add --truth votes", 1),
+        (("threshold-plan", "votse.csv", "--truth", "votes"), "did you mean 'votes.csv'", 1),
+        (("threshold-plan", "scores.csv"), "one, chosen with --model", 1),
+        (("threshold-plan", "scores.csv", "--model", "m9"), "one of 'm0'", 1),
+        (("threshold-plan", "scores.csv", "--model", "m3"), "a number in [0, 1]", 1),
+        (("threshold-plan", *FILE[:3], "--bins", "300"), "no more bins than items", 1),
+        (("threshold-plan", *FILE[:3], "--bins", "2.5"), "a valid integer", 2),
+        (("threshold-plan", *FILE[:3], "--seed", "-1"), "greater than or equal to 0", 2),
+        (("threshold-plan", "votes.csv", "--truth", "voets"), "did you mean 'votes'", 2),
+        (("threshold-plan", *FILE, "--out", "plan.txt"), "ends in .csv", 2),
+        (("threshold-plan", *FILE, "--out", "no/plan.csv"), "make the folder first", 1),
+        (("threshold", *FILE, "--experts", "anna.csv"), "--redraw items", 1),
+        (("threshold", *FILE, "--experts", "plan.csv"), "no label in any row", 1),
+        (("threshold", *FILE, *GIVEN, "--rule", "rises"), "did you mean 'rise'", 2),
+        (("threshold", *FILE, *GIVEN, "--metric", "aurok"), "did you mean 'auroc'", 2),
+        (("threshold", *FILE, *GIVEN, "--seed", "5"), "--bins, --per-bin and --seed", 1),
+        (("threshold", *FILE[:3], *GIVEN), "--bins, --per-bin and --seed", 1),
+        (("threshold", *FILE, *GIVEN, "--experts", "anna.csv"), "a second file of 'anna'", 1),
+        (("threshold", *FILE, "--experts", "nobody.csv"), "no such file", 1),
+        (("threshold", *FILE, *GIVEN, "--share", "0.6"), "does not belong to --rule rise", 2),
+        (("threshold", *FILE, *GIVEN, "--model", "m0"), "leave out --truth", 2),
+        (("threshold-plan", *FILE, "--reliability", "2"), "a model of votes", 2),
+        (("threshold-plan", "scores.csv", "--at-least", "2"), "belongs to votes", 2),
+    ],
+)  # fmt: skip
+def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(
+    study, equipoise, words, told, exit_code
+):
+    before = sorted(study.iterdir())
+    code, out, said = equipoise(*words)
+    assert code == exit_code, said
+    assert told in " ".join(said.replace("│", " ").split()) and not out
+    assert sorted(study.iterdir()) == before
+
+
+@pytest.mark.usefixtures("study")
+def test_models_that_miss_items_are_refused_or_dropped(equipoise):
+    lines = Path("scores.csv").read_text().splitlines()
+    Path("fewer.csv").write_text("\n".join(lines[:-5]) + "\n")
+    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "fewer.csv")
+    code, _, said = equipoise(*words)
+    assert code == 1 and "--on-missing drop" in said
+    code, out, said = equipoise(*words, "--on-missing", "drop", "--json")
+    assert code == 0, said
+    assert json.loads(out)["sweep"]["rows"] and "Dropped 5 annotated items" in said
+
+
+@pytest.mark.usefixtures("study")
+def test_answers_in_words_are_asked_about_one(equipoise):
+    words = {"0": "no", "1": "yes"}
+    for name in EXPERTS:
+        lines = ["item,bin,label"]
+        for k, row in enumerate(table(f"{name}.csv")):
+            answer = "uncertain" if k == 3 else words[row["label"]]
+            lines.append(f"{row['item']},{row['bin']},{answer}")
+        Path(f"{name}.csv").write_text("\n".join(lines) + "\n")
+    code, _, said = equipoise("threshold", *FILE, *GIVEN, *QUICK)
+    assert code == 1 and "--positive CLASS" in said
+    text = Path("votes.csv").read_text()
+    Path("votes.csv").write_text(text.replace(",1\n", ",yes\n").replace(",0\n", ",no\n"))
+    code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--positive", "yes")
+    assert code == 0 and "Experts call an item positive" in out, said
+
+
+def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch):
+    from equipoise.run import text_folder
+
+    whole, number = text_folder.write_text, iter(range(4))
+
+    def stopping(path, text):
+        if next(number, None) is None:
+            raise KeyboardInterrupt
+        whole(path, text)
+
+    before = sorted(study.iterdir())
+    monkeypatch.setattr(text_folder, "write_text", stopping)
+    assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--out", "t")[0] == 130
+    assert sorted(study.iterdir()) == before
+
+
+@pytest.mark.usefixtures("study")
+def test_experts_who_see_no_positives_set_no_threshold(equipoise):
+    for name in EXPERTS:
+        text = Path(f"{name}.csv").read_text()
+        Path(f"{name}.csv").write_text(text.replace(",1\n", ",0\n"))
+    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
+    code, out, said = equipoise(*words, "--out", "t")
+    assert code == 0, said
+    assert "The experts' labels set no threshold: the share of positives does not rise" in out
+    assert "Left out: The experts' labels set no threshold" in out and "nan" not in out
+    assert "set no threshold" in Path("t/methods.md").read_text()
+    assert not Path("t/tables/models.csv").exists()
+    facts = json.loads(equipoise(*words, "--json")[1])
+    assert facts["threshold"]["value"] is None
+    assert any("too narrow" in one for one in facts["notices"])
+
+
+@pytest.mark.parametrize("verb", ["threshold-plan", "threshold", "audit"])
+def test_help_teaches_by_examples(equipoise, verb):
+    code, out, _ = equipoise(verb, "--help")
+    assert code == 0 and f"Example: equipoise {verb}" in " ".join(out.split())

@@ -1,0 +1,108 @@
+"""Printed tables: few columns, intervals in one cell, nothing lost without a word."""
+
+import csv
+import re
+from io import StringIO
+
+import pytest
+
+from equipoise.export import stability_texts, table_texts
+from equipoise.export.printed import MOST, printed
+from tests.report_stability_sample import STUDIES, sample
+
+WORDS = re.compile(r"(?<!\\)&")
+
+
+def latex_rows(text):
+    """Cells of every row of a table, heads first."""
+    inside = re.search(r"\\toprule\n(.*)\\bottomrule", text, re.DOTALL)[1]
+    kept = [line for line in inside.splitlines() if not re.match(r"\\(midrule|endhead)$", line)]
+    assert all(line.endswith(r" \\") for line in kept)
+    return [WORDS.split(line.removesuffix(r" \\")) for line in kept]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_latex_table_fits_a_page_and_is_balanced(name):
+    texts = stability_texts(sample(name))
+    made = [path for path in texts if path.endswith(".tex")]
+    assert made
+    for path in made:
+        text = texts[path]
+        body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+        kind, align = re.match(r"\\begin\{(tabular|longtable)\}\{([lr]*)\}", body).groups()
+        assert body.rstrip().endswith(rf"\end{{{kind}}}")
+        assert len(align) <= MOST, path
+        rows = latex_rows(text)
+        assert {len(row) for row in rows} == {len(align)}, path
+        whole = csv.reader(StringIO(texts[path.replace(".tex", ".csv")]))
+        assert len(rows) == len(list(whole)), path
+        bare = re.sub(r"\\[{}&%$#_]|\\text\w+\{\}", "", body)
+        assert bare.count("{") == bare.count("}")
+        assert not re.search(r"[#$%^~]", bare)
+        assert body.count(r"\endhead") == (kind == "longtable")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_markdown_table_keeps_its_columns_and_the_csv_all(name):
+    facts = sample(name)
+    texts = stability_texts(facts)
+    for path in [path for path in texts if path.endswith(".md") and path != "methods.md"]:
+        lines = [line for line in texts[path].splitlines() if line.startswith("|")]
+        sizes = {line.replace("\\|", "").count("|") for line in lines}
+        assert len(sizes) == 1
+        assert sizes.pop() <= MOST + 1
+    heads = next(csv.reader(StringIO(texts["tables/panel_size.csv"])))
+    assert heads == list(facts["panel_size"]["rows"][0])
+
+
+def test_an_interval_is_one_cell_and_what_is_left_out_is_said():
+    rows = [
+        {"model": f"m{n}", "metric": "auroc", "value": 0.86, "low": 0.85, "high": 0.8712,
+         "rank": 1.5, "rank_low": 1.0, "rank_high": 2.0, "verified": n, "a": 1, "b": 2, "c": n,
+         "d": n, "e": n, "f": n, "g": n}
+        for n in range(2)
+    ]  # fmt: skip
+    texts = table_texts("t", rows)
+    assert "| 0.860 [0.850, 0.871] | 1.5 [1, 2] |" in texts["tables/t.md"]
+    assert r"0.860 [0.850, 0.871] & 1.5 [1, 2]" in texts["tables/t.tex"]
+    for ending in (".md", ".tex"):
+        assert "In every row: metric auroc" in texts[f"tables/t{ending}"]
+    assert next(csv.reader(StringIO(texts["tables/t.csv"]))) == list(rows[0])
+    short = printed(rows, str)
+    shown = {*short.rows[0], *short.same, *short.left_out}
+    assert {name for name in rows[0] if not name.endswith(("low", "high"))} == shown
+
+
+def test_what_is_undefined_or_endless_stays_said():
+    rows = [
+        {"model": "a", "value": None, "low": None, "high": None, "rank": None},
+        {"model": "b", "value": "inf", "low": 0.5, "high": "inf", "rank": 1.0},
+        {"model": "c", "value": 0.7, "low": None, "high": 0.9, "rank": 2.0},
+    ]
+    cells = [[*row.values()] for row in printed(rows, str).rows]
+    assert cells == [
+        ["a", "undefined", "undefined"], ["b", "inf [0.5, inf]", "1"], ["c", "0.7", "2"]
+    ]  # fmt: skip
+
+
+def test_few_columns_are_left_as_they_are():
+    rows = [
+        {"task": "x", "model": "a", "value": 1.0},
+        {"task": "x", "model": "b", "value": 2.0},
+    ]
+    assert printed(rows, str) == (rows, {}, [])
+    assert printed([], str) == ([], {}, [])
+
+
+def test_a_hostile_name_cannot_leave_its_comment():
+    rows = [{"task": "x\n\\input{y}", **{f"c{n}": n + m for n in range(9)}} for m in range(2)]
+    text = table_texts("t", rows)["tables/t.tex"]
+    assert "\n\\input" not in text
+
+
+def test_a_long_table_breaks_over_pages():
+    rows = [{"n": n} for n in range(60)]
+    text = table_texts("t", rows)["tables/t.tex"]
+    assert r"\begin{longtable}{r}" in text
+    assert r"\end{longtable}" in text
+    assert r"\begin{tabular}{r}" in table_texts("t", rows[:5])["tables/t.tex"]

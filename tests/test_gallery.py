@@ -1,0 +1,59 @@
+"""The gallery: every page is made by the one command that stands there."""
+
+import os
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.cli_sample import caller, write_study
+
+GALLERY = Path(__file__).parent.parent / "docs" / "gallery.md"
+COMMANDS = re.findall(r"^    equipoise (.*)$", GALLERY.read_text("utf-8"), re.MULTILINE)
+QUICK = {
+    "evaluate": ("--replicates", "10"),
+    "stability": ("--replicates", "10", "--only", "ranking,experts"),
+    "aggregate": (),
+}
+needs_data = pytest.mark.skipif(
+    "EQUIPOISE_DATA" not in os.environ, reason="set EQUIPOISE_DATA to a folder with data sets"
+)
+
+
+def page(words):
+    """The page that a command writes."""
+    place = dict(pairwise(words))
+    return Path(place["--page"]) if "--page" in place else Path(place["--out"]) / "report.html"
+
+
+@needs_data
+@pytest.mark.parametrize("command", [one for one in COMMANDS if "--dataset" in one])
+def test_one_command_makes_one_page(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pages").mkdir()
+    words = shlex.split(command)
+    code, _, said = caller(monkeypatch, capsys)(*words, *QUICK[words[0]])
+    assert code == 0, said
+    text = page(words).read_text("utf-8")
+    assert "</html>" in text and "<title>" in text
+    if "--title" in words:
+        assert f"<title>{words[words.index('--title') + 1]}</title>" in text
+
+
+def test_your_own_study_comes_the_same_way(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path)
+    own = [shlex.split(one) for one in COMMANDS if "--dataset" not in one]
+    assert [words[0] for words in own] == ["evaluate", "stability"]
+    for words in own:
+        code, _, said = caller(monkeypatch, capsys)(*words, *QUICK[words[0]])
+        assert code == 0, said
+        assert page(words).is_file()
+
+
+def test_the_four_studies_are_there():
+    named = {words[words.index("--dataset") + 1] for words in map(shlex.split, COMMANDS)
+             if "--dataset" in words}  # fmt: skip
+    assert named == {"chexpert", "cifar10h", "dermatology_ddx", "sleep_dodh"}

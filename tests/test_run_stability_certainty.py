@@ -1,0 +1,193 @@
+"""Clear cases: certainties are exact, cut-offs score what they keep, sentences stay true."""
+
+from math import comb
+
+import numpy as np
+import pytest
+
+from equipoise import Annotations, Predictions, evaluate
+from equipoise.run.sorted_certainty import LEVELS, sorted_points
+from equipoise.run.stability import StabilityHow, stability_facts
+from equipoise.run.stability_certainty import SURE, cutoffs
+from equipoise.run.stability_lead import rank_end
+
+RANDOM = np.random.default_rng(3)
+ITEMS = 60
+YES = RANDOM.integers(0, 10, ITEMS)
+NAMES = tuple(f"scan {n}" for n in range(ITEMS))
+VOTES = Annotations.from_counts(
+    np.stack([9 - YES, YES], axis=1), items=NAMES, classes=("no", "yes")
+).against("yes")
+NOISE = [RANDOM.normal(0, 1 + m, ITEMS) for m in range(3)]
+MODELS = [
+    Predictions(f"net {m}", NAMES, 1 / (1 + np.exp(4.5 - YES - noise)))
+    for m, noise in enumerate(NOISE)
+]
+
+
+def facts(models=MODELS, votes=VOTES, **how):
+    told = {"metrics": ["auroc"], "replicates": 30, "only": ["certainty"]} | how
+    return stability_facts(models, votes, StabilityHow(**told))
+
+
+def above_half(yes, no):
+    """Chance that a Beta(yes + 1, no + 1) is above one half, by a sum of binomials."""
+    every = yes + no + 1
+    return sum(comb(every, k) for k in range(yes + 1)) / 2**every
+
+
+def test_certainties_are_exact_and_cut_offs_keep_equals_together():
+    exact = np.array([max(above_half(y, 9 - y), above_half(9 - y, y)) for y in YES.tolist()])
+    found = facts()["certainty"]
+    steps = sorted(set(exact.round(9)))
+    assert found["cutoffs"] == pytest.approx(steps)
+    kept = {row["certainty"]: row["items"] for row in found["rows"]}
+    assert list(kept.values()) == [(exact >= c - 1e-9).sum() for c in steps]
+    (first, *_) = found["curves"]
+    assert first["below"] == (exact < SURE).sum()
+    assert first["mean"] == pytest.approx(exact.mean())
+    below = [one["share_below"] for one in found["curves"]]
+    assert below == sorted(below, reverse=True)
+
+
+def test_values_are_those_of_an_evaluation_of_what_is_kept():
+    found = facts()["certainty"]
+    for least in found["cutoffs"][1:3]:
+        rows = [row for row in found["rows"] if row["certainty"] == least]
+        keep = [
+            n for n, y in enumerate(YES.tolist())
+            if max(above_half(y, 9 - y), above_half(9 - y, y)) >= least - 1e-9
+        ]  # fmt: skip
+        names = tuple(NAMES[n] for n in keep)
+        votes = Annotations.from_counts(
+            np.stack([9 - YES, YES], axis=1)[keep], items=names, classes=("no", "yes")
+        ).against("yes")
+        models = [Predictions(one.model, names, one.values[keep]) for one in MODELS]
+        done = evaluate(models, votes, metrics=["auroc"])
+        assert len(keep) == rows[0]["items"] < ITEMS
+        for row in rows:
+            assert row["value"] == pytest.approx(done.estimate(row["model"], "auroc").value)
+            assert row["change"] == pytest.approx(
+                row["value"]
+                - next(r["value"] for r in found["rows"] if r["model"] == row["model"])
+            )
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_several_tasks_are_averaged_and_told_one_by_one():
+    from tests.report_stability_sample import study
+
+    scores, votes = study(items=40)
+    found = facts(scores, votes)["certainty"]
+    assert found["task"] == "macro average"
+    assert [one["task"] for one in found["shares"]][:4] == [
+        "lung", "heart", "bone", "all tasks together"
+    ]  # fmt: skip
+    assert found["curves"][0]["items"] == 3 * 40
+    assert found["finding"].startswith("Over all tasks the votes leave ")
+
+
+def test_sentences_hold_for_one_model_and_for_metrics_where_less_is_better():
+    alone = facts(MODELS[:1])["certainty"]
+    assert "soft AUROC is " in alone["finding"]
+    assert "leads" not in alone["finding"]
+    assert all(row["spearman"] is None or row["spearman"] == 1 for row in alone["rows"])
+    lower = facts(metrics=["brier_score"])["certainty"]
+    whole = [row for row in lower["rows"] if row["certainty"] == lower["cutoffs"][0]]
+    best = min(whole, key=lambda row: row["value"])
+    assert best["rank"] == 1
+    assert best["model"] in lower["finding"]
+
+
+def test_sentences_hold_where_every_item_is_clear_and_where_none_can_be_scored():
+    clear = Annotations.from_counts(
+        np.array([[40, 0], [0, 40], [40, 0], [0, 40]]), items=NAMES[:4], classes=("no", "yes")
+    ).against("yes")
+    models = [Predictions(one.model, NAMES[:4], one.values[:4]) for one in MODELS]
+    said = facts(models, clear)["certainty"]["finding"]
+    assert said == "Every item is clear: no certainty is below 0.99."
+    thin = Annotations.from_counts(
+        np.array([[1, 0], [0, 1], [1, 0], [20, 0]]), items=NAMES[:4], classes=("no", "yes")
+    ).against("yes")
+    found = facts(models, thin)["certainty"]
+    assert found["finding"].endswith("cannot be scored on the clearer ones alone.")
+    assert any("is not defined for every model" in one for one in found["notices"])
+    assert found["rows"][-1]["status"] == "undefined"
+
+
+def test_items_of_one_certainty_cannot_be_left_out():
+    alike = Annotations.from_counts(
+        np.array([[4, 1], [1, 4]] * 6), items=NAMES[:12], classes=("no", "yes")
+    ).against("yes")
+    models = [Predictions(one.model, NAMES[:12], one.values[:12]) for one in MODELS]
+    found = facts(models, alike)["certainty"]
+    assert found["finding"].endswith("All are equally certain, so none can be left out.")
+    assert len(found["cutoffs"]) == 1
+
+
+def test_a_tie_that_begins_is_not_called_a_change_of_hands():
+    yes = np.array([9, 9, 9, 0, 0, 0, 5, 4] * 4)
+    names = NAMES[:32]
+    votes = Annotations.from_counts(
+        np.stack([9 - yes, yes], axis=1), items=names, classes=("no", "yes")
+    ).against("yes")
+    clear = np.isin(yes, (0, 9))
+    best, flawed = yes / 9, np.where(clear, yes / 9, 1 - yes / 9)
+    models = [Predictions("best", names, best), Predictions("flawed", names, flawed),
+              Predictions("poor", names, 1 - best)]  # fmt: skip
+    said = facts(models, votes, labels="hard")["certainty"]["finding"]
+    assert "best and flawed lead by AUROC, flawed now level with best;" in said
+
+
+def test_a_lead_that_changes_hands_is_told_with_its_interval():
+    yes = np.array([9, 9, 0, 0, 5, 6, 5, 4, 4, 3] * 3)
+    names = NAMES[:30]
+    votes = Annotations.from_counts(
+        np.stack([9 - yes, yes], axis=1), items=names, classes=("no", "yes")
+    ).against("yes")
+    clear = np.isin(yes, (0, 9))
+    right = yes / 9
+    on_clear = np.where(clear, right, 1 - right)
+    on_open = np.where(clear, 0.5 + 0.1 * np.sin(np.arange(30)), right)
+    models = [Predictions("sure", names, on_clear), Predictions("subtle", names, on_open)]
+    found = facts(models, votes, labels="hard")["certainty"]
+    assert "sure leads by AUROC in place of subtle, 0.44 ahead (0." in found["finding"]
+    values = {(row["model"], row["certainty"]): row["value"] for row in found["rows"]}
+    first, last = found["cutoffs"][0], found["cutoffs"][-1]
+    assert values["sure", first] < values["subtle", first]
+    assert values["sure", last] - values["subtle", last] == pytest.approx(0.44, abs=0.005)
+
+
+def test_the_line_is_that_of_sorted_certainties():
+    many = RANDOM.random(5000)
+    points = np.array(sorted_points(many))
+    assert len(points) <= 2 * LEVELS + 1
+    assert np.all(np.diff(points, axis=0) >= 0)
+    assert np.interp(0.5, *points.T) == pytest.approx(np.median(many), abs=0.01)
+    few = np.array(sorted_points(np.repeat([0.5, 0.9, 1.0], [1, 2, 1])))
+    assert few.tolist() == [[0, 0.5], [0.25, 0.5], [0.25, 0.9], [0.75, 0.9], [0.75, 1], [1, 1]]
+
+
+def test_cut_offs_of_many_certainties_are_few_and_hold_the_clear_one():
+    steps = cutoffs(np.append(RANDOM.random(2000) * 0.98, [0.9912, 0.999]))
+    assert len(steps) <= 9
+    assert list(steps) == sorted(set(steps))
+    assert 0.9912 in steps
+    assert cutoffs(np.array([0.7])) == (0.7,)
+
+
+def test_rank_ends_hold_the_level():
+    shares = np.array([0.02, 0.5, 0.4, 0.06, 0.02])
+    low, high = rank_end(shares, 0.025), rank_end(shares, 0.975)
+    assert (low, high) == (2, 4)
+    assert shares[int(low) - 1 : int(high)].sum() >= 0.95
+
+
+def test_the_lead_is_that_of_the_widest_redraw_and_names_who_is_apart():
+    front = facts()["lead"]
+    assert front["kind"] == "items x votes"
+    assert front["leaders"] == ["net 0"]
+    values = {row["model"]: row["value"] for row in front["rows"]}
+    assert front["others"] == sorted(front["others"], key=lambda name: -values[name])
+    assert front["lead"]["value"] == pytest.approx(values["net 0"] - values[front["others"][0]])
+    assert set(front["separated"]) <= set(front["others"])

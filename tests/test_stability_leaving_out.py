@@ -1,0 +1,122 @@
+"""Leaving annotators and thinly rated items out: infinite scores, level models, wrong types."""
+
+import numpy as np
+import pytest
+
+from equipoise.arrays import InputError
+from equipoise.predictions import Predictions
+from equipoise.stability._shifts import largest_finite, not_finite
+from equipoise.stability.leave_one_out import leave_one_out
+from equipoise.stability.vote_cutoffs import vote_cutoffs
+from tests.oracles.bootstrap import annotations
+from tests.strategies import names
+
+ITEMS = 12
+VOTES = np.array([[1.0, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]] * 3)
+MEAN = VOTES.mean(axis=1)
+SURE = np.round(MEAN)
+NEVER = np.zeros(ITEMS)  # gives probability 0 to a class that votes name
+FEW = {"replicates": 30, "metric": "log_score"}
+wrong = pytest.mark.parametrize("change", [
+    {"annotations": "x"}, {"annotations": None}, {"predictions": "x"}, {"predictions": 3},
+    {"predictions": ["x"]}, {"replicates": 2.5}, {"replicates": True}, {"seed": "a"},
+    {"seed": -1}, {"level": "x"}, {"level": float("nan")}, {"labels": 3}, {"task": 3},
+    {"metric": 3}, {"progress": 3}, {"on_missing": None},
+])  # fmt: skip
+
+
+def models(**scores):
+    return [Predictions(name, names(ITEMS), one) for name, one in scores.items()]
+
+
+def test_an_infinite_score_is_called_infinite():
+    done = leave_one_out(models(soft=MEAN * 0.8 + 0.1, sure=NEVER), annotations(VOTES), **FEW)
+    assert np.isinf(done.full[1]) and np.isfinite(done.full[0])
+    assert "undefined" not in done.finding
+    assert "(soft, without reader-" in done.finding
+    assert "that of sure is infinite with all annotators and stays so" in done.finding
+    alone = leave_one_out(models(sure=NEVER), annotations(VOTES), **FEW)
+    assert alone.largest is None
+    assert alone.finding == (
+        "Leaving one annotator out gives no finite shift of log score; that of sure is "
+        "infinite with all annotators and stays so."
+    )
+
+
+def test_a_score_that_one_annotator_makes_infinite_is_said_to_turn():
+    votes = np.array([[1.0, 1, 1], [1, 1, 0], [0, 0, 0], [0, 0, 0]])
+    given = [Predictions("sure", names(4), votes[:, 0])]
+    done = leave_one_out(given, annotations(votes), **FEW)
+    assert np.isinf(done.full).all() and np.isfinite(done.values[2]).all()
+    assert "infinite with all annotators but finite without some" in done.finding
+
+
+def test_votes_that_change_nothing_and_level_models_are_said_so():
+    same = annotations(np.repeat(SURE[:, None], 3, axis=1))
+    done = leave_one_out(models(a=MEAN, b=1 - MEAN), same, replicates=30)
+    assert done.finding == (
+        "Leaving one annotator out does not move soft AUROC of any model; a keeps rank 1 in 3 "
+        "of 3 folds."
+    )
+    twins = leave_one_out(models(a=MEAN, b=MEAN), same, replicates=30)
+    assert twins.finding.endswith("; all models are level.")
+    three = leave_one_out(models(a=MEAN, b=MEAN, c=1 - MEAN), same, replicates=30)
+    assert "a and b keep sharing rank 1 in 3 of 3 folds" in three.finding
+
+
+def test_kappa_compares_the_labels_of_the_fold_with_those_of_the_panel():
+    done = leave_one_out(models(a=MEAN), annotations(VOTES), replicates=5)
+    whole = VOTES.mean(axis=1) > 0.5
+    for fold in range(3):
+        left = np.delete(VOTES, fold, axis=1).mean(axis=1) > 0.5
+        seen = (left == whole).mean()
+        chance = left.mean() * whole.mean() + (1 - left.mean()) * (1 - whole.mean())
+        assert done.kappa[fold] == pytest.approx((seen - chance) / (1 - chance))
+
+
+def test_cutoffs_with_an_infinite_score_still_tell_the_others():
+    thin = VOTES.copy()
+    thin[:3, 1:] = np.nan
+    done = vote_cutoffs(
+        models(soft=MEAN * 0.8 + 0.1, sure=NEVER), annotations(thin), cutoffs=(1, 3), **FEW
+    )
+    assert np.isinf(done.full[1])
+    assert "(75% of the items) log score changes by at most" in done.finding
+    assert "(soft); that of sure is infinite on all items and stays so" in done.finding
+    assert "of 1 models' changes" in done.finding
+    single = vote_cutoffs(models(soft=MEAN), annotations(thin), cutoffs=(3,), replicates=30)
+    assert "With at least 3 votes" in single.finding
+
+
+def test_nearly_all_items_are_not_all():
+    items = 500
+    votes = np.tile([[1.0, 1, 0], [0, 0, 1]], (items // 2, 1))
+    votes[0, 2] = np.nan
+    given = [Predictions("a", names(items), votes[:, 0])]
+    done = vote_cutoffs(given, annotations(votes), cutoffs=(1, 3), replicates=20)
+    assert "(over 99% of the items)" in done.finding
+
+
+def test_shifts_are_told_by_what_they_are():
+    assert largest_finite(np.array([[np.nan, np.inf]])) is None
+    full, values = np.array([np.nan, 1.0, 2.0]), np.array([[1.0, np.inf, np.nan], [1, 1, 1]])
+    assert not_finite(full, values, ["a", "b", "c"], ("in all", "in some")) == [
+        "that of b is finite in all but infinite in some",
+        "that of a is undefined in all",
+        "that of c is undefined in some",
+    ]
+
+
+@wrong
+@pytest.mark.parametrize("analysis", [leave_one_out, vote_cutoffs])
+def test_arguments_of_a_wrong_type_are_refused_in_four_parts(analysis, change):
+    given = {"predictions": models(a=MEAN), "annotations": annotations(VOTES)}
+    given |= {"replicates": 5, **change}
+    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+        analysis(given.pop("predictions"), given.pop("annotations"), **given)
+
+
+@pytest.mark.parametrize("cutoffs", [3, "13", (3, 1), (1.5,), (True, 2), (), ("1",)])
+def test_cutoffs_must_be_rising_whole_numbers(cutoffs):
+    with pytest.raises(InputError, match=r"cutoffs: .+, expected rising whole numbers"):
+        vote_cutoffs(models(a=MEAN), annotations(VOTES), cutoffs=cutoffs)

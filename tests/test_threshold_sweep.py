@@ -1,0 +1,126 @@
+"""Sweeps of a threshold: plain metrics at every step, and sentences that hold at the edges."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from equipoise import metrics
+from equipoise.annotations import Annotations
+from equipoise.evaluation import evaluate
+from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling
+from equipoise.stability._sweep_words import over_tasks
+from equipoise.stability.threshold_sweep import Grid, threshold_sweep
+from tests.strategies import names
+
+
+def test_a_sweep_scores_every_threshold_as_plain_metrics_do():
+    random = np.random.default_rng(7)
+    p = random.random(80).round(2)
+    scores = [p + random.normal(0, s, 80) for s in (0.2, 0.5)]
+    models = [Predictions(n, names(80), s) for n, s in zip("ab", scores, strict=True)]
+    grid = Grid(steps=3, metrics=("auroc",), replicates=50)
+    done = threshold_sweep(models, p, names(80), 0.6, grid)
+    tried = sorted({one.threshold for one in done.moves})
+    assert_allclose(tried, [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
+    for one in done.moves:
+        label = p >= one.threshold - 1e-12
+        assert one.positives == label.sum() and one.prevalence == label.mean()
+        assert one.value == pytest.approx(metrics.auroc(label, scores["ab".index(one.model)]))
+        assert one.low <= one.value <= one.high
+    assert all(one.change == 0 for one in done.moves if abs(one.threshold - 0.6) < 1e-9)
+    assert done.agreement[0.6, "auroc"] == 1
+    assert "no model changes its rank" in done.finding
+    assert done.rows() == threshold_sweep(models, p, names(80), 0.6, grid).rows()
+
+
+def test_a_sweep_sees_ranks_change_and_says_where_nothing_is_defined():
+    p = np.linspace(0, 0.99, 100)
+    low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
+    models = [Predictions("low", names(100), low), Predictions("high", names(100), high)]
+    seen = []
+    grid = Grid(0.3, 2, ("auroc",), 20, progress=lambda *at: seen.append(at))
+    done = threshold_sweep(models, p, names(100), 0.4, grid)
+    by = {(round(one.threshold, 2), one.model): one for one in done.moves}
+    assert by[0.4, "low"].rank == 1 and by[0.7, "low"].rank == 2
+    assert by[0.7, "low"].change == 1 and by[0.7, "high"].change == -1
+    assert "'low', 'high' change their ranks by AUROC; who is best changes" in done.finding
+    assert "from 0.1 to 0.7" in done.finding and "from 90.0% to 30.0%" in done.finding
+    assert seen[-1] == (5, 5)
+    edge = threshold_sweep(models, p, names(100), 0.9, Grid(0.1, 1, ("auroc",), 20))
+    assert any("undefined at threshold 1:" in one for one in edge.notices)
+    assert "where it is defined (2 of 3 thresholds)" in edge.finding
+
+
+def test_a_grid_that_is_cut_says_how_far_it_went():
+    p = np.linspace(0, 1, 40)
+    model = Predictions("m", names(40), p)
+    done = threshold_sweep(model, p, names(40), 0.9, Grid(0.3, 3, ("auroc",), 5))
+    assert sorted({round(one.threshold, 9) for one in done.moves}) == [0.6, 0.7, 0.8, 0.9, 1.0]
+    assert any("from 0.6 to 1:" in one for one in done.notices)
+    assert "from 0.6 to 1, " in done.finding and "0.3" not in done.finding
+    assert "with one model there is no order to change" in done.finding
+    whole = threshold_sweep(model, p, names(40), 0.5, Grid(0.3, 3, ("auroc",), 5))
+    assert not any("tried" in one for one in whole.notices)
+
+
+def test_an_order_that_is_undefined_is_not_called_stable():
+    p = np.full(10, 0.5)
+    models = [Predictions(n, names(10), np.arange(10.0)) for n in "ab"]
+    grid = Grid(0.1, 1, ("auroc",), 5)
+    never = threshold_sweep(models, p, names(10), 0.5, grid)
+    assert "the order by AUROC is undefined" in never.finding
+    p = np.repeat([0.55, 0.95], 5)
+    centre = threshold_sweep(models, p, names(10), 0.5, grid)
+    assert "the order by AUROC is undefined at the threshold itself" in centre.finding
+    assert not any(one in centre.finding for one in ("no model changes", "nan"))
+
+
+def test_more_than_half_is_a_rule_and_a_tie_is_negative():
+    p = np.repeat([0.25, 0.5, 0.75], 10)
+    model = Predictions("m", names(30), p)
+    how = {"metrics": ("auroc",), "replicates": 5}
+    strict = threshold_sweep(model, p, names(30), 0.5, Grid(strict=True, **how))
+    loose = threshold_sweep(model, p, names(30), 0.5, Grid(**how))
+    at = [[m.positives for m in one.moves if m.threshold == 0.5] for one in (strict, loose)]
+    assert at == [[10], [20]]
+    assert "Around a threshold of more than 0.5, from 0.35" in strict.finding
+    assert "Around a threshold of 0.5," in loose.finding
+
+
+def test_ranks_have_the_interval_of_the_redraws():
+    random = np.random.default_rng(2)
+    p = random.random(60)
+    models = [Predictions(n, names(60), p + random.normal(0, 1, 60)) for n in "abc"]
+    grid = Grid(0.1, 1, ("brier_score", "auroc"), 40)
+    scaled = [Predictions(m.model, m.items, 1 / (1 + np.exp(-m.values))) for m in models]
+    done = threshold_sweep(scaled, p, names(60), 0.5, grid)
+    label = Annotations(kind="binary", items=names(60), classes=("negative", "positive"),
+                        item=np.arange(60), label=(p >= 0.5).astype(int))  # fmt: skip
+    plan = Resampling(kind="items", items=names(60), replicates=40, seed=0)
+    whole = evaluate(scaled, label, metrics=grid.metrics, resampling=plan)
+    for k, sign in ((0, 1), (1, -1)):
+        drawn = sign * whole.replicates[0, k, 0]
+        ranks = 1 + (drawn[None] < drawn[:, None]).sum(axis=1)  # no ties
+        here = [m for m in done.moves if m.threshold == 0.5 and m.metric == grid.metrics[k]]
+        for m, own in zip(here, ranks, strict=True):
+            assert (m.rank_low, m.rank_high) == tuple(np.quantile(own, [0.025, 0.975]))
+
+
+def test_several_tasks_are_summed_up_by_their_first_metric():
+    p = np.linspace(0, 0.99, 100)
+    low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
+    models = [Predictions("low", names(100), low), Predictions("high", names(100), high)]
+    grid = Grid(0.3, 2, ("auroc",), 5)
+    moving = threshold_sweep(models, p, names(100), 0.4, grid).moves
+    fixed = threshold_sweep(models, p, names(100), 0.2, Grid(0.1, 1, ("auroc",), 5)).moves
+    never = threshold_sweep(models, p * 0, names(100), 0.4, grid).moves
+    said = over_tasks({"a": moving, "b": fixed, "c": never}, 0.4, strict=False)
+    assert "changes in 1 of 3 tasks, and who is best changes in 1 ('a')" in said
+    assert "undefined in 'c'" in said
+    assert "stays the same in every task" in over_tasks(
+        {"a": fixed, "b": fixed}, 0.4, strict=True
+    )
+    assert "undefined in every task" in over_tasks({"a": never, "b": never}, 0.4, strict=True)
+    alone = [one for one in fixed if one.model == "low"]
+    assert "one model in every task" in over_tasks({"a": alone, "b": alone}, 0.4, strict=True)

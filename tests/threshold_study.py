@@ -1,0 +1,127 @@
+"""A study to set a threshold in: votes of a crowd, models, and experts who saw a sample."""
+
+import csv
+from functools import cache
+from io import StringIO
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.predictions import Predictions
+from equipoise.run.audit import AuditHow, Benchmark, audit_facts, audited_pools
+from equipoise.run.thresholds import Chances, ThresholdHow, threshold_facts
+from equipoise.stability.thresholds import Rule, sampling_plan
+from tests.report_stability_sample import BAD, LONG
+
+EXPERTS = ("anna", "ben", "cora")
+
+
+def crowd(items=200, seed=3):
+    """How likely each item is positive, as a crowd sees it."""
+    return np.random.default_rng(seed).beta(0.5, 0.8, items)
+
+
+def votes_csv(items=200, people=9):
+    """Votes of a crowd as text."""
+    random = np.random.default_rng(5)
+    share = crowd(items)
+    lines = ["item,annotator,label"]
+    for i in range(items):
+        lines += [f"i{i:03d},w{a},{int(random.random() < share[i])}" for a in range(people)]
+    return "\n".join(lines) + "\n"
+
+
+def scores_csv(items=200, models=4):
+    """Scores of models of falling skill as text."""
+    random = np.random.default_rng(6)
+    share = crowd(items)
+    lines = ["item," + ",".join(f"m{k}" for k in range(models))]
+    for i in range(items):
+        row = [f"{share[i] + random.normal(0, 0.1 + 0.2 * k):.4f}" for k in range(models)]
+        lines.append(f"i{i:03d}," + ",".join(row))
+    return "\n".join(lines) + "\n"
+
+
+def filled(plan, seed):
+    """A plan as an expert fills it in: positives start at a probability of 0.6."""
+    random = np.random.default_rng(seed)
+    rows = list(csv.DictReader(StringIO(plan)))
+    text = StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        chance = 0.02 if float(row["probability"]) < 0.6 else 0.85
+        writer.writerow(row | {"label": int(random.random() < chance)})
+    return text.getvalue()
+
+
+def facts_of(*, models=3, bad="", rule="rise", yes=0.6, redraw="experts", metrics=("auroc",)):
+    """Facts of a threshold."""
+    random = np.random.default_rng(1)
+    share = crowd(150)
+    items = tuple(f"i{k}{bad}" for k in range(150))
+    plan = sampling_plan(share, items, 10, 8)
+    said = (
+        random.random((len(plan.items), 3))
+        < np.where(plan.probability < yes, 0.03, 0.8)[:, None]
+    )
+    votes = Annotations(
+        kind="binary", items=plan.items, classes=("no", "yes"),
+        annotators=tuple(f"{name}{bad}" for name in EXPERTS),
+        item=np.repeat(np.arange(len(plan.items)), 3),
+        annotator=np.tile(np.arange(3), len(plan.items)), label=said.ravel().astype(int),
+    )  # fmt: skip
+    given = [
+        Predictions(f"model {m}{bad}", items, share + random.normal(0, 0.2 + 0.1 * m, 150))
+        for m in range(models)
+    ]
+    how = ThresholdHow(rule=Rule(rule, redraw=redraw, replicates=60), metrics=metrics)
+    return threshold_facts(Chances(items, share, f"made up{bad}"), plan, votes, given, how)
+
+
+def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3):
+    """Facts of an audit, with models scored again."""
+    random = np.random.default_rng(2)
+    old, new = tuple(f"old {k}{bad}" for k in range(80)), tuple(f"new {k}" for k in range(60))
+    label = np.concatenate([random.random(80) < 0.4, random.random(60) < 0.15]).astype(int)
+
+    def table(items, own, **more):
+        return Annotations(
+            kind="binary", items=items, classes=("no", "yes"), item=np.arange(len(items)),
+            label=own, **more,
+        )  # fmt: skip
+
+    names = tuple(f"pool {k}{bad}" for k in range(pools))
+    votes = table(new, label[80:], group=np.arange(60) % pools, groups=names)
+    sizes = dict.fromkeys(names, 500)
+    found, pool = audited_pools(votes, sizes)
+    if not models:
+        return audit_facts(found, 30, None, AuditHow())
+    chances = [
+        Predictions(f"model {m}{bad}", old + new,
+                    1 / (1 + np.exp(-(label + random.normal(0, 0.5 + 0.4 * m, 140)))))
+        for m in range(models)
+    ]  # fmt: skip
+    benchmark = Benchmark(table(old, label[:80]), tuple(chances), votes, pool, sizes)
+    return audit_facts(found, 30, benchmark, AuditHow(metrics=metrics, replicates=30))
+
+
+THRESHOLDS = {
+    "threshold": lambda: facts_of(metrics=("auroc", "average_precision")),
+    "threshold of the hostile": lambda: facts_of(bad=BAD),
+    "threshold that nobody set": lambda: facts_of(yes=2.0),
+    "threshold by an isotonic fit": lambda: facts_of(rule="isotonic", models=0),
+    "threshold of a crowd": lambda: facts_of(models=13, bad=LONG, redraw="experts x items"),
+}
+AUDITS = {
+    "audit": lambda: audit_of(metrics=("auroc", "brier_score")),
+    "audit of the hostile": lambda: audit_of(bad=BAD),
+    "audit of numbers": lambda: audit_of(models=0, pools=1),
+    "audit of a crowd": lambda: audit_of(models=13, bad=LONG, pools=12),
+}
+
+
+@cache
+def known(name):
+    """Facts by name."""
+    return (THRESHOLDS | AUDITS)[name]()
