@@ -561,7 +561,7 @@ def test_the_command_line_speaks_json(command):
     done = command("--json", "--models", "b,a", "--votes-per-item", "2,4", "--next", "2")
     told = json.loads(done.stdout)
     assert [one["votes_per_item"] for one in told["designs"]] == [2, 4]
-    assert set(told["models"]) == {"a", "b"} and len(told["next"]["items"]) == 2
+    assert set(told["models"]) == {"a", "b"} and len(told["next"]["rows"]) == 2
     assert told["pilot"]["votes_per_item"] == 4
     assert done.stdout == command(
         "--json", "--models", "b,a", "--votes-per-item", "2,4", "--next", "2"
@@ -574,8 +574,8 @@ def test_the_command_line_speaks_json(command):
         (["--metric", "aurroc"], "did you mean 'auroc'?"),
         (["--models", "a"], "expected two models"),
         (["--votes-per-item", "1,none"], "expected whole numbers"),
-        (["--out", "next.txt", "--next", "3"], "expected a file ending in .csv"),
-        (["--out", "next.csv"], "together with --next"),
+        (["--out", "next.txt", "--next", "3"], "expected a folder, or a file ending in .csv"),
+        (["--out", "next.csv"], "a .csv is for the items of --next"),
         (["--kind", "binry"], "did you mean 'binary'?"),
     ],
 )

@@ -26,6 +26,7 @@ from equipoise.cli._stability_options import check, given, in_options
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
 TABLE = ".csv"
+OTHER = (".txt", ".tsv", ".json", ".html", ".xlsx", ".parquet")  # no names of folders
 
 
 def plan(
@@ -250,6 +251,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _check_out(options: dict[str, Any]) -> None:
     path: Path | None = options["out"]
     table = path is not None and path.suffix.lower() == TABLE
+    if path is not None and path.suffix.lower() in OTHER:
+        message = f"got {path.name!r}, expected a folder, or a file ending in .csv"
+        raise typer.BadParameter(message, param_hint="--out")
     if table and not options["number"]:
         message = "a .csv is for the items of --next; add it, or name a folder"
         raise typer.BadParameter(message, param_hint="--out")

@@ -30,7 +30,7 @@ UNITS = {
     "votes": "votes left out",
     "changed votes": "votes changed",
 }
-START, END = 104.0, 306.0
+START, END = 104.0, 290.0
 LINE, GAP, TOP = 18.0, 24.0, 20.0
 DRAWN = 12  # tasks in the figure
 
@@ -108,7 +108,7 @@ def _mark(one: Entry, scale: Scale, y: float, cast: Cast) -> Html:
         parts.append(path("w", across(least, y, reach - least)))
         parts.append(path("d", across(reach, y)))
         bound = "" if one["smallest"] else "≤ "
-        words = f"{bound}{count(one['size'])}: {cast.short(str(one['b']), 14)}"
+        words = f"{bound}{count(one['size'])}: {cast.short(str(one['b']), 12)}"
         whole = f"{bound}{count(one['size'])}: {one['b']}"
         parts.append(titled(whole, words, x=END + 10, y=y + 4))
         return element("g", *parts, class_=cast.class_(str(one["b"])))
