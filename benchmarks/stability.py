@@ -5,6 +5,7 @@ a warm-up. Goal: 10 s on two cores. Says where the time goes: per kind, drawing 
 its own (the kernels are those of equipoise.kernels.resampling and equipoise.kernels.ranking),
 and ranks with their correlations. Peer: scipy's spearmanr and kendalltau, replicate by
 replicate, for the ranks; the limit of scoring is one pass over items, replicates and models.
+Then everything that `equipoise stability` looks at, analysis by analysis, with its page.
 """
 
 import os
@@ -14,8 +15,12 @@ import scipy
 from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
+from equipoise.arrays import InputError
 from equipoise.datasets.chexpert import chexpert
+from equipoise.export import stability_texts
 from equipoise.ranks import beats, kendall_tau_b, rank_probabilities, spearman
+from equipoise.report.stability_page import figures, render_stability
+from equipoise.run.stability import ANALYSES, StabilityHow, stability_facts
 from equipoise.stability.ranking import rank_stability
 from equipoise.stability.redrawing import Redraw, as_drawn, redrawable, redrawn
 
@@ -45,6 +50,29 @@ def distributions(drawn):
     for cell in np.ndindex(drawn.shape[:-2]):
         rank_probabilities(drawn[cell])
         beats(drawn[cell])
+
+
+def every_analysis(study):
+    """All that the command does, with four metrics: each analysis by itself, and the page."""
+    spent = {}
+    for name in ANALYSES:
+        if name == "subgroups":
+            continue  # needs attributes of items
+        how = StabilityHow(metrics=METRICS, only=(name,))
+        try:
+            seconds = best(lambda how=how: stability_facts(*study, how))
+        except InputError as error:
+            print(f"   {name}: not for these data ({error})")
+            continue
+        spent[name] = seconds
+    facts, every = {}, StabilityHow(metrics=METRICS)
+    whole = best(lambda: facts.update(stability_facts(*study, every)))
+    page = best(lambda: (render_stability(facts), stability_texts(facts), figures(facts)))
+    print(
+        f"   all analyses {whole:.2f} s (goal 10 s), then page, figures and tables {page:.2f} s"
+    )
+    parts = sorted(spent.items(), key=lambda one: -one[1])
+    print("   alone, with reading the scores: " + ", ".join(f"{n} {s:.2f} s" for n, s in parts))
 
 
 def main():
@@ -83,6 +111,7 @@ def main():
         f"   in all, each part alone: drawing and scoring {spent:.2f} s, correlations "
         f"{ranks * len(kinds):.2f} s, rank distributions and wins {wins * len(kinds):.2f} s"
     )
+    every_analysis((study.predictions, study.annotations))
 
 
 if __name__ == "__main__":

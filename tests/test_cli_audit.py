@@ -66,6 +66,28 @@ def test_numbers_alone_are_enough(equipoise):
     assert code == 0 and row["size"] == 5000 and row["share"] == 0.02
 
 
+def test_few_positives_are_said_on_the_screen_and_in_the_record(equipoise):
+    code, out, said = equipoise("audit", *NUMBERS, "--json")
+    assert code == 0 and "Note: Few audited items are positive (3 of 150 in 'pool')" in said
+    assert any("Few audited items" in one for one in json.loads(out)["notices"])
+
+
+def test_groups_of_the_benchmark_are_redrawn_as_wholes(study, equipoise):
+    plain = json.loads(equipoise("audit", *AGAIN, "--json")[1])["reevaluation"]
+    rows = list(csv.DictReader(StringIO((study / "votes.csv").read_text())))
+    names = sorted({row["item"] for row in rows})
+    heads = [*rows[0], "group"]
+    lines = [",".join([*row.values(), f"p{names.index(row['item']) // 6}"]) for row in rows]
+    lines.insert(0, ",".join(heads))
+    (study / "votes.csv").write_text("\n".join(lines) + "\n")
+    code, out, said = equipoise("audit", *AGAIN, "--json")
+    assert code == 0, said
+    grouped = json.loads(out)["reevaluation"]
+    assert (plain["groups"], grouped["groups"]) == (0, 10)
+    for one, other in zip(plain["rows"], grouped["rows"], strict=True):
+        assert one["value"] == other["value"] and one["low"] != other["low"]
+
+
 def test_several_pools_as_in_the_published_audit(equipoise):
     """CleanPatrick, table 3."""
     pools = ("--pool", "pHash,150,0,5000", "--pool", "SSIM,150,0,5000", "--pool",
@@ -112,7 +134,7 @@ def test_before_and_after_are_printed_and_written(study, equipoise):
     assert there == set(record["files"])
     assert {"figures/audit-pools.svg", "figures/audit-auroc.svg", "tables/pools.md"} <= there
     assert {"tables/reevaluation.csv", "tables/retrieval.tex", "report.html"} <= there
-    assert "wilson_interval" in (study / "a/references.bib").read_text()
+    assert "wilson1927" in (study / "a/references.bib").read_text()
     assert "2 models were scored again by AUROC" in (study / "a/methods.md").read_text()
     assert {one["name"] for one in record["inputs"]} == {
         "audited.csv",
@@ -177,6 +199,12 @@ def test_pools_are_read_from_parquet_and_answers_asked_about(study, equipoise):
         ((*AGAIN, "--metric", "expected_calibration_error"), "takes no weights", 1),
         ((*AGAIN[:6], "audited.csv", *AGAIN[7:]), "items that were not retrieved", 1),
         ((*AGAIN, "--labels", "firm"), "one of hard, soft", 2),
+        ((*AGAIN, "--metric", ","), "expected a metric", 2),
+        ((*NUMBERS, "--metric", "auroc"), "belongs to models; add -p", 2),
+        ((*NUMBERS, "--labels", "soft"), "belongs to models; add -p", 2),
+        ((*NUMBERS, "--replicates", "500"), "belongs to models; add -p", 2),
+        ((*AGAIN[:5], "--found", "3", "--prediction-layout", "wide"), "belongs to models", 2),
+        ((*NUMBERS, "--positive", "yes"), "belongs to files; add FILE or -a", 2),
     ],
 )  # fmt: skip
 def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.cli._compare_screen import _experts
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
 
@@ -45,7 +46,8 @@ def test_two_models_fit_on_one_screen(equipoise):
     code, out, said = equipoise("compare", "good", "[weak]", *FILES, *QUICK)
     assert code == 0, said
     for words in ("By soft AUROC good is better than [weak] by", "good minus [weak]",
-                  "P(better): share of redraws in which good is better than [weak]",
+                  "in 100% of the redraws of annotators;", "AUROC with the others",
+                  "P(better): share of redraws of annotators in which good is better",
                   "changed votes", "The experts' view", "worth"):  # fmt: skip
         assert words in out, words
     assert len(out.splitlines()) < 45
@@ -71,9 +73,13 @@ def test_lower_is_better_is_marked(equipoise):
     words = ("compare", "good", "[weak]", *FILES, *QUICK, "--metric", "brier_score,auroc")
     code, out, said = equipoise(*words)
     assert code == 0, said
-    assert "brier_score ↓" in out and "auroc ↓" not in out and "less is better" in out
+    assert "Brier score ↓" in out and "AUROC ↓" not in out and "less is better" in out
     better = out.startswith("By Brier score good is better than [weak]")
     code, out, _ = equipoise(*words, "--json")
+    heads, _ = _experts(json.loads(out)["experts"], json.loads(out))
+    assert heads[1:3] == (
+        "Brier score (lower is better) with the others", "minus expert (below 0: model better)"
+    )  # fmt: skip
     value = next(
         one["value"] for one in json.loads(out)["differences"]
         if (one["metric"], one["labels"]) == ("brier_score", "soft")

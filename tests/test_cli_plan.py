@@ -45,7 +45,8 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
     code, out, said = equipoise(*words, "--out", "plan")
     assert code == 0, said
     assert "Wrote plan: plan.json, report.html, " in said
-    assert "the pair that decides" in out and "Each model against the next" in out
+    assert "hardest" in out and "Each model against the next" in out
+    assert "Expected gain: the fall, by one more vote on the item, of the number" in flat(out)
     assert "(--difference)" in said or "difference=" not in said
     record = json.loads((tmp_path / "plan/plan.json").read_text())
     there = {
@@ -61,11 +62,29 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
     assert "<title>Mine</title>" in (tmp_path / "plan/report.html").read_text("utf-8")
     assert equipoise(*words, "--out", "next.csv")[0] == 0
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
+    code, _, said = equipoise(*words, "--out", "next.csv")
+    assert "a table to fill in, columns annotator and label" in flat(said)
+    sheet = (tmp_path / "plan/tables/plan_next.csv").read_text().splitlines()
+    assert sheet[0].startswith("item,annotator,label,votes so far,")
+    assert ",,,4," in sheet[1]
 
 
 def test_the_votes_that_come_next_are_counted(equipoise):
     code, out, _ = equipoise("plan", *FILES, *QUICK, "--next", 14, "--out", "next.csv")
     assert code == 0 and "... and 4 more; --out and --json have all." in out
+    assert "lower the variance of the difference, in squared units of the metric" in flat(out)
+
+
+@pytest.mark.parametrize("more", [(), ("--ranking",)])
+def test_known_truths_need_no_votes(tmp_path, equipoise, more):
+    lines = (tmp_path / "votes.csv").read_text().splitlines()
+    first = {line.split(",")[0]: f"{line},1" for line in lines[:0:-1]}
+    (tmp_path / "votes.csv").write_text("\n".join([f"{lines[0]},is_gold", *first.values()]))
+    code, out, said = equipoise("plan", *FILES, *QUICK, *more, "--next", 4, "--out", "next.csv")
+    assert code == 0, said
+    assert "items with a known truth each." in flat(out)
+    assert "No vote on any item changes what tells" in flat(out)
+    assert len((tmp_path / "next.csv").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -78,6 +97,7 @@ def test_the_votes_that_come_next_are_counted(equipoise):
         (("plan", *FILES, "--overwrite"), "belongs to --out FOLDER", 2),
         (("plan", *FILES, "--ranking", "--models", "a,b"), "leave out --models", 2),
         (("plan", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
+        (("plan", *FILES, "--difference", 5), "expected at most 1, because AUROC", 1),
     ],
 )
 def test_bad_input_is_met_with_a_sentence(equipoise, words, told, exit_code):

@@ -51,9 +51,9 @@ def made(tmp_path_factory):
         shares.setdefault(row["item"], []).append(int(row["label"]))
     values = [float(np.mean(one)) for one in shares.values()]
     plan = sampling_plan(values, list(shares), 10, 12)
-    plan.write(folder / "plan.csv")
+    plan.write(folder / "plan.csv", blind=False)
     for seed, name in enumerate(EXPERTS):
-        (folder / f"{name}.csv").write_text(filled(plan.text(), seed))
+        (folder / f"{name}.csv").write_text(filled(plan.text(blind=False), seed))
     return folder
 
 
@@ -66,8 +66,9 @@ def study(made, tmp_path, monkeypatch):
 
 
 def test_a_plan_is_printed_written_once_and_the_same_every_time(study, equipoise):
-    code, out, said = equipoise("threshold-plan", *FILE, "--out", "new.csv")
+    code, out, said = equipoise("threshold-plan", *FILE, "--open", "--out", "new.csv")
     assert code == 0, said
+    assert not (study / "new.key.json").exists()
     assert "120 of 200 items go to the experts" in out and "in the sample" in out
     assert "cuts between bins go through items of equal probability" in said
     assert (study / "new.csv").read_bytes() == (study / "plan.csv").read_bytes()
@@ -75,7 +76,7 @@ def test_a_plan_is_printed_written_once_and_the_same_every_time(study, equipoise
     code, out, said = equipoise("threshold-plan", *FILE, "--seed", 4, "--out", "new.csv")
     assert code == 1 and "is there already" in said and not out
     assert (study / "new.csv").read_bytes() == before
-    words = ("threshold-plan", *FILE, "--seed", 4, "--blind", "--out", "new.csv", "--overwrite")
+    words = ("threshold-plan", *FILE, "--seed", 4, "--out", "new.csv", "--overwrite")
     assert equipoise(*words)[0] == 0
     rows = table(study / "new.csv")
     assert list(rows[0]) == ["item", "label"] and len(rows) == 120
@@ -113,7 +114,8 @@ def test_the_threshold_is_found_back_and_printed(study, equipoise):
     code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     assert code == 0, said
     for words in ("Experts call an item positive from a probability of", "At this threshold",
-                  "<- threshold", "Another threshold", "auroc at", "m0"):  # fmt: skip
+                  "<- threshold", "Another threshold", "AUROC at", "m0",
+                  "over experts (as published)", "over experts and items"):  # fmt: skip
         assert words in out, words
     code, out, _ = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")
     facts = json.loads(out)
@@ -145,7 +147,7 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
     words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv", "--metric",
              "auroc,average_precision", "--out", "t")  # fmt: skip
     code, _, said = equipoise(*words)
-    assert code == 0 and "Wrote t: threshold.json, report.html, 5 tables" in said
+    assert code == 0 and "Wrote t: threshold.json, report.html, 6 tables" in said
     record = json.loads((study / "t/threshold.json").read_text())
     there = {str(p.relative_to(study / "t")) for p in (study / "t").rglob("*") if p.is_file()}
     assert there == set(record["files"])
@@ -155,7 +157,7 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
     assert "3 experts labelled 120" in methods and "10 bins" in methods
     assert f"It was {record['threshold']['value']:.3f}" in methods
     bib = (study / "t/references.bib").read_text()
-    assert "groger_cleanpatrick" in bib and "wilson_interval" in bib
+    assert "groger2025" in bib and "wilson1927" in bib
     rows = table(study / "t/tables/models.csv")
     assert {row["metric"] for row in rows} == {"auroc", "average_precision"}
     whole = {name: (study / "t" / name).read_bytes() for name in there}
@@ -182,6 +184,8 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
         (("threshold", *FILE, "--experts", "plan.csv"), "no label in any row", 1),
         (("threshold", *FILE, *GIVEN, "--rule", "rises"), "did you mean 'rise'", 2),
         (("threshold", *FILE, *GIVEN, "--metric", "aurok"), "did you mean 'auroc'", 2),
+        (("threshold", *FILE, *GIVEN, "--metric", "auroc"), "belongs to models; add -p", 2),
+        (("threshold", *FILE, *GIVEN, "--on-missing", "drop"), "belongs to models", 2),
         (("threshold", *FILE, *GIVEN, "--seed", "5"), "--bins, --per-bin and --seed", 1),
         (("threshold", *FILE[:3], *GIVEN), "--bins, --per-bin and --seed", 1),
         (("threshold", *FILE, *GIVEN, "--experts", "anna.csv"), "a second file of 'anna'", 1),
@@ -212,6 +216,30 @@ def test_models_that_miss_items_are_refused_or_dropped(equipoise):
     code, out, said = equipoise(*words, "--on-missing", "drop", "--json")
     assert code == 0, said
     assert json.loads(out)["sweep"]["rows"] and "Dropped 5 annotated items" in said
+
+
+@pytest.mark.usefixtures("study")
+def test_groups_of_the_votes_are_redrawn_as_wholes(equipoise):
+    """A column group in the votes widens the intervals of the models."""
+    rows = table("votes.csv")
+    lines = ["item,annotator,label,group"]
+    order = sorted({row["item"] for row in rows})
+    lines += [
+        f"{row['item']},{row['annotator']},{row['label']},p{order.index(row['item']) // 20}"
+        for row in rows
+    ]
+    Path("grouped.csv").write_text("\n".join(lines) + "\n")
+    words = (*GIVEN, "--replicates", "200", "-p", "scores.csv", "--json")
+    plain, grouped = (
+        json.loads(equipoise("threshold", name, *FILE[1:], *words)[1])
+        for name in ("votes.csv", "grouped.csv")
+    )
+    assert plain["threshold"] == grouped["threshold"]
+    assert (plain["sweep"]["groups"], grouped["sweep"]["groups"]) == (0, 10)
+    ends = [
+        [(row["low"], row["high"]) for row in one["sweep"]["rows"]] for one in (plain, grouped)
+    ]
+    assert ends[0] != ends[1]
 
 
 @pytest.mark.usefixtures("study")

@@ -63,7 +63,8 @@ def test_an_unknown_ending_is_refused(tmp_path):
 
 def test_every_source_is_an_entry_and_every_name_is_known():
     assert {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
-    kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds"}
+    kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds", "shares"}
+    kinds |= {"plan", "next_votes"}
     known = {*metrics.CATALOGUE, *MODELS, *kinds, *ANALYSES}
     known |= {"precision_at", "recall_at", "auroc:multiclass=ovo"}
     assert set(SOURCES) <= known
@@ -118,7 +119,7 @@ def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
 
 
 def test_leaving_out_cites_where_it_is_from():
-    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger", "cohen"]
+    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger2025", "cohen1960"]
     text = bibtex(["flips", "subgroups"])
     for part in ("arXiv:2011.14999", "volume = {6}, number = {2}, pages = {65--70}"):
         assert part in text

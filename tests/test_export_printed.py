@@ -66,7 +66,7 @@ def test_an_interval_is_one_cell_and_what_is_left_out_is_said():
     assert "| 0.860 [0.850, 0.871] | 1.5 [1, 2] |" in texts["tables/t.md"]
     assert r"0.860 [0.850, 0.871] & 1.5 [1, 2]" in texts["tables/t.tex"]
     for ending in (".md", ".tex"):
-        assert "In every row: metric auroc" in texts[f"tables/t{ending}"]
+        assert "In every row: metric AUROC" in texts[f"tables/t{ending}"]
     assert next(csv.reader(StringIO(texts["tables/t.csv"]))) == list(rows[0])
     short = printed(rows, str)
     shown = {*short.rows[0], *short.same, *short.left_out}

@@ -18,8 +18,10 @@ from equipoise.arrays import InputError
 from equipoise.cli.plan import plan as plan_verb
 from equipoise.datasets import chexpert
 from equipoise.evaluation import evaluate
-from equipoise.planning import next_items, plan_ranking, plan_size
+from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.planning._pilot import pilot
+from equipoise.planning._question import usable_metric
+from equipoise.planning._single_votes import with_single_votes
 from equipoise.planning._spread import spread
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -328,8 +330,9 @@ def test_classes_grades_and_the_whole_order_can_be_planned():
         values = mixed / mixed.sum(axis=1, keepdims=True)
         three.append(Predictions(name, votes.items, values, ("x", "y", "z")))
     order = plan_ranking(three, votes, metric="log_score", simulations=0)
-    assert [(one.a, one.b) for one in order] == [("a", "b"), ("b", "c")]
-    assert order[0].aim.power == pytest.approx(0.9)
+    assert [(one.a, one.b) for one in order.pairs] == [("a", "b"), ("b", "c")]
+    assert order.models == ("a", "b", "c") and order.rows()[0]["votes_per_item"] == 1
+    assert {one.aim.power for one in order.pairs} == {order.aim.power} == {0.8}
     single = plan_size(three, votes, metric="auroc", models=("c", "a"), simulations=20)
     assert (single.a, single.b) == ("a", "c")
     assert next_items(three, votes, "log_score", 5).gain.min() > 0
@@ -434,16 +437,24 @@ def test_without_prices_the_plan_says_why_it_names_this_design():
 
 
 def test_the_chance_of_a_wrong_order_is_that_after_simulated_votes():
-    """Draw the difference with all votes, and what is known of it after the new ones."""
-    votes, both, *_ = small(items=60, votes=3)
+    """Draw what all voters would say, and the new votes; score both by the metric itself."""
+    votes, both, cast, scores = small(items=60, votes=3)
     found = next_items(both, votes, number=30)
     now, then = found.wrong_order()
     random = np.random.default_rng(1)
-    gone = float(found.gain.sum())
-    known = found.difference + random.normal(size=200_000) * math.sqrt(gone)
-    true = known + random.normal(size=200_000) * math.sqrt(found.variance - gone)
-    assert now == pytest.approx(np.mean(true < 0), abs=0.004)
-    assert then == pytest.approx(np.mean((known > 0) != (true > 0)), abs=0.004)
+    usual = found.imagined * (cast.mean(axis=1).sum() + 0.5) / 61
+    yes, size = cast.sum(axis=1), np.full(60, 3.0)
+    rows = [int(name.split("-")[1]) for name in found.items]
+    size[rows] += 1
+    sign = 1 if found.a == "a" else -1
+    wrong = []
+    for _ in range(1500):
+        share = random.beta(yes + usual, 3 - yes + found.imagined - usual)
+        after = yes.copy()
+        after[rows] += random.binomial(1, share[rows])
+        true, shown = gap(share, scores), gap(after / size, scores)
+        wrong.append((sign * true < 0, true * shown < 0))
+    assert [now, then] == pytest.approx(np.mean(wrong, axis=0), abs=0.035)
     assert f"on the {len(votes.items)} items of the pilot" in found.finding
 
 
@@ -469,21 +480,24 @@ def test_the_expected_gain_is_slope_squared_times_what_a_vote_takes_away():
     votes, both, cast, scores = small(votes=4)
     found = next_items(both, votes, number=40)
     p, place = cast.mean(axis=1), {name: i for i, name in enumerate(names(40))}
+    usual = (p.sum() + 0.5) / 41
+    believed = (4 * p + found.imagined * usual) / (4 + found.imagined)
     two = pilot(both, votes, "auroc")
     for row in (found.rows()[k] for k in (0, 11, 39)):
         i = place[row["item"]]
-        moved = p.copy()
-        moved[i] += 1e-6 if p[i] < 1 else -1e-6
-        slope = (gap(moved, scores) - gap(p, scores)) / 1e-6
-        mean = (cast[i].sum() + 1) / 6
+        moved = believed.copy()
+        moved[i] += 1e-6
+        slope = (gap(moved, scores) - gap(believed, scores)) / 1e-6
+        mean = believed[i]
         assert row["expected gain"] == pytest.approx(
-            slope**2 * mean * (1 - mean) / 7**2, rel=0.02, abs=1e-12
+            slope**2 * mean * (1 - mean) / (5 + found.imagined) ** 2, rel=0.02, abs=1e-12
         )
         assert row["soft label"] == p[i] and row["votes so far"] == 4
     assert (np.diff(found.gain) <= 1e-9 * found.gain[0]).all()
     assert two.a == found.a
     now, then = found.wrong_order()
     assert 0 <= then <= now <= 0.5
+    assert found.expected == pytest.approx(abs(gap(believed, scores)), rel=1e-9)
 
 
 def test_votes_on_the_named_items_make_the_difference_surer_than_random_ones():
@@ -517,8 +531,144 @@ def test_gold_is_never_sent_for_votes_and_certain_pilots_say_so():
         label=cast[:, 0].astype(int), is_gold=np.ones(40, dtype=bool),
     )  # fmt: skip
     found = next_items(both, gold)
-    assert not found.gain.any() and "No vote on any item" in found.finding
+    assert found.items == () and "No vote on any item" in found.finding
     assert spread(pilot(both, gold, "auroc")).votes == 0
+
+
+def partly_known(settled=10, items=40, votes=5):
+    """Votes of which the first items have a known truth in place, besides their votes."""
+    _, cast, scores = world(np.random.default_rng(3), items, votes)
+    item, person = np.nonzero(cast >= 0)
+    gold = (item < settled) & (person == 0)
+    table = Annotations(
+        kind="binary", items=names(items), classes=("no", "yes"), item=item,
+        label=cast[item, person].astype(int), is_gold=gold,
+    )  # fmt: skip
+    return table, models(scores)
+
+
+def test_known_truths_are_no_votes():
+    table, both = partly_known()
+    plan = plan_size(both, table, simulations=30, votes=(3, 5))
+    assert plan.pilot_votes == 5
+    assert "as many votes per item as in the pilot" in plan.finding
+    assert any("The truth of 10 of the 40 items" in one for one in plan.notices)
+    assert not any(math.isnan(one.simulated) for one in plan.designs)
+    found = next_items(both, table, number=40)
+    assert not set(found.items) & set(names(10)) and len(found.items) <= 30
+    assert (found.gain > 0).all() and "though 40 were asked for" in found.finding
+    known = plan_size(both, partly_known(settled=40)[0], simulations=0)
+    assert known.pilot_votes == 0 and "every truth of the pilot is known" in known.finding
+    assert any("The truth of all of the 40 items" in one for one in known.notices)
+    assert not any("The truth of" in one for one in plan_size(both, partly_known(0)[0]).notices)
+
+
+def test_a_list_of_no_items_is_a_file_with_a_head(tmp_path):
+    table, both = partly_known(settled=40)
+    next_items(both, table).write(tmp_path / "next.csv")
+    assert (tmp_path / "next.csv").read_text().startswith("item,annotator,label,votes")
+
+
+def test_infinite_scores_are_refused_by_the_name_of_the_model():
+    votes, both, cast, scores = small()
+    sure = scores[0].copy()
+    sure[:2] = 1 - (cast[:2].mean(axis=1) >= 0.5)
+    wrong = [Predictions("sure", names(40), sure), both[1]]
+    for ask in (plan_size, plan_ranking, next_items, next_for_ranking):
+        with pytest.raises(InputError, match=r"infinite for .sure., expected finite"):
+            ask(wrong, votes, metric="log_score")
+    third = plan_size([*both, replace(wrong[0])], votes, metric="log_score", simulations=0)
+    assert {third.a, third.b} == {"a", "b"}
+    agreed = np.where(np.arange(40)[:, None] < 2, 1.0, cast)
+    near = scores[0].copy()
+    near[:2] = 1
+    given = [Predictions("near", names(40), near), both[1]]
+    assert plan_size(given, annotated(agreed), metric="log_score", simulations=0).designs
+    with pytest.raises(InputError, match=r"infinite for .near."):
+        next_items(given, annotated(agreed), metric="log_score")
+
+
+def test_a_difference_that_no_models_can_have_is_refused():
+    votes, both, *_ = small()
+    with pytest.raises(InputError, match="5, expected at most 1, because AUROC lies between"):
+        plan_size(both, votes, difference=5)
+    with pytest.raises(InputError, match="expected at most 2"):
+        plan_ranking(both, votes, metric="brier_score", difference=2.5)
+    assert plan_size(both, votes, metric="log_score", difference=5, simulations=0).designs
+
+
+def distributions(items=150, votes=4, seed=2):
+    """Votes of three classes, and two models of different skill."""
+    random = np.random.default_rng(seed)
+    share = random.dirichlet(np.full(3, 0.6), items)
+    counts = np.stack([random.multinomial(votes, one) for one in share])
+    table = Annotations.from_counts(counts, classes=["x", "y", "z"])
+    given = []
+    for name, shape in (("a", 3.0), ("b", 1.2)):
+        mixed = share**0.7 * random.gamma(shape, 1, share.shape) + 0.01
+        values = mixed / mixed.sum(axis=1, keepdims=True)
+        given.append(Predictions(name, table.items, values, ("x", "y", "z")))
+    return given, table, counts
+
+
+@pytest.mark.parametrize("name", ["auroc", "average_precision", "brier_score", "accuracy",
+                                  "log_score", "expected_cost"])  # fmt: skip
+def test_means_over_votes_are_the_same_with_any_number_of_them(name):
+    given, table, _ = distributions()
+    assert with_single_votes(pilot(given, table, name)) is None
+
+
+def test_a_difference_that_depends_on_the_votes_per_item_is_said():
+    given, table, counts = distributions()
+    plan = plan_size(given, table, metric="total_variation", simulations=0)
+    said = [one for one in plan.notices if "depends on the votes per item" in one]
+    random = np.random.default_rng(1)
+    single = [
+        np.stack([random.multinomial(1, row / 4) for row in counts]).astype(float)
+        for _ in range(200)
+    ]
+    scores = [one.values for one in given]
+    usual = np.mean([
+        metrics.total_variation(one, scores[1]) - metrics.total_variation(one, scores[0])
+        for one in single
+    ])  # fmt: skip
+    sign = 1 if plan.a == "a" else -1
+    assert with_single_votes(pilot(given, table, "total_variation")) == pytest.approx(
+        sign * usual, abs=0.005
+    )
+    assert len(said) == 1 and usual * sign < 0.6 * plan.difference
+    entropy = plan_size(given, table, metric="entropy_correlation", simulations=0)
+    assert any("it is undefined and not" in one for one in entropy.notices)
+    asked = plan_size(given, table, metric="total_variation", simulations=0, difference=0.1)
+    assert not any("depends on the votes" in one for one in asked.notices)
+
+
+@pytest.mark.parametrize("name", list(metrics.CATALOGUE))
+def test_metrics_whose_value_depends_on_the_number_of_items_are_refused(name):
+    """The mean over eighths of a study is far from the whole for those that are refused."""
+    metric = metrics.named(name)
+    if metric.labels == "draws" or metric.least > 1:
+        with pytest.raises(InputError, match="means the same for any number of items"):
+            usable_metric(metric)
+        return
+    random, moved, spread_of = np.random.default_rng(6), [], []
+    for _ in range(60):
+        share = random.dirichlet(np.full(4, 0.6), 400)
+        labels = np.stack([random.multinomial(3, one) for one in share]) / 3
+        noisy = share**0.7 * random.gamma(3, 1, (400, 4)) + 0.01
+        scores = noisy / noisy.sum(axis=1, keepdims=True)
+        whole = metric(labels, scores)
+        parts = [metric(labels[k::8], scores[k::8]) for k in range(8)]
+        moved.append(np.mean(parts) - whole)
+        spread_of.append(np.std(parts))
+    depends = abs(np.mean(moved)) > np.mean(spread_of)
+    refused = "bins" in metric.family
+    assert depends == refused
+    if refused:
+        with pytest.raises(InputError, match="depends on the number of items"):
+            plan_size(small()[1], small()[0], metric=name)
+    else:
+        assert usable_metric(metric) is metric
 
 
 def test_named_items_are_written_as_csv(tmp_path):
@@ -527,9 +677,39 @@ def test_named_items_are_written_as_csv(tmp_path):
     found.write(tmp_path / "next.csv")
     with (tmp_path / "next.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["item", "votes so far", "soft label", "expected gain", "rank"]
+    empty = ["annotator", "label"]
+    assert list(rows[0]) == ["item", *empty, "votes so far", "soft label", "expected gain"]
     assert [row["item"] for row in rows] == list(found.items)
-    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert {row[name] for row in rows for name in empty} == {""}
+
+
+@pytest.mark.parametrize("ask", [next_items, next_for_ranking])
+def test_named_items_are_read_as_votes_when_filled_in(tmp_path, ask):
+    votes, both, *_ = small()
+    file = tmp_path / "next.csv"
+    ask(both, votes, number=4).write(file)
+    with file.open() as given:
+        rows = list(csv.DictReader(given))
+    for row, said in zip(rows[:3], "101", strict=True):
+        row |= {"annotator": "ana", "label": said}
+    with file.open("w", newline="") as made:
+        lines = csv.DictWriter(made, list(rows[0]))
+        lines.writeheader()
+        lines.writerows(rows)
+    again = read_annotations(file)
+    assert again.kind == "binary" and again.annotators == ("ana",)
+    assert again.items == tuple(row["item"] for row in rows[:3])
+    assert again.label.tolist() == [1, 0, 1]
+
+
+def test_the_task_is_named_in_a_table_to_fill_in(tmp_path):
+    votes, both, *_ = small()
+    named = replace(votes, tasks=("edema",))
+    given = [replace(one, tasks=("edema",)) if hasattr(one, "tasks") else one for one in both]
+    for ask in (next_items, next_for_ranking):
+        ask(given, named, number=2, task="edema").write(tmp_path / "next.csv")
+        with (tmp_path / "next.csv").open() as file:
+            assert [row["task"] for row in csv.DictReader(file)] == ["edema"] * 2
 
 
 @pytest.fixture

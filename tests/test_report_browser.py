@@ -1,13 +1,18 @@
 """The page in a browser: silent, reachable, legible, and useful without a script."""
 
 import dataclasses
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.report import render
+from equipoise.report.findings_page import About
+from equipoise.report.plan_page import render_plan
 from equipoise.report.stability_page import StabilityPage, figures, render_stability
+from equipoise.report.threshold_page import render_threshold
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.run.certainty import truth_facts
 from tests.report_distributions_sample import sample_runs
@@ -15,6 +20,9 @@ from tests.report_sample import Shape, sample
 from tests.report_stability_sample import STUDIES
 from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
+from tests.test_report_plan import facts_of as plan_facts_of
+from tests.threshold_study import THRESHOLDS
+from tests.threshold_study import known as threshold_known
 
 CHROMIUM = Path("/usr/bin/chromium")
 playwright = pytest.importorskip(
@@ -36,6 +44,9 @@ RUNS = {
     ),
     "crowd": dataclasses.replace(SINGLE, annotators=300),
 }
+WIDE = "MixedWoMMWNetworkMMMMWWWW"
+PLANNED = ("pair", "ranking", "ranking of the long", "ranking of the hostile")
+OTHERS = ("names of broad letters", *THRESHOLDS, *(f"plan of a {name}" for name in PLANNED))
 LONG = "a-differential-diagnosis-with-a-name-that-never-ends-" * 3
 TRUTHS = {
     "truth of votes": (lambda: votes(people=30, items=40), dirichlet),
@@ -103,6 +114,14 @@ def folder(tmp_path_factory):
             stability(name), StabilityPage(f"{name}{BAD}", LONG, (BAD,), BAD)
         )
         (made / f"{name}.html").write_text(page, encoding="utf-8")
+    renamed = re.sub(r"model (?=\d)", WIDE, json.dumps(stability("stability")))
+    page = render_stability(json.loads(renamed))
+    (made / "names of broad letters.html").write_text(page, encoding="utf-8")
+    for name in THRESHOLDS:
+        page = render_threshold(threshold_known(name), About(name))
+        (made / f"{name}.html").write_text(page, encoding="utf-8")
+    for name in PLANNED:
+        (made / f"plan of a {name}.html").write_text(render_plan(plan_facts_of(name)))
     for name, drawn in figures(stability("stability")).items():
         (made / f"{name}.svg").write_text(drawn, encoding="utf-8")
     return made
@@ -334,17 +353,41 @@ def test_a_page_on_stability_is_whole_without_a_script(visit, name):
     assert page.locator("img, b").count() == 0
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", STUDIES)
+def opened(page):
+    """Show every task and metric, and all that is folded."""
+    for ident in ("tall", "kall"):
+        if page.locator(f"#{ident}").count():
+            choose(page, ident)
+    page.eval_on_selector_all("details", "all => all.forEach(one => (one.open = true))")
+    return page
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+@pytest.mark.parametrize("name", [*RUNS, *TRUTHS, *STUDIES, *PROBABILITIES, *OTHERS])
 def test_words_of_a_figure_stay_on_it(visit, name, width):
-    page = visit(name, viewport={"width": width, "height": 900})
+    page = opened(visit(name, viewport={"width": width, "height": 900}))
     cut = """all => all.filter(words => {
       const own = words.getBoundingClientRect();
       const frame = words.ownerSVGElement.getBoundingClientRect();
-      return own.left < frame.left - 2 || own.right > frame.right + 2
-        || own.top < frame.top - 2 || own.bottom > frame.bottom + 2;
+      return own.left < frame.left - 1 || own.right > frame.right + 1
+        || own.top < frame.top - 1 || own.bottom > frame.bottom + 1;
     }).map(words => words.textContent)"""
     assert page.eval_on_selector_all("svg text", cut) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", OTHERS)
+def test_numbers_under_an_axis_do_not_touch(visit, name, width):
+    page = opened(visit(name, viewport={"width": width, "height": 900}))
+    touching = """all => all.flatMap(svg => {
+      const words = [...svg.querySelectorAll("text.c.a, .c.a text")].map(one =>
+        [one.getBoundingClientRect(), one.textContent]);
+      return words.flatMap(([a, x], i) => words.slice(i + 1)
+        .filter(([b]) => a.width && b.width && Math.abs(a.top - b.top) < 4
+          && a.left < b.right + 1 && b.left < a.right + 1)
+        .map(([, y]) => `${x} | ${y}`));
+    })"""
+    assert page.eval_on_selector_all("svg", touching) == []
 
 
 def test_a_figure_of_stability_is_a_file_that_a_browser_shows(visit, folder):
@@ -387,3 +430,47 @@ def test_a_caption_of_a_wide_table_wraps_on_a_telephone(visit, name):
     wide = "all => all.map(one => one.getBoundingClientRect().right).filter(x => x > 390)"
     assert page.locator("caption span").count() > 3
     assert page.eval_on_selector_all("caption span", wide) == []
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("name", [*RUNS, *PROBABILITIES, *STUDIES])
+def test_the_tables_that_matter_are_whole_on_a_telephone(visit, name, script):
+    page = visit(name, viewport={"width": 390, "height": 900}, java_script_enabled=script)
+    over = """all => all.filter(one => one.checkVisibility()).filter(one => {
+      const own = one.getBoundingClientRect();
+      return own.left < -1 || own.right > 390;
+    }).map(one => one.textContent)"""
+    cells = ":is(.board, .glance, .front) :is(th, td, caption span), .radios label"
+    assert page.locator(cells).count() > 3
+    assert page.eval_on_selector_all(cells, over) == []
+
+
+def test_on_a_telephone_soft_labels_stand_under_hard_ones(visit):
+    page = visit(viewport={"width": 390, "height": 900})
+    row = page.locator("[data-t='5'][data-k='0'] .board tbody tr").first
+    boxes = [row.locator("td").nth(place).bounding_box() for place in (0, 2, 3, 5, 6)]
+    hard, best, soft, soft_best, change = boxes
+    assert hard["x"] == soft["x"] and best["x"] == soft_best["x"]
+    assert change["y"] < hard["y"] < soft["y"]
+    named = "cell => getComputedStyle(cell, '::before').content"
+    assert [row.locator("td").nth(n).evaluate(named) for n in (0, 3)] == ['"hard"', '"soft"']
+
+
+def test_what_scrolls_sideways_has_a_shade_at_its_edge(visit):
+    page = visit(viewport={"width": 390, "height": 900})
+    shade = "all => all.map(one => getComputedStyle(one).backgroundAttachment)"
+    found = set(page.eval_on_selector_all(".scroll, .frame", shade))
+    assert found == {"local, local, scroll, scroll"}
+
+
+@pytest.mark.parametrize("name", ["stability", "threshold", "plan of a pair"])
+def test_notes_on_method_are_folded_and_paper_shows_them(visit, name):
+    page = visit(name, java_script_enabled=False)
+    notes = page.locator("section details .note")
+    assert notes.count() > 1
+    tall = "all => all.map(one => one.getBoundingClientRect().height)"
+    shown = "all => all.filter(one => one.checkVisibility()).length"
+    assert page.eval_on_selector_all("details.kept .note", shown) == 0
+    page.emulate_media(media="print")
+    assert page.eval_on_selector_all("details.kept .note", shown) == notes.count()
+    assert min(page.eval_on_selector_all("details.kept .note", tall)) > 10

@@ -1,6 +1,7 @@
 """The page on stability: what it claims is what the facts say, whatever the names are."""
 
 import base64
+import dataclasses
 import hashlib
 import html
 import json
@@ -33,6 +34,7 @@ from equipoise.report.stability_page import (
 from equipoise.report.stability_rows import cast_of, chosen
 from equipoise.report.stability_svg import standalone
 from equipoise.report.svg import drawing, text
+from equipoise.report.threshold_curve import prevalence_curve
 from tests.report_stability_sample import BAD, STUDIES, facts_of, sample
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -243,8 +245,15 @@ def test_of_many_annotators_those_that_move_most_are_drawn():
     for one in rows:
         far[one["without"]] = max(far.get(one["without"], 0), abs(one["shift"]))
     drawn = [one for one in figures(facts) if one.startswith("leave-one-out")]
-    assert drawn == ["leave-one-out-1", "leave-one-out-2"]
-    assert f"the 16 of {len(far)} annotators" in section(render_stability(facts), "annotators")
+    assert drawn == [f"leave-one-out-{n}" for n in range(1, 9)]
+    page = render_stability(facts)
+    assert f"the 16 of {len(far)} annotators" in section(page, "annotators")
+    most = sorted(far, key=lambda who: -far[who])
+    names = re.findall(r"(reader \d+)", figures(facts)["leave-one-out-1"])
+    assert set(names) == {who.split("a-name")[0] for who in most[:2]}
+    part = page.split("<section id=annotators ")[1].split("</section>")[0]
+    opened, folded = part.split("<details class=kept>", 1)
+    assert (opened.count("<svg"), folded.count("<svg")) == (2, 6)
 
 
 def test_extrapolated_panels_follow_the_fit():
@@ -414,3 +423,37 @@ def test_the_page_of_chexpert_is_small():
     study = chexpert()
     facts = facts_of(study.predictions, study.annotations, replicates=10, most=2)
     assert len(render_stability(facts).encode()) < 300_000
+
+
+def test_ranks_start_at_one_and_values_of_steps_are_drawn_in_steps():
+    plot = Plot("h", "t", "a", ((0.0, "0"), (1.0, "1")), down=True, held="from")
+    shared = Line("net", "net", "m0", ((0.0, 2.0), (1.0, 4.0)))
+    made = curves(plot, [shared])
+    ticks = re.findall(r'<text[^>]*class="e a">([\d.]+)', made)
+    assert ticks == ["1", "2", "3", "4"]
+    (line,) = re.findall(r"<path class=cv d=(M[^ >]+)", made)
+    assert re.fullmatch(r"M[\d.,]+H[\d.]+V[\d.]+", line)
+    (upto,) = re.findall(
+        r"<path class=cv d=(M[^ >]+)", curves(dataclasses.replace(plot, held="until"), [shared])
+    )
+    assert re.fullmatch(r"M[\d.,]+V[\d.]+H[\d.]+", upto)
+
+
+def test_the_first_task_of_a_sweep_is_open_and_the_others_are_folded_once():
+    page = render_stability(sample("stability"))
+    part = page.split("<section id=threshold ")[1].split("</section>")[0]
+    opened, folded = part.split("<details class=kept>", 1)
+    assert opened.count("<svg") == 2
+    inside, after = folded.split("</details>", 1)
+    assert inside.count("<svg") == 4 and "<svg" not in after
+    assert "tie share the mean of their ranks" in opened
+
+
+def test_an_interval_that_is_one_place_is_still_shaded_and_shares_fall_in_steps():
+    spot = {"value": 0.3, "low": 0.3, "high": 0.3}
+    rows = [{"threshold": 0.1 * n, "prevalence": 0.5 - 0.1 * n} for n in range(1, 5)]
+    made = prevalence_curve({"rows": rows, "centre": 0.3}, spot)
+    (wide,) = re.findall(r"<rect [^>]*width=([\d.]+)", made)
+    assert float(wide) >= 9
+    (line,) = re.findall(r"<path class=cv d=(M[^ >]+)", made)
+    assert re.fullmatch(r"M[\d.,]+(V[\d.]+H[\d.]+){3}", line)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from equipoise.cli._stability_lines import LINES
+from equipoise.evaluation import Settings
 from equipoise.export import stability_texts
 from equipoise.report.certainty_curve import Sorted
 from equipoise.report.certainty_curve import draw as draw_sorted
@@ -15,6 +16,8 @@ from equipoise.report.stability_head import headline, verdict
 from equipoise.report.stability_map import _beside
 from equipoise.report.stability_page import ANALYSES, render_stability
 from equipoise.report.stability_rows import cast_of
+from equipoise.stability.joined import items_and_annotators
+from equipoise.stability.redrawing import Redraw
 from tests.report_stability_sample import facts_of, sample, study
 from tests.test_report_stability import section, shown
 
@@ -82,13 +85,16 @@ def test_the_head_says_what_the_facts_say():
     assert (
         f"{best} leads by soft AUROC (macro average): {rows[best]['value']:.3f}"[:-1] in words
     )
-    ranked = [
-        one for one in facts["ranking"]["model_rows"]
-        if (one["kind"], one["task"], one["labels"]) == (front["kind"], front["task"], "soft")
-    ]  # fmt: skip
-    assert {one["model"]: one["p_best"] for one in ranked} == pytest.approx(
-        {name: one["p_best"] for name, one in rows.items()}
-    )
+    told = Redraw(replicates=40, settings=Settings(workers=1))
+    done = items_and_annotators(*study(), ["auroc"], told)
+    expected = [
+        one for one in done.table() if (one.task, one.labels) == (front["task"], "soft")
+    ]
+    assert {one.model: (one.p_best, one.low) for one in expected} == {
+        name: pytest.approx((one["p_best"], one["low"])) for name, one in rows.items()
+    }
+    assert front["spread"] == "the noise of votes counted once"
+    assert "items and annotators drawn anew, the noise of votes counted once" in words
     assert all(one["rank_low"] <= one["rank"] <= one["rank_high"] for one in rows.values())
     for name in rows:
         assert name in words

@@ -82,6 +82,27 @@ def test_the_threshold_is_in_the_words_the_figure_and_the_tables():
     assert {"threshold-value", "threshold-value-2"} <= set(figures_of("threshold"))
 
 
+def test_every_interval_of_the_threshold_is_named():
+    facts = known("threshold")
+    words = section(page_of("threshold"), "threshold")
+    for row in facts["threshold"]["intervals"]:
+        assert f"{row['interval']} [{row['low']:.3f}, {row['high']:.3f}]" in words
+    assert "over experts (as published)" in words and "over experts and items" in words
+    assert "redraws experts, and items within their bins" in words
+
+
+def test_groups_that_are_redrawn_are_said():
+    facts = known("threshold") | {"sweep": known("threshold")["sweep"] | {"groups": 12}}
+    words = section(render_threshold(facts, About("x")), "models")
+    assert "on the same redrawn groups of items (each as a whole)" in words
+    assert "on the same redrawn items" in section(page_of("threshold"), "models")
+    audit = known("audit")
+    again = audit | {"reevaluation": audit["reevaluation"] | {"groups": 12}}
+    said = section(render_audit(again, About("x")), "models")
+    assert "12 whole groups of items of the benchmark" in said
+    assert "Items of the benchmark" in section(page_of("audit"), "models")
+
+
 def test_without_a_threshold_nothing_that_follows_is_claimed():
     facts = known("threshold that nobody set")
     page = page_of("threshold that nobody set")

@@ -58,7 +58,7 @@ def test_every_analysis_has_a_sentence_rows_and_notices(facts):
     assert json.loads(text) == facts
     for name in ANALYSES:
         if name == "critical_difference":
-            assert "1 task, expected at least 3" in facts[name]["left_out"]
+            assert "1 task; it takes at least 3 tasks. Look at" in facts[name]["left_out"]
             continue
         assert facts[name]["finding"].endswith("."), name
         assert facts[name]["rows"] and isinstance(facts[name]["notices"], list), name
@@ -114,7 +114,7 @@ def test_what_the_data_do_not_allow_is_said():
     anonymous = votes(annotators=None, annotator=None)
     how = StabilityHow(**QUICK, only=["leave_one_out", "experts", "ranking"])
     found = stability_facts(models(), anonymous, how)
-    assert "anonymous" in found["experts"]["left_out"]
+    assert "Anonymous votes; it takes" in found["experts"]["left_out"]
     assert "left_out" in found["leave_one_out"]
     assert found["ranking"]["rows"]
     assert "flips" not in found

@@ -1,11 +1,13 @@
 """Clear cases: certainties are exact, cut-offs score what they keep, sentences stay true."""
 
 from math import comb
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions, evaluate
+from equipoise.run.clear_cases import Told
 from equipoise.run.sorted_certainty import LEVELS, sorted_points
 from equipoise.run.stability import StabilityHow, stability_facts
 from equipoise.run.stability_certainty import SURE, cutoffs
@@ -158,6 +160,14 @@ def test_a_lead_that_changes_hands_is_told_with_its_interval():
     assert values["sure", last] - values["subtle", last] == pytest.approx(0.44, abs=0.005)
 
 
+def test_an_end_that_is_zero_but_for_rounding_is_written_as_zero():
+    subject = SimpleNamespace(metric=SimpleNamespace(better="higher"), models=("a", "b"))
+    subject.ends = lambda *_, **__: (-5.8e-17, 0.0251)
+    cuts = SimpleNamespace(values=np.array([[0.9, 0.888]]), drawn=np.zeros((1, 2, 3)))
+    told = Told(subject, cuts, (0.5,), np.array([9]), 0.5)
+    assert told._gap(0, "a", "b") == ", 0.012 ahead, which may be chance (0 to 0.025)"
+
+
 def test_the_line_is_that_of_sorted_certainties():
     many = RANDOM.random(5000)
     points = np.array(sorted_points(many))
@@ -183,9 +193,9 @@ def test_rank_ends_hold_the_level():
     assert shares[int(low) - 1 : int(high)].sum() >= 0.95
 
 
-def test_the_lead_is_that_of_the_widest_redraw_and_names_who_is_apart():
+def test_the_lead_draws_anonymous_votes_with_their_items_and_names_who_is_apart():
     front = facts()["lead"]
-    assert front["kind"] == "items x votes"
+    assert front["kind"] == "items" and front["spread"] == ""
     assert front["leaders"] == ["net 0"]
     values = {row["model"]: row["value"] for row in front["rows"]}
     assert front["others"] == sorted(front["others"], key=lambda name: -values[name])

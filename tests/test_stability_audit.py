@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
-from equipoise import metrics
-from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.estimate import wilson
-from equipoise.predictions import Predictions
-from equipoise.stability.audit import Audited, Pool, audit, reevaluate
-from tests.strategies import names
+from equipoise.stability.audit import Pool, audit
 
 
 @pytest.mark.parametrize(
@@ -102,92 +99,6 @@ def test_bad_audits_are_refused(pools, found, words):
     assert words in str(refused.value)
 
 
-def labelled(items, labels):
-    return Annotations(
-        kind="binary", items=tuple(items), classes=("no", "yes"),
-        item=np.arange(len(items)), label=np.asarray(labels, dtype=int),
-    )  # fmt: skip
-
-
-RANDOM = np.random.default_rng(3)
-OLD, NEW = names(40, "old"), names(8, "new")
-LABELS = RANDOM.integers(0, 2, 48)
-SCORES = {name: LABELS + RANDOM.normal(0, s, 48) for name, s in (("good", 0.5), ("poor", 2))}
-MODELS = [Predictions(name, OLD + NEW, one) for name, one in SCORES.items()]
-POOL = {name: "first" if k < 5 else "second" for k, name in enumerate(NEW)}
-SIZES = {"first": 15, "second": 3}
-
-
-def audited(**more):
-    how = {"pool": POOL, "sizes": SIZES, "replicates": 40, **more}
-    return Audited(labelled(NEW, LABELS[40:]), **how)
-
-
-def lines(**more):
-    done = reevaluate(MODELS, labelled(OLD, LABELS[:40]), audited(**more), metric="auroc")
-    return done, {(one.version, one.model): one for one in done.lines}
-
-
-def test_values_before_and_after_equal_plain_metrics_with_copies():
-    done, by = lines()
-    for name, score in SCORES.items():
-        before = metrics.auroc(LABELS[:40], score[:40])
-        added = metrics.auroc(LABELS, score)
-        copies = np.concatenate([np.ones(40), np.repeat([3, 1], [5, 3])]).astype(int)
-        weighed = metrics.auroc(np.repeat(LABELS, copies), np.repeat(score, copies))
-        assert by["before", name].value == pytest.approx(before)
-        assert by["added", name].value == pytest.approx(added)
-        assert by["reweighed", name].value == pytest.approx(weighed)
-        assert by["reweighed", name].change == pytest.approx(weighed - before)
-        assert by["before", name].change_low == by["before", name].change_high == 0
-    for one in done.lines:
-        assert one.low < one.value < one.high or one.high == 1
-    assert done.items == (40, 8, 18)
-    assert "8 audited items standing for 18" in done.finding
-    assert "The order of models stays" in done.finding
-
-
-def test_reevaluation_is_deterministic_and_takes_other_metrics():
-    assert lines()[0].rows() == lines()[0].rows()
-    assert lines(seed=1)[0].rows() != lines()[0].rows()
-    chances = [Predictions(m.model, m.items, 1 / (1 + np.exp(-m.values))) for m in MODELS]
-    for metric in ("precision_at_10", "brier_score", "average_precision:form=printed"):
-        seen = []
-        how = audited(replicates=3, labels="soft", progress=lambda *at, to=seen: to.append(at))
-        done = reevaluate(chances, labelled(OLD, LABELS[:40]), how, metric=metric)
-        assert len(done.rows()) == 6 and seen[-1] == (4, 4)
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"pool": {}}, "no pool for 'new-0'"),
-        ({"sizes": {"first": 15}}, "for 'second'"),
-        ({"sizes": {"first": 4, "second": 3}}, "less than was audited, for 'first'"),
-        ({"labels": "firm"}, "one of hard, soft"),
-        ({"replicates": 0}, "audit, replicates: 0"),
-        ({"replicates": 2.5}, "audit, replicates: 2.5"),
-        ({"seed": -1}, "audit, seed: -1"),
-        ({"level": "a"}, "audit, level: 'a'"),
-        ({"sizes": {"first": 15.5, "second": 3}}, "size of pool 'first': 15.5"),
-    ],
-)
-def test_bad_reevaluations_are_refused(more, words):
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as refused:
-        lines(**more)
-    assert words in str(refused.value)
-
-
-def test_an_audit_of_the_benchmark_itself_is_refused():
-    with pytest.raises(InputError, match="expected items that were not retrieved"):
-        reevaluate(MODELS, labelled(NEW, LABELS[40:]), audited())
-    with pytest.raises(InputError, match="a metric of draws"):
-        reevaluate(MODELS, labelled(OLD, LABELS[:40]), audited(), metric="topk_accuracy")
-    short = [Predictions("short", OLD, SCORES["good"][:40])]
-    with pytest.raises(InputError, match="unknown"):
-        reevaluate(short, labelled(OLD, LABELS[:40]), audited())
-
-
 def test_the_sum_of_pools_covers():
     """Distances that add in squares: three pools of different shares, 2,000 audits."""
     random = np.random.default_rng(4)
@@ -219,55 +130,16 @@ def test_sentences_of_audits_at_the_edges():
         audit([Pool("p", 1, 0, 9)], 3, level="a")
 
 
-def test_reevaluation_refuses_what_it_cannot_score():
-    bench = labelled(OLD, LABELS[:40])
-    cases = [
-        ({"metric": "expected_calibration_error"}, MODELS, "a metric that takes no weights"),
-        ({"metric": "entropy_correlation"}, MODELS, "a metric that takes no weights"),
-        ({}, [], "expected at least one model"),
-        ({}, [MODELS[0], MODELS[0]], "'good' more than once"),
-    ]
-    for how, models, words in cases:
-        with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as refused:
-            reevaluate(models, bench, audited(), **how)
-        assert words in str(refused.value)
-    other = Annotations(
-        kind="binary", items=OLD, classes=("well", "sick"), item=np.arange(40),
-        label=LABELS[:40],
-    )  # fmt: skip
-    with pytest.raises(InputError, match="positive class 'yes', expected 'sick'"):
-        reevaluate(MODELS, other, audited())
-
-
-def test_things_of_another_type_are_refused():
-    bench = labelled(OLD, LABELS[:40])
-    calls = [
-        lambda: audit(3, 4),
-        lambda: audit(None, 4),
-        lambda: reevaluate(3, bench, audited()),
-        lambda: reevaluate(MODELS, "votes.csv", audited()),
-        lambda: reevaluate(MODELS, bench, 5),
-    ]
-    for call in calls:
-        with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-            call()
-
-
-def test_infinite_and_undefined_values_are_said_in_words():
-    bench = labelled(OLD, LABELS[:40])
-    wrong = np.where(LABELS == 1, 0.9, 0.1)
-    wrong[40] = 1.0 - LABELS[40]
-    models = [
-        Predictions("bold", OLD + NEW, wrong),
-        Predictions("shy", OLD + NEW, wrong * 0 + 0.5),
-    ]
-    done = reevaluate(models, bench, audited(replicates=20), metric="log_score")
-    assert "log score changes most for bold: by ∞" in done.finding
-    assert "nan" not in done.finding
-    wrong[0] = 1.0 - LABELS[0]
-    lost = reevaluate(models[:1], bench, audited(replicates=5), metric="log_score")
-    assert "inf" not in lost.finding
-    gone = Predictions("bold", OLD + NEW, wrong)
-    none = reevaluate(gone, bench, audited(replicates=5), metric="log_score")
-    assert "the change of log score is undefined." in none.finding
-    assert "The order" not in none.finding
+def test_few_positives_are_a_notice_and_none_names_the_level():
+    rare = audit([Pool("a", 150, 1, 5000), Pool("b", 150, 30, 5000)], 120)
+    (note,) = rare.notices
+    assert "1 of 150 in 'a'" in note and "'b'" not in note and "86%" in note
+    assert audit([Pool("a", 150, 1, 150)], 120).notices == ()
+    assert audit([Pool("a", 150, 0, 5000)], 120).notices == ()
+    none = audit([Pool("a", 150, 0, 5000)], 120, level=0.975)
+    assert "may be (upper end at 97.5%)" in none.finding
+    assert "at 97.5%" in audit([Pool("a", 150, 9, 5000)], 120, level=0.975).finding
+    ends = [audit([Pool("a", 150, k, 5000)], 9).missed for k in range(6)]
+    chance = hypergeom(5000, 5, 150).pmf(range(6))
+    covered = sum(p for (_, low, high), p in zip(ends, chance, strict=True) if low <= 5 <= high)
+    assert covered == pytest.approx(0.859, abs=0.001)

@@ -15,7 +15,7 @@ from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from equipoise.stability._choice_words import DEPENDS, HOLDS, LEANS, LEVEL
-from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite
+from equipoise.stability._variances import Variance, chi_square, less, split
 from equipoise.stability.choices import aggregation_choices
 from equipoise.stability.components import variance_components
 from equipoise.stability.critical_difference import critical_difference, friedman, nemenyi
@@ -270,24 +270,27 @@ def test_only_item_noise_leaves_nothing_to_annotators_votes_and_models():
         assert parts["items"].variance > 1e-6
         for source in ("annotators", "votes", "model choice"):
             assert abs(parts[source].variance) < 1e-20
-            assert parts[source].share < 1e-12
-        total = parts["total (items and annotators)"]
-        assert_allclose(total.variance, parts["items"].variance, rtol=1e-9)
-        assert abs(parts["interaction"].share) < 1e-9
+        assert_allclose(parts["total"].variance, parts["items"].variance, rtol=1e-9)
     assert found.finding.startswith("Items move the difference ")
     assert "against annotators 0, votes 0 and model choice 0." in found.finding
 
 
-def test_components_are_the_variances_of_the_replicates():
+def test_components_are_the_variances_of_the_replicates_less_that_of_votes():
     truth, given = world(6, tasks=2)
     found = variance_components(given, truth, models=["mean_vote", "majority_vote"], **FEW)
-    for kind, source in (("items", "items"), ("panel", "annotators"), ("votes", "votes")):
+    spread = {}
+    for kind in ("items", "panel", "votes"):
         done = evaluate(given, truth, metrics=["auroc"],
                         resampling=resample(truth, kind, replicates=80, seed=2))  # fmt: skip
-        for t, task in enumerate(done.tasks):
-            for m, name in enumerate(done.models):
-                expected = done.replicates[t, 0, 1, m].var(ddof=1)
-                assert_allclose(by_source(found, name, task)[source].variance, expected)
+        spread[kind] = done.replicates[:, 0, 1].var(axis=-1, ddof=1)
+    items, panel = (np.maximum(spread[k] - spread["votes"], 0) for k in ("items", "panel"))
+    for cell in np.ndindex(items.shape):
+        parts = by_source(found, done.models[cell[1]], done.tasks[cell[0]])
+        assert_allclose(parts["items"].variance, items[cell])
+        assert_allclose(parts["annotators"].variance, panel[cell])
+        assert_allclose(parts["votes"].variance, spread["votes"][cell])
+        shares = [parts[source].share for source in ("items", "annotators", "votes")]
+        assert_allclose([sum(shares), parts["total"].share], 1)
     best = found.parts[-1].result.split(" - ")
     values = [
         evaluate(given, [fit(truth, task=t) for t in truth.tasks], metrics=["auroc"])
@@ -298,7 +301,8 @@ def test_components_are_the_variances_of_the_replicates():
     ]
     choice = by_source(found, found.parts[-1].result, MACRO)["model choice"]
     assert_allclose(choice.variance, np.var(gaps, ddof=1), atol=1e-15)
-    assert any("need not add to one" in note for note in found.notices)
+    assert any("annotators and votes add up to the total" in note for note in found.notices)
+    assert found.total == "items, annotators and votes"
 
 
 def _majority(truth, task):
@@ -311,30 +315,31 @@ def test_eight_annotators_give_a_wide_interval_however_many_replicates():
     truth, given = world(6, tasks=1)
     few = {**FEW, "replicates": 3000}
     found = by_source(variance_components(given, truth, models=["mean_vote"], **few), "model-1")
-    annotators, items = found["annotators"], found["items"]
-    assert annotators.freedom < PANEL - 1 < items.freedom < ITEMS - 1
-    assert annotators.high / annotators.low > 20 > items.high / items.low
+    annotators, total, votes_ = found["annotators"], found["total"], found["votes"]
+    assert annotators.low == 0 and annotators.high > 5 * votes_.variance
+    assert PANEL - 1 < total.freedom < votes_.freedom < ITEMS
     assert np.isnan(found["model choice"].variance)
 
 
 def test_intervals_of_variances_equal_scipy_and_combine():
-    low, high = chi_square_ends(2.0, 12.5, 0.9)
-    assert_allclose(
-        [low, high], [2 * 12.5 / chi2.ppf(0.95, 12.5), 2 * 12.5 / chi2.ppf(0.05, 12.5)]
-    )
-    assert satterthwaite([(0.0, 5.0), (0.0, 9.0)]) == 5.0
-    assert satterthwaite([(1.0, 7.0), (0.0, 99.0)]) == 7.0
-    value, down, up = beyond([(5.0, 4.0, 7.0), (1.0, 0.5, 3.0), (2.0, 1.0, 2.5)])
-    assert_allclose([value, down, up], [2, 2 - np.sqrt(5.25), 2 + np.sqrt(5.25)])
+    found = chi_square(2.0, 12.5, 0.9)
+    expected = [2 * 12.5 / chi2.ppf(0.95, 12.5), 2 * 12.5 / chi2.ppf(0.05, 12.5)]
+    assert_allclose([found.low, found.high], expected)
+    whole, part = Variance(5.0, 4.0, 7.0, 9.0, 5.0), Variance(1.0, 0.5, 3.0, 9.0, 1.0)
+    left = less(whole, part)
+    assert_allclose(left[:3], [4, 4 - np.sqrt(1 + 4), 4 + np.sqrt(4 + 0.25)])
+    none = split({kind: chi_square(0.0, 9.0, 0.9) for kind in ("items", "votes")}, 0.9)
+    assert none["total"].value == none["items"].high == 0
+    three = {"items": whole, "panel": Variance(2.0, 1.0, 9.0, 4.0, 2.0), "votes": part}
+    total = split(three, 0.9)["total"]
+    assert_allclose([total.value, total.freedom], [6, 36 / (25 / 9 + 4 / 4 + 1 / 9)])
 
 
 def test_anonymous_votes_take_their_total_from_votes():
     truth, given = world(6, tasks=1)
     found = variance_components(given, truth.anonymous(), labels="hard", **FEW)
-    assert found.total == "items x votes"
-    assert set(by_source(found, "model-0")) == {
-        "items", "votes", "total (items and votes)", "model choice", "interaction"
-    }  # fmt: skip
+    assert found.total == "items and votes"
+    assert set(by_source(found, "model-0")) == {"items", "votes", "total", "model choice"}
     with pytest.raises(InputError, match="at least 2"):
         variance_components(given, truth, replicates=1)
     with pytest.raises(InputError, match="hard, soft"):
@@ -353,7 +358,7 @@ def test_the_leaderboard_under_every_choice_and_source():
     assert {HOLDS, LEANS, DEPENDS, LEVEL} == set(verdicts)
     parts = variance_components(study.predictions, study.annotations, replicates=100)
     total = by_source(parts, "hieupham", MACRO)
-    assert total["items"].variance < total["total (items and annotators)"].variance
+    assert total["items"].variance < total["total"].variance
     assert 0 < total["annotators"].low < total["annotators"].variance
     done = critical_difference(evaluate(study.predictions, study.annotations), "auroc")
     assert len(done.tasks) == 5 and done.p_value > 0.05 and len(done.cliques) == 1

@@ -274,6 +274,15 @@ def test_known_truths_are_nobodys_opinion():
     assert (done.items == ITEMS - 1).all()
 
 
+@pytest.mark.parametrize("metric", ["auroc", "accuracy", "brier_score", "log_score"])
+def test_labels_that_are_all_the_same_give_no_warning(metric):
+    done = experts(model(TRUTH), bootstrap.annotations(VOTES * 0 + 1), metric=metric,
+                   replicates=9)  # fmt: skip
+    if metric == "auroc":
+        assert done.finding == "Soft AUROC of models and experts is undefined."
+        assert np.isnan([done.superior, done.superior_low, done.superior_high]).all()
+
+
 def test_many_experts_are_said_to_be_too_many():
     random = np.random.default_rng(6)
     votes = (random.random((30, 18)) < 0.5) * 1.0

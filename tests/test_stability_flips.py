@@ -14,11 +14,11 @@ from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from equipoise.stability import _field, _flip_greedy
-from equipoise.stability._asked import Asked
 from equipoise.stability._field import Field
 from equipoise.stability._moves import UNITS, moves
-from equipoise.stability._subject import study
+from equipoise.stability.asked import Asked
 from equipoise.stability.flips import flips
+from equipoise.stability.subject import study
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.stability._asked import Asked
 from equipoise.stability._contest import Contest
 from equipoise.stability._field import Field
 from equipoise.stability._flip_bounds import Auroc, lowest_leads
 from equipoise.stability._flip_exclusion import excluded
 from equipoise.stability._moves import UNITS, moves
-from equipoise.stability._subject import study
+from equipoise.stability.asked import Asked
 from equipoise.stability.flips import flips
+from equipoise.stability.subject import study
 from tests.oracles import flips as oracle
 from tests.test_stability_flips_oracle import as_given, drawn
 

@@ -9,6 +9,7 @@ from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
 from equipoise.stability.experts import experts
 from equipoise.stability.panel_size import panel_size
+from equipoise.stability.ranking import rank_stability
 from equipoise.stability.subgroups import Attributes, subgroups
 from tests.oracles import bootstrap
 from tests.strategies import names
@@ -74,3 +75,10 @@ def test_findings_count_in_the_right_number():
         experts(MODEL, bootstrap.annotations(alone))
     with pytest.raises(InputError, match="panel size: 1 annotator, expected"):
         panel_size(MODEL, bootstrap.annotations(alone))
+
+
+@pytest.mark.parametrize("kinds", [3, 0, True, 2.5, "items", [3], [None], ["nope"], []])
+def test_kinds_of_redrawing_of_a_wrong_type_are_refused(kinds):
+    other = Predictions("two", names(30), 1 - MODEL.values)
+    with pytest.raises(InputError, match=r"kind.*: .*, expected .*; "):
+        rank_stability([MODEL, other], TRUTH, kinds=kinds, replicates=3)

@@ -1,8 +1,11 @@
 """Leaving annotators and thinly rated items out: infinite scores, level models, wrong types."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
 from equipoise.stability._shifts import largest_finite, not_finite
@@ -62,6 +65,41 @@ def test_votes_that_change_nothing_and_level_models_are_said_so():
     assert twins.finding.endswith("; all models are level.")
     three = leave_one_out(models(a=MEAN, b=MEAN, c=1 - MEAN), same, replicates=30)
     assert "a and b keep sharing rank 1 in 3 of 3 folds" in three.finding
+
+
+def test_shifts_of_rounding_are_no_shifts_and_folds_without_an_order_are_not_counted():
+    votes = np.zeros((30, 3))
+    votes[0, 0] = 1
+    random = np.random.default_rng(0)
+    given = [Predictions(name, names(30), random.random(30)) for name in "ab"]
+    done = leave_one_out(given, annotations(votes), replicates=30)
+    assert done.finding == (
+        "Leaving one annotator out does not move soft AUROC of any model; that of a and b is "
+        "undefined without some; b keeps rank 1 in 2 of 2 folds with an order."
+    )
+    each = np.full((30, 2), np.nan)
+    each[:15, 0], each[15:, 1] = 1, 0
+    done = leave_one_out(given, annotations(each), replicates=5)
+    assert "no fold has an order of the models" in done.finding
+
+
+def test_known_truths_stay_at_every_cutoff():
+    """Ten items of gold alone, ten with votes and gold, ten with five votes, five with two."""
+    item = [*range(20), *np.repeat(range(10, 30), 5), *np.repeat(range(30, 35), 2)]
+    gold = np.arange(len(item)) < 20
+    truth = Annotations(
+        kind="binary", items=names(35), classes=("no", "yes"), item=np.array(item),
+        label=np.array(item) % 2, is_gold=gold,
+    )  # fmt: skip
+    given = [Predictions("a", names(35), np.random.default_rng(0).random(35))]
+    done = vote_cutoffs(given, truth, cutoffs=(1, 3, 6), replicates=5)
+    assert done.items.tolist() == [35, 30, 20]
+    assert done.known == 20
+    assert done.finding.startswith("With at least 6 votes per item or a known truth (57% of")
+    voted = replace(truth, is_gold=None)
+    done = vote_cutoffs(given, voted, cutoffs=(1, 3, 6), replicates=5)
+    assert (done.known, done.items.tolist()) == (0, [35, 20, 10])
+    assert "known truth" not in done.finding
 
 
 def test_kappa_compares_the_labels_of_the_fold_with_those_of_the_panel():

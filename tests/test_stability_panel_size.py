@@ -1,16 +1,19 @@
 """Panel size: coverage of the limit, separate panels by hand, and how many are enough."""
 
 from itertools import combinations
+from math import ceil
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import chi2
 
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.stability._enough import fewest, order_words, prophecy, width_words
+from equipoise.stability._enough import Range, fewest, order_words, prophecy, width_words
+from equipoise.stability._order_range import correlation_ends
 from equipoise.stability.panel_size import panel_size
 from tests.oracles import bootstrap
 from tests.strategies import names
@@ -94,11 +97,19 @@ def test_how_many_are_enough_is_answered_with_its_criterion():
     assert done.enough_for_order() == prophecy(3, float(done.separate[1]), 0.95)
     assert "Two separate panels of 3 annotators order the 5 models" in done.finding
     assert "if that is to be at least 0.95, about" in done.finding
-    assert "would be enough (extrapolated)." in done.finding
+    doubt = done.range_for_order()
+    assert doubt.low < done.enough_for_order() < doubt.high
+    assert (
+        f"annotators ({doubt.low} to {doubt.high}) would be enough (extrapolated)."
+        in done.finding
+    )
     assert "order of all" not in done.finding
     one = panel_size(models()[:1], bootstrap.annotations(VOTES), replicates=100)
     assert np.isnan(one.separate).all()
-    assert f"about {one.enough_for_width(0.02)} annotators" in one.finding
+    most = one.enough_for_width(0.02)
+    low, high = (ceil(most * 6 / chi2.ppf(tail, 6)) for tail in (0.975, 0.025))
+    assert f"about {most} annotators ({low} to {high}) would be enough" in one.finding
+    assert one.range_for_order() is None
     assert "For a half-width of 0.02" in one.finding
     few = panel_size(models(), bootstrap.annotations(VOTES[:, :3]), replicates=100)
     assert "How many are enough cannot be told" in few.finding
@@ -120,6 +131,69 @@ def test_enough_in_numbers_and_words():
     assert none.endswith("of -0.10: how many are enough cannot be told.")
     assert "more than 1,000 annotators would be enough" in width_words(5000, 4, "annotators")
     assert "3 annotators are enough" in width_words(3, 4, "annotators")
+    far = width_words(5000, 4, "annotators", Range(700, 9000))
+    assert "more than 1,000 annotators (700 or more) would be enough (extrapolated)" in far
+    wide = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotators", (0.5, 0.9))
+    assert "about 15 annotators (7 to 57) would be enough (extrapolated)" in wide
+    open_end = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotators", (-0.1, 0.999))
+    assert "about 15 annotators (2 or more) would be enough (extrapolated)" in open_end
+
+
+def test_the_range_of_how_many_are_enough_holds_the_truth():
+    """Panels of eight from one crowd: what two panels of m of it need is known by drawing."""
+    random = np.random.default_rng(4)
+    case = random.normal(0, 1, 60)
+    given = [case + random.normal(0, noise, 60) for noise in (0.5, 0.8, 1.1, 1.5, 2.0)]
+
+    def panel(size):
+        lean = random.normal(0, 0.7, size)
+        return (random.random((60, size)) < 1 / (1 + np.exp(-1.5 * case[:, None] - lean))) * 1.0
+
+    def order(size):
+        return np.array([auroc(panel(size).mean(axis=1), score) for score in given])
+
+    near = {
+        m: np.mean([spearman(order(m), order(m)) for _ in range(60)]) for m in (8, 12, 16, 24)
+    }
+    enough = next(m for m, rho in near.items() if rho >= 0.9)
+    held, ends = [], []
+    for seed in range(30):
+        votes = bootstrap.annotations(panel(8))
+        done = panel_size(models(given, 60), votes, replicates=20, seed=seed)
+        doubt = done.range_for_order(0.9)
+        if doubt is None:
+            continue
+        assert doubt.low <= done.enough_for_order(0.9)
+        held.append(doubt.low <= enough <= (doubt.high or np.inf))
+        ends.append(doubt.high)
+    assert len(held) > 5
+    assert np.mean(held) >= 0.85
+    assert any(high is not None for high in ends)
+
+
+def test_ends_of_a_correlation_by_its_folds():
+    folds = np.array([0.7, 0.8, 0.75])
+    larger = 2 * folds / (1 + folds)
+    spread = np.sqrt(2 / 3 * ((np.arctanh(larger) - np.arctanh(larger).mean()) ** 2).sum())
+    expected = np.tanh(np.arctanh(0.85) + np.array([-2, 2]) * spread)
+    assert_allclose(correlation_ends(0.85, folds, 2.0, 2.0), expected, atol=1e-12)
+    assert correlation_ends(1.0, np.ones(4), 1.0, 2.0)[1] == 1
+    for bad in (np.array([0.5]), np.array([0.5, np.nan])):
+        assert np.isnan(correlation_ends(0.5, bad, 1.0, 2.0)).all()
+    assert np.isnan(correlation_ends(np.nan, folds, 1.0, 2.0)).all()
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_an_infinite_score_is_called_infinite_and_the_order_is_still_told(anonymous):
+    truth = bootstrap.annotations(VOTES)
+    truth = truth.anonymous() if anonymous else truth
+    share = VOTES.mean(axis=1)
+    given = models([share * 0.8 + 0.1, np.round(share), np.full(ITEMS, 0.5)])
+    done = panel_size(given, truth, metric="log_score", replicates=20)
+    assert np.isinf(done.mean[:, 1]).any()
+    start = "Log score is infinite for model-1 with some of the panels: its half-width cannot"
+    assert done.finding.startswith(f"{start} be told. Two separate panels of 2 ")
+    assert "undefined" not in done.finding
 
 
 @pytest.mark.parametrize("wrong", ["2", 2.5, True, None, -1, 0, float("nan")])

@@ -1,6 +1,7 @@
 """Rank stability: against scipy replicate by replicate, with ties, every kind, real data."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,11 +170,35 @@ def test_the_leaderboard_moves_more_with_all_that_is_uncertain():
     assert not np.isnan(mean).any()
     both, items = (done.kinds.index(kind) for kind in ("items x panel", "items"))
     assert mean[both].mean() < mean[items].mean()
-    assert "When items and annotators are drawn" in done.finding
+    assert "When items and annotators are drawn anew (which errs on the wide" in done.finding
     wins = [row["soft_win_rate"] for row in done.rows() if row["kind"] == "votes"]
     assert np.mean(wins) > 0.5
     twins = done.beats[..., done.models.index("ngango2"), done.models.index("ngango3")]
     assert twins.shape == done.spearman.shape[:-1]
+
+
+def test_in_front_stands_what_counts_the_noise_of_votes_once_or_is_said_to_be_wide():
+    named, anonymous = stability(), stability(truth=annotations(VOTES).anonymous())
+    assert named.finding.startswith("When items and annotators are drawn anew (which errs on ")
+    assert anonymous.finding.startswith("When items are drawn anew, the order")
+    rows = {
+        row["kind"]: row for row in anonymous.rows()
+        if (row["metric"], row["labels"]) == ("auroc", "soft")
+    }  # fmt: skip
+    assert f"{rows['items']['spearman']:.2f} on average" in anonymous.finding
+    for done in (named, anonymous):
+        assert any("err on the wide side" in note for note in done.notices)
+    alone = stability(kinds=["votes"])
+    assert alone.finding.startswith("When votes are drawn anew, the order")
+    assert not any("err on the wide side" in note for note in alone.notices)
+
+
+def test_people_without_votes_are_not_drawn():
+    truth = annotations(VOTES)
+    idle = replace(truth, annotators=(*truth.annotators, *names(9, "idle")))
+    done = stability(truth=idle, kinds=["panel", "items x panel"])
+    assert_array_equal(done.spearman, stability(kinds=["panel", "items x panel"]).spearman)
+    assert any("9 of 14 annotators have no vote" in note for note in done.notices)
 
 
 def test_the_finding_names_the_runner_up_and_its_share():

@@ -13,7 +13,7 @@ from equipoise.agreement import krippendorff_alpha
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
-from equipoise.stability._groups import chance, holm
+from equipoise.stability._groups import holm
 from equipoise.stability.subgroups import Attributes, read_attributes, subgroups
 from tests.oracles import bootstrap
 from tests.strategies import names
@@ -117,6 +117,17 @@ def test_against_the_largest_group():
     assert np.isnan(two.p_holm)
 
 
+def test_the_largest_group_is_told_by_what_was_tested_against_it():
+    """The most divided group has no difference to itself, but others have one to it."""
+    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, against="largest",
+                     replicates=100)  # fmt: skip
+    assert "could not be tested" not in done.finding
+    told = "Votes are most divided for site = south (135 items; entropy "
+    assert done.finding.startswith(told)
+    assert "), the largest group; site = north has 0." in done.finding
+    assert "a difference more than chance explains" in done.finding
+
+
 def test_a_column_of_two_values_is_one_comparison():
     """x - y and y - x: Holm counts one, so that with one model nothing is adjusted."""
     side = Attributes(items=names(ITEMS), columns=("side",), levels=(("a", "b"),),
@@ -174,7 +185,9 @@ def test_the_finding_is_true_where_there_is_little_to_say():
     alone = Attributes(items=names(ITEMS), columns=("site",), levels=(("all",),),
                        codes=np.zeros((1, ITEMS)))  # fmt: skip
     one = subgroups(models()[:1], truth, alone, replicates=20)
-    assert "which could not be tested" in one.finding
+    assert "entropy of votes is known for site = all alone (240 items): 0." in one.finding
+    assert "which could not be compared; agreement is known for site = all alone" in one.finding
+    assert "most divided" not in one.finding and "lowest" not in one.finding
     assert "No difference" not in one.finding
     same = np.tile([[1.0, 1, 0], [0, 0, 1]], (ITEMS // 2, 1))
     level = subgroups(models()[:1], bootstrap.annotations(same), KNOWN, replicates=20)
@@ -302,12 +315,9 @@ def test_items_without_attributes_are_refused_or_left_out():
         subgroups(models(), truth, KNOWN, against="all")
 
 
-def test_holm_by_hand_and_chances_without_spread():
+def test_holm_by_hand():
     assert_allclose(holm([0.001, 0.5, 0.02]), [0.003, 0.5, 0.04])
     assert_allclose(holm([0.4, 0.6]), [0.8, 0.8])
-    assert chance(0.0, np.zeros(9)) == 1
-    assert np.isnan(chance(1.0, np.ones(9)))
-    assert np.isnan(chance(np.nan, np.arange(9.0)))
 
 
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")

@@ -1,4 +1,4 @@
-"""Expert thresholds: the rule by hand, isotonic regression by hand, redrawn experts, sweeps."""
+"""Expert thresholds: the rule by hand, isotonic regression by hand, bad input."""
 
 import csv
 import math
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.arrays import InputError
 from equipoise.estimate import wilson
-from equipoise.stability._threshold_rules import crossing, rise
+from equipoise.stability._threshold_rules import crossing, rises
 from equipoise.stability.threshold_sweep import Grid, threshold_sweep
 from equipoise.stability.thresholds import (
     ExpertSample,
@@ -67,7 +67,7 @@ def test_the_sample_of_the_paper_has_400_items_and_is_written_as_csv(tmp_path):
     plan = sampling_plan(values, names(5000))
     assert len(plan.items) == 400 and len(plan.bin_mean) == 20
     assert "400 of 5,000 items" in plan.finding
-    plan.write(tmp_path / "plan.csv")
+    plan.write(tmp_path / "plan.csv", blind=False)
     with (tmp_path / "plan.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["item", "bin", "probability", "label"] and len(rows) == 400
@@ -92,7 +92,7 @@ def test_the_rise_is_the_first_bin_that_exceeds_those_below_and_lasts(
     shares, margin, bin_number
 ):
     mean = np.arange(len(shares)) / 10
-    found = rise(np.array(shares, float), mean, margin)
+    found = rises(np.array(shares, float)[:, None], mean, margin)[0]
     assert math.isnan(found) if bin_number is None else found == mean[bin_number]
 
 
@@ -131,43 +131,6 @@ def test_two_of_three_experts_decide_and_ties_are_negative():
     done = expert_threshold(plan, votes, Rule(redraw="items", replicates=5))
     assert_array_equal(done.bin_positives, [0, 0, 1, 1])
     assert done.value == 0.8
-
-
-def test_redrawn_experts_equal_a_loop():
-    random = np.random.default_rng(3)
-    p = random.random(200)
-    plan = sample(p, 10)
-    cast = random.random((200, 3)) < plan.probability[:, None] ** 2
-    votes = experts(plan, cast)
-    done = expert_threshold(plan, votes, Rule(replicates=400))
-    possible = set()
-    for a in range(3):
-        for b in range(3):
-            for c in range(3):
-                hard = cast[:, [a, b, c]].mean(axis=1) > 0.5
-                share = np.array([hard[plan.bin == k].mean() for k in range(10)])
-                possible.add(round(rise(share, plan.bin_mean, 0.1), 9))
-    assert set(np.round(done.replicates, 9)) == possible
-    low, high = done.interval
-    assert low <= done.value <= high and 0 < done.stays < 1
-    again = expert_threshold(plan, votes, Rule(replicates=400))
-    assert_array_equal(again.replicates, done.replicates)
-
-
-def test_experts_who_agree_leave_no_doubt_and_items_leave_some():
-    random = np.random.default_rng(5)
-    plan = sample(random.random(200), 10)
-    one = random.random(200) < np.where(plan.probability > 0.6, 0.5, 0.03)
-    votes = experts(plan, np.repeat(one[:, None], 3, axis=1))
-    sure = expert_threshold(plan, votes, Rule(replicates=100))
-    assert sure.stays == 1 and sure.interval == (sure.value, sure.value)
-    doubt = expert_threshold(plan, votes, Rule(redraw="experts x items", replicates=300))
-    assert doubt.stays < 1 and doubt.value == sure.value
-    assert "Experts, and items within their bins" in doubt.finding
-    few = "redraws 3 experts: as a statement about other experts it is too narrow"
-    assert any(few in one for one in sure.notices)
-    alone = expert_threshold(plan, votes, Rule(redraw="items", replicates=5))
-    assert not any("too narrow" in one for one in alone.notices)
 
 
 def test_what_experts_cannot_say():
@@ -215,6 +178,19 @@ def test_what_experts_cannot_say():
         (lambda: sampling_plan([0.1], [1], 1), "items: [1] (list)"),
         (lambda: expert_threshold(3, None), "sample: 3 (int)"),
         (lambda: expert_threshold(sampling_plan([0.1], ["a"], 1), "v.csv"), "'v.csv' (str)"),
+        (
+            lambda: expert_threshold(sampling_plan([0.1], ["a"], 1), None, "rise"),
+            "rule: 'rise'",
+        ),
+        (lambda: threshold_sweep([], [0.5], ["a"], 0.5, "x"), "grid: 'x' (str)"),
+        (lambda: Grid(progress=3), "progress: 3 (int)"),
+        (lambda: Grid(group="ab"), "group: 'ab' (str)"),
+        (lambda: Grid(group=[1, None]), "group: [1, None] (list)"),
+        (lambda: Grid(group=np.eye(1)), "the name of its group for every item"),
+        (
+            lambda: threshold_sweep([], [0.5], ["a"], 0.5, Grid(group=["p", "q"])),
+            "group: 2 groups, expected one for each of the 1 items",
+        ),
         (lambda: threshold_sweep([], [0.5], ["a"], math.nan), "threshold: nan"),
         (lambda: threshold_sweep([], [0.5], ["a"], 1.2), "a number in [0, 1]"),
     ],
@@ -245,13 +221,13 @@ def test_a_sample_says_what_is_short_and_what_is_tied(tmp_path):
     assert "1 of 2 bins have fewer than 3 items; all of theirs" in short.notices[0]
     assert [row["sampled"] for row in short.bin_rows()] == [3, 2]
     assert sampling_plan(np.arange(6) / 10, names(6), 2, 3).notices == ()
-    short.write(tmp_path / "blind.csv", blind=True)
+    short.write(tmp_path / "blind.csv")
     lines = (tmp_path / "blind.csv").read_text().splitlines()
     assert lines[0] == "item,label"
     assert sorted(lines[1:]) == sorted(f"{name}," for name in short.items)
     with pytest.raises(InputError, match="is there already, expected a new file"):
         short.write(tmp_path / "blind.csv")
-    short.write(tmp_path / "blind.csv", overwrite=True)
+    short.write(tmp_path / "blind.csv", blind=False, overwrite=True)
     assert (tmp_path / "blind.csv").read_text().startswith("item,bin,probability,label")
 
 
@@ -259,7 +235,7 @@ def test_what_the_threshold_is_read_from():
     plan = sample(np.linspace(0, 1, 40), 4)
     yes = (plan.bin >= 2) | (np.arange(40) == 12)
     votes = experts(plan, np.stack([yes, yes, yes], axis=1))
-    rising = expert_threshold(plan, votes, Rule(replicates=3))
+    rising = expert_threshold(plan, votes, Rule(redraw="experts", replicates=3))
     assert_allclose(rising.fit_at, plan.bin_mean)
     assert_allclose(rising.fit_share, [math.nan, 0.1, 0.15, 0.1 + 1.1 / 3])
     fit = expert_threshold(plan, votes, Rule("isotonic", replicates=3))

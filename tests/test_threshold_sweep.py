@@ -9,7 +9,8 @@ from equipoise.annotations import Annotations
 from equipoise.evaluation import evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling
-from equipoise.stability._sweep_words import over_tasks
+from equipoise.run.stability import StabilityHow, stability_facts
+from equipoise.stability.sweep_words import over_tasks
 from equipoise.stability.threshold_sweep import Grid, threshold_sweep
 from tests.strategies import names
 
@@ -44,7 +45,7 @@ def test_a_sweep_sees_ranks_change_and_says_where_nothing_is_defined():
     by = {(round(one.threshold, 2), one.model): one for one in done.moves}
     assert by[0.4, "low"].rank == 1 and by[0.7, "low"].rank == 2
     assert by[0.7, "low"].change == 1 and by[0.7, "high"].change == -1
-    assert "'low', 'high' change their ranks by AUROC; who is best changes" in done.finding
+    assert "low and high change their ranks by AUROC; who is best changes" in done.finding
     assert "from 0.1 to 0.7" in done.finding and "from 90.0% to 30.0%" in done.finding
     assert seen[-1] == (5, 5)
     edge = threshold_sweep(models, p, names(100), 0.9, Grid(0.1, 1, ("auroc",), 20))
@@ -107,6 +108,55 @@ def test_ranks_have_the_interval_of_the_redraws():
             assert (m.rank_low, m.rank_high) == tuple(np.quantile(own, [0.025, 0.975]))
 
 
+def test_groups_of_items_are_redrawn_as_wholes():
+    """Copies of an item in one group: the redraws are those of the items without copies."""
+    random = np.random.default_rng(4)
+    p, score = random.random(30), random.random((2, 30))
+    patient = np.repeat(np.arange(30), 3)
+    models = [
+        Predictions(n, names(90), one[patient]) for n, one in zip("ab", score, strict=True)
+    ]
+    how = {"reach": 0.1, "steps": 1, "metrics": ("auroc",), "replicates": 100}
+    groups = [f"g{k:02d}" for k in patient]
+    done = threshold_sweep(models, p[patient], names(90), 0.5, Grid(group=groups, **how))
+    single = threshold_sweep(models, p[patient], names(90), 0.5, Grid(**how))
+    small = [Predictions(n, names(30), one) for n, one in zip("ab", score, strict=True)]
+    thin = threshold_sweep(small, p, names(30), 0.5, Grid(**how))
+    assert (done.groups, single.groups) == (30, 0)
+    for one, other, alone in zip(done.moves, thin.moves, single.moves, strict=True):
+        assert one.value == pytest.approx(other.value) == pytest.approx(alone.value)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+        assert (one.rank_low, one.rank_high) == (other.rank_low, other.rank_high)
+        assert one.high - one.low > 1.3 * (alone.high - alone.low)
+
+
+def test_stability_hands_the_groups_of_items_to_the_sweep():
+    random = np.random.default_rng(5)
+    patient = np.repeat(np.arange(20), 4)
+    chance = np.repeat(random.random(20), 4)
+    score = chance + np.repeat(random.normal(0, 0.4, 20), 4)
+    cast = random.random((80, 5)) < chance[:, None]
+    drop = Predictions("a", names(80)[:-2], score[:-2])
+
+    def swept(**more):
+        votes = Annotations(
+            kind="binary", items=names(80), classes=("no", "yes"),
+            item=np.repeat(np.arange(80), 5), label=cast.ravel().astype(int), **more,
+        )  # fmt: skip
+        how = StabilityHow(
+            metrics=["auroc"], replicates=200, only=["threshold_sweep"], on_missing="drop"
+        )
+        return stability_facts([drop], votes, how)["threshold_sweep"]
+
+    with_groups = swept(group=patient, groups=tuple(f"p{k}" for k in range(20)))
+    without = swept()
+    assert (with_groups["groups"], without["groups"]) == (20, 0)
+    wide, narrow = (
+        [row["high"] - row["low"] for row in one["rows"]] for one in (with_groups, without)
+    )
+    assert np.mean(wide) > 1.2 * np.mean(narrow)
+
+
 def test_several_tasks_are_summed_up_by_their_first_metric():
     p = np.linspace(0, 0.99, 100)
     low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
@@ -116,8 +166,8 @@ def test_several_tasks_are_summed_up_by_their_first_metric():
     fixed = threshold_sweep(models, p, names(100), 0.2, Grid(0.1, 1, ("auroc",), 5)).moves
     never = threshold_sweep(models, p * 0, names(100), 0.4, grid).moves
     said = over_tasks({"a": moving, "b": fixed, "c": never}, 0.4, strict=False)
-    assert "changes in 1 of 3 tasks, and who is best changes in 1 ('a')" in said
-    assert "undefined in 'c'" in said
+    assert "changes in 1 of 3 tasks, and who is best changes in 1 (a)" in said
+    assert "undefined in c" in said
     assert "stays the same in every task" in over_tasks(
         {"a": fixed, "b": fixed}, 0.4, strict=True
     )

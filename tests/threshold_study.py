@@ -55,7 +55,9 @@ def filled(plan, seed):
     return text.getvalue()
 
 
-def facts_of(*, models=3, bad="", rule="rise", yes=0.6, redraw="experts", metrics=("auroc",)):
+def facts_of(
+    *, models=3, bad="", rule="rise", yes=0.6, redraw="experts x items", metrics=("auroc",)
+):
     """Facts of a threshold."""
     random = np.random.default_rng(1)
     share = crowd(150)
@@ -111,7 +113,7 @@ THRESHOLDS = {
     "threshold of the hostile": lambda: facts_of(bad=BAD),
     "threshold that nobody set": lambda: facts_of(yes=2.0),
     "threshold by an isotonic fit": lambda: facts_of(rule="isotonic", models=0),
-    "threshold of a crowd": lambda: facts_of(models=13, bad=LONG, redraw="experts x items"),
+    "threshold of a crowd": lambda: facts_of(models=13, bad=LONG, redraw="experts"),
 }
 AUDITS = {
     "audit": lambda: audit_of(metrics=("auroc", "brier_score")),

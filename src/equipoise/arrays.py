@@ -152,6 +152,24 @@ def choice(name: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
+def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse keywords of a caller that are not known.
+
+    Examples
+    --------
+    >>> require_keywords(["sed"], ["level", "seed"])
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'sed': unknown, expected one of 'level', 'seed'; did...
+    """
+    for name in how:
+        if name not in known:
+            raise InputError(
+                f"keyword {name!r}", "unknown", f"one of {listed(known, most=len(known))}",
+                nearest(name, known),
+            )  # fmt: skip
+
+
 def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:
     """Locate each of `names` in `within`.
 

@@ -54,6 +54,10 @@ def rank_probabilities(good: Floats) -> Floats:
         return np.full((models, models), np.nan)
     above = np.stack([(known > one).sum(axis=0) for one in known])
     level = np.stack([(known == one).sum(axis=0) for one in known])
+    if (level == 1).all():
+        places = above + models * np.arange(models)[:, None]
+        times = np.bincount(places.ravel(), minlength=models * models)
+        return np.asarray(times.reshape(models, models) / known.shape[1])
     ranks = np.arange(models)[:, None]
     holds = [(ranks >= a) & (ranks < a + n) for a, n in zip(above, level, strict=True)]
     return np.stack([(h / n).mean(axis=1) for h, n in zip(holds, level, strict=True)])

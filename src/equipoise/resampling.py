@@ -7,7 +7,7 @@ items         items with replacement, or whole groups of items (patients, nights
 votes         each item's own votes: the annotation bootstrap, for anonymous crowds
 panel         annotators, the same draw for all items: for panels who rate many items
 posterior     a draw of the aggregation model's possible truths
-items x ...   both: the total uncertainty (``items x panel``, ``items x votes``, ...)
+items x ...   both, on the wide side: items bring the noise of votes (``items x panel``, ...)
 influence     nothing: items by influence functions, for a million items and more
 ============  ================================================================================
 

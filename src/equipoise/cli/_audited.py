@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._chances import of_task, read_table
+from equipoise.cli._chances import answers_to, of_task, read_table
 from equipoise.cli._options import column_map, words
 from equipoise.cli._task_models import read_models
 
@@ -96,11 +96,12 @@ def _found(options: dict[str, Any]) -> tuple[int, None, tuple[str, ...]]:
             "add --found NUMBER, or -a with the votes on what was retrieved",
         )  # fmt: skip
     table = _benchmark(options)
-    return _positive(table, options["annotations"]), None, table.notices
+    number, tied = _positive(table, options["annotations"])
+    return number, None, (*table.notices, *tied)
 
 
-def _positive(table: "Annotations", path: Path) -> int:
-    """Items that more than half of the votes call positive."""
+def _positive(table: "Annotations", path: Path) -> tuple[int, tuple[str, ...]]:
+    """Items that more than half of the votes call positive, and a notice of ties."""
     from equipoise.evaluation.questions import questions
 
     asked = questions(table)
@@ -109,7 +110,12 @@ def _positive(table: "Annotations", path: Path) -> int:
             f"{path.name}", f"classes {table.classes}", "a yes/no question",
             "ask about one class with --positive CLASS",
         )  # fmt: skip
-    return int((asked[0].hard[0] > 0).sum())
+    ties, items = asked[0].undecided, len(asked[0].items)
+    said = (
+        f"{ties:,} of {items:,} items of {path.name} have no strict majority of votes: they "
+        "count as negative, so not as found."
+    )
+    return int((asked[0].hard[0] > 0).sum()), (said,) if ties else ()
 
 
 def _benchmark(options: dict[str, Any]) -> "Annotations":
@@ -124,16 +130,16 @@ def _from_file(options: dict[str, Any]) -> Audited:
     from equipoise.run.audit import Benchmark, audited_pools
 
     path = options["file"]
-    votes = of_task(read_table(path, options, _columns(options)), options["task"], path)
+    votes = answers_to(read_table(path, options, _columns(options)), options["task"], path)
     sizes = _sizes(options["size"], votes)
     pools, pool = audited_pools(votes, sizes)
     if options["predictions"]:
         table = _benchmark(options)
         models = read_models(options, options["task"])
-        number = _positive(table, options["annotations"])
+        number, tied = _positive(table, options["annotations"])
         found = number if options["found"] is None else options["found"]
         benchmark = Benchmark(table, models, votes, pool, sizes)
-        return Audited(pools, found, benchmark, (*table.notices, *votes.notices))
+        return Audited(pools, found, benchmark, (*table.notices, *tied, *votes.notices))
     found, _, said = _found(options)
     return Audited(pools, found, None, (*said, *votes.notices))
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
-from equipoise.arrays import InputError, listed, nearest
-from equipoise.cli._options import checked, class_names, column_map
+from equipoise.arrays import InputError, Ints, listed, nearest
+from equipoise.cli._options import check_choices, checked, class_names, column_map, refuse
 from equipoise.cli._screen import progress
 
 if TYPE_CHECKING:
@@ -62,9 +63,6 @@ class Read(NamedTuple):
 
 def check_truth(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
-    from functools import partial
-
-    from equipoise.arrays import choice
     from equipoise.cli._truth import known_truth
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
 
@@ -76,10 +74,7 @@ def check_truth(options: dict[str, Any]) -> None:
             raise typer.BadParameter(message, param_hint="--truth")
         checked("--truth", known_truth, options["truth"])
     _refuse_unused(options)
-    known = {"kind": KINDS, "layout": layouts, "repeats": REPEATS}
-    for name, allowed in known.items():
-        if options[name] is not None:
-            checked(f"--{name}", partial(choice, f"--{name}", known=allowed), options[name])
+    check_choices(options, {"kind": KINDS, "layout": layouts, "repeats": REPEATS})
 
 
 def _refuse_unused(options: dict[str, Any]) -> None:
@@ -94,10 +89,7 @@ def _refuse_unused(options: dict[str, Any]) -> None:
         said = "belongs to a file of probabilities; leave it out, or leave out --truth"
         if options["truth"] == "votes" and options["reliability"] is not None:
             names, said = ["reliability"], "belongs to a model of votes; choose it with --truth"
-    for name in names:
-        if options[name]:
-            hint = f"--{name.replace('_', '-')}"
-            raise typer.BadParameter(said, param_hint=hint)
+    refuse(options, names, said)
 
 
 def read_chances(path: Path, options: dict[str, Any]) -> Read:
@@ -155,6 +147,11 @@ def _one(option: str, asked: str | None, known: Sequence[str], path: Path) -> st
             f"{path.name}", f"{len(known)} {option.strip('-')}s ({listed(known)})",
             f"one, chosen with {option}", f"add {option} {known[0]!r}",
         )  # fmt: skip
+    if asked not in known and list(known) == [""]:
+        raise InputError(
+            f"{path.name}", f"{option} {asked!r}, but no column {option.strip('-')}",
+            f"a file with several {option.strip('-')}s", f"leave out {option}",
+        )  # fmt: skip
     if asked not in known:
         raise InputError(
             option, f"{asked!r}", f"one of {listed(known, most=8)}", nearest(asked, known)
@@ -201,12 +198,24 @@ def _voted(path: Path, options: dict[str, Any]) -> Read:
     word = options["truth"]
     if word == "votes":
         (asked,) = questions(table)
-        chances = Chances(asked.items, asked.shares[0], f"mean vote in {path.name}")
+        chances = Chances(
+            asked.items, asked.shares[0], f"mean vote in {path.name}",
+            group=_groups(table, asked.items),
+        )  # fmt: skip
         return Read(chances, table.tasks[0] or None, table.notices)
     made, name = _fitted(table, options)
     words = f"{made.method}, votes in {path.name}"
-    chances = Chances(made.items, made.mean[:, 1], words, name)
+    group = _groups(table, made.items)
+    chances = Chances(made.items, made.mean[:, 1], words, name, group)
     return Read(chances, table.tasks[0] or None, (*table.notices, *made.notices))
+
+
+def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
+    """Which group each of these items belongs to, where the votes say so."""
+    if table.group is None:
+        return None
+    known = dict(zip(table.items, table.group.tolist(), strict=True))
+    return np.array([known[name] for name in items])
 
 
 def _fitted(table: "Annotations", options: dict[str, Any]) -> "tuple[Plausibilities, str]":
@@ -236,6 +245,13 @@ def read_table(
         repeats=options["repeats"], exchangeable=options.get("exchangeable", False),
     )  # fmt: skip
     return asked(table, options)
+
+
+def answers_to(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+    """Votes that were asked for about one task: those of it, or all where none is named."""
+    if table.tasks == ("",):
+        return replace(table, tasks=(task or "",))
+    return of_task(table, task, path)
 
 
 def of_task(table: "Annotations", task: str | None, path: Path) -> "Annotations":

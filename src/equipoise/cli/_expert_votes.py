@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._chances import of_task, read_table
+from equipoise.cli._chances import answers_to, read_table
 from equipoise.cli._options import column_map
 
 if TYPE_CHECKING:
@@ -25,11 +25,33 @@ def read_experts(
     columns = column_map(options["expert_columns"], "--expert-columns")
     told = {**options, "layout": "auto", "exchangeable": False}
     tables = []
+    sure = options["key_items"] is not None
     for path in paths:
-        _check_bins(path, sample)
-        table = of_task(read_table(path, told, columns), options["task"], path)
+        seen = _check_bins(path, sample)
+        sure |= seen
+        table = answers_to(read_table(path, told, columns), options["task"], path)
         tables.append((path, table))
-    return tables[0][1] if _alone(tables) else _joined(tables)
+    votes = tables[0][1] if _alone(tables) else _joined(tables)
+    _check_items(votes.items, sample, sure=sure)
+    return votes
+
+
+def _check_items(items: Sequence[str], sample: "ExpertSample", *, sure: bool) -> None:
+    """Refuse answers on other items than those of the plan made now.
+
+    Where a key or columns of bins show that it is the plan, it may be answered in part.
+    """
+    outside = set(items) - set(sample.items)
+    lost = set(sample.items) - set(items)
+    if not lost or (sure and not outside):
+        return
+    raise InputError(
+        "--experts", f"answers on {len(items) - len(outside):,} of the {len(sample.items):,} "
+        f"items of the plan made now, and on {len(outside):,} others",
+        "answers on the items of the plan",
+        "give the key of the plan (--plan plan.key.json), or repeat --truth, --bins, --per-bin "
+        "and --seed of threshold-plan",
+    )  # fmt: skip
 
 
 def _alone(tables: Sequence[tuple[Path, "Annotations"]]) -> bool:
@@ -89,18 +111,18 @@ def _of_plan(notice: str) -> bool:
     return notice.endswith("not used") and any(one in notice for one in known)
 
 
-def _check_bins(path: Path, sample: "ExpertSample") -> None:
-    """Refuse a filled-in plan whose bins are others than those made now."""
+def _check_bins(path: Path, sample: "ExpertSample") -> bool:
+    """Refuse a filled-in plan whose bins are others than those made now; whether it has any."""
     from equipoise.coding.columns import words_of
     from equipoise.io.delimited import read_delimited
     from equipoise.io.files import content
 
     if path.suffix.lower() not in TEXT or not path.is_file():
-        return
+        return False
     table = read_delimited(content(path))
     if not {"item", "bin"} <= set(table.columns):
-        return
-    known = dict(zip(sample.items, map(str, sample.bin), strict=True))
+        return False
+    known = {row["item"]: str(row["bin"]) for row in sample.rows()}
     columns = []
     for name in ("item", "bin"):
         codes, spelt = words_of(table, name)
@@ -113,3 +135,4 @@ def _check_bins(path: Path, sample: "ExpertSample") -> None:
                 f"{path.name}", got, other,
                 "repeat the file, --truth, --bins, --per-bin and --seed of threshold-plan",
             )  # fmt: skip
+    return True

@@ -18,4 +18,5 @@ def write_findings(
     whole = {**record, "files": files}
     written = json.dumps(whole, indent=1, allow_nan=False) + "\n"
     write_folder(folder, {**texts, mark: written}, mark=mark)
-    say(f"Wrote {folder}: {mark}, report.html, {counted(files)}")
+    page = "report.html, " if "report.html" in texts else ""
+    say(f"Wrote {folder}: {mark}, {page}{counted(files)}")

@@ -47,10 +47,15 @@ OTHERS = (
         "--price-item and --price-vote would decide",
     ),
     (r"\(\w+=?, (--[\w-]+)\)", r"(\1)"),
-    (r"\bgive attributes such as", "give --attributes FILE with columns such as"),
+    (r"\b([Gg])ive attributes such as", r"\1ive --attributes FILE with columns such as"),
     (r"\bwith kind '(\w+)'", r"with --kind \1"),
     (r"\bthe model '(\w+)'", r"--model \1"),
     (r"(--[a-z-]+ [\w,.-]+) \(\1\)", r"\1"),
+    (r",? in Python [A-Z][\w.]*(\([^)]*\))?", ""),  # where an option is named before
+    (r"\bkrippendorff_alpha with level='(\w+)'", r"Krippendorff's alpha with --level \1"),
+    (r"\bkrippendorff_alpha\b", "Krippendorff's alpha"),
+    (r"\bfleiss_kappa\b", "Fleiss' kappa"),
+    (r"\b([Ll])ook at panel_size,", r"\1ook at smaller panels,"),
 )
 
 

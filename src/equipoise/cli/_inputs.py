@@ -1,7 +1,6 @@
 """What verbs were asked: words are checked, then files or a data set read."""
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,7 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._dataset import check_dataset, check_scores, study_of, votes_of
-from equipoise.cli._options import checked, class_names, column_map, words
+from equipoise.cli._options import check_choices, checked, class_names, column_map, words
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 def usage(options: dict[str, Any]) -> dict[str, Any]:
     """Check the words of options before anything is read."""
-    from equipoise.arrays import choice
     from equipoise.cli._catalogue import metric_of
     from equipoise.cli._groups import check_words
     from equipoise.cli._truth import known_truth
@@ -37,10 +35,7 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
         "repeats": REPEATS,
         "on_missing": ON_MISSING,
     }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            checked(flag, partial(choice, flag, known=allowed), options[name])
+    check_choices(options, known)
     check_dataset(options)
     check_scores(options)
     checked("--truth", known_truth, options["truth"])
@@ -112,7 +107,12 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
         table, models = matched(read_votes(options), options)
     models, said = answered(table, models, options)
     table = replace(table, notices=(*table.notices, *said))
-    return table if _as_they_are(table, options) else asked(table, options), models
+    question = table if _as_they_are(table, options) else asked(table, options)
+    if options["truth"] == "votes" and options.get("dataset") is None:
+        from equipoise.evaluation.plain_scores import refuse_plain_scores
+
+        refuse_plain_scores(question, models, f"{options['annotations']}")
+    return question, models
 
 
 def _as_they_are(table: "Annotations", options: dict[str, Any]) -> bool:

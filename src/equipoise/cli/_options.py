@@ -1,8 +1,9 @@
 """Words given on the command line, turned into values; a wrong word is wrong usage."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -10,6 +11,7 @@ from equipoise.arrays import InputError
 from equipoise.cli._hints import spoken
 
 Value = TypeVar("Value")
+USUAL = (None, False, "auto", "keep", "error")  # of options for reading, when not given
 
 
 def words(text: str | None) -> list[str]:
@@ -53,4 +55,42 @@ def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
     try:
         return function(value)
     except InputError as error:
-        raise typer.BadParameter(str(spoken(error)), param_hint=option) from None
+        message = str(spoken(error)).removeprefix(f"{option}: ")
+        raise typer.BadParameter(message, param_hint=option) from None
+
+
+def flag(name: str) -> str:
+    """The option of a parameter.
+
+    Examples
+    --------
+    >>> flag("prediction_layout")
+    '--prediction-layout'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def check_choices(options: Mapping[str, Any], known: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse words that an option does not know; options that were left out are fine."""
+    from equipoise.arrays import choice
+
+    for name, allowed in known.items():
+        if options[name] is not None:
+            checked(flag(name), partial(choice, flag(name), known=allowed), options[name])
+
+
+def check_metrics(text: str | None) -> None:
+    """Refuse a list of metrics that is empty or names one that is not known."""
+    from equipoise.metrics import named
+
+    if text is not None and not words(text):
+        raise typer.BadParameter("got nothing, expected a metric", param_hint="--metric")
+    for word in words(text):
+        checked("--metric", named, word)
+
+
+def refuse(options: Mapping[str, Any], names: Iterable[str], message: str) -> None:
+    """Refuse options that would do nothing."""
+    for name in names:
+        if options[name] not in USUAL:
+            raise typer.BadParameter(message, param_hint=flag(name))

@@ -7,35 +7,32 @@ from typing import TYPE_CHECKING, Any
 from equipoise.cli._stability_options import Given
 
 if TYPE_CHECKING:
-    from equipoise.planning import NextItems, Size
-    from equipoise.planning.next_for_ranking import NextForRanking
+    from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size
 
 MARK = "plan.json"
 AIM = (
     "power", "level", "votes", "difference", "price_item", "price_vote", "simulations", "seed",
     "task",
 )  # fmt: skip
-Sizes = tuple["Size", ...]
 
 
 def planned(
     study: Given, asked: Mapping[str, Any], tell: Callable[[int, int], None]
-) -> "tuple[Sizes, NextItems | NextForRanking | None]":
-    """Sizes of the study, one per pair of neighbours, and the items that come next."""
-    from equipoise.planning import next_items, plan_ranking, plan_size
-    from equipoise.planning.next_for_ranking import next_for_ranking
+) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":
+    """Size of the study, for two models or the whole order, and the items that come next."""
+    from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 
     given = (study.predictions, study.annotations)
     metric, number = study.metrics[0], asked["number"]
     how: dict[str, Any] = {name: asked[name] for name in AIM} | {"progress": tell}
     choice: dict[str, Any] = {name: how[name] for name in ("task", "seed", "progress")}
     if asked["ranking"]:
-        sizes = plan_ranking(*given, metric=metric, **how)
-        return sizes, next_for_ranking(*given, metric, number, **choice) if number else None
+        plan = plan_ranking(*given, metric=metric, **how)
+        return plan, next_for_ranking(*given, metric, number, **choice) if number else None
     size = plan_size(*given, metric=metric, models=asked["models"], **how)
     pair = (size.a, size.b)
     wanted = next_items(*given, metric, number, models=pair, **choice) if number else None
-    return (size,), wanted
+    return size, wanted
 
 
 def write_plan(folder: Path, facts: Mapping[str, Any], study: Given, title: str) -> None:

@@ -9,22 +9,46 @@ from equipoise.cli._hints import in_options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from equipoise.planning import NextItems, Size
-    from equipoise.planning.next_for_ranking import NextForRanking
+    from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size
 
     Wanted = NextItems | NextForRanking
 
 SHOWN = 10
-PAIRS = "Items needed: with the votes per item of the plan named below."
+PAIRS = (
+    "Items alone: what the pair needs by itself for the chance asked for, with the votes per "
+    "item of the plan named below. Chance in the study: that of the pair in this plan."
+)
+GAIN = {
+    "pair": "Expected gain: by how much one more vote on the item is expected to lower the "
+    "variance of the difference, in squared units of the metric.",
+    "ranking": "Expected gain: the fall, by one more vote on the item, of the number of pairs "
+    "of neighbours that two redraws of what all voters would say put in different order.",
+}
 LEGEND = "Votes needed: on each of so many items, for the chance that was asked for."
 
 
-def show(console: "Console", size: "Size", wanted: "Wanted | None") -> None:
-    """Print the plan."""
+def show(
+    console: "Console",
+    found: "Size | RankingPlan",
+    wanted: "Wanted | None",
+    facts: Mapping[str, Any],
+) -> None:
+    """Print the plan for two models, or for a whole order."""
+    from equipoise.planning import Size
+
+    if isinstance(found, Size):
+        _show_pair(console, found, wanted)
+    else:
+        _show_ranking(console, facts)
+
+
+def _show_pair(console: "Console", size: "Size", wanted: "Wanted | None") -> None:
+    from equipoise.export.titles import metric_title
+
     console.print(
         f"Pilot: {size.a} is better than {size.b} by {size.difference:.3g} "
-        f"[{size.low:.3g}, {size.high:.3g}] in {size.metric} (soft labels), on "
-        f"{size.pilot_items:,} items with {size.pilot_votes:.3g} votes each.",
+        f"[{size.low:.3g}, {size.high:.3g}] in {metric_title(size.metric)} (soft labels), on "
+        f"{size.pilot_items:,} items with {_each(size.pilot_votes)} each.",
         markup=False,
     )
     if size.designs:
@@ -35,39 +59,55 @@ def show(console: "Console", size: "Size", wanted: "Wanted | None") -> None:
         _next(console, wanted)
 
 
-def show_ranking(console: "Console", facts: Mapping[str, Any]) -> None:
+def _show_ranking(console: "Console", facts: Mapping[str, Any]) -> None:
     """Print the plan for a whole order: what it comes to, its designs, and every pair."""
     from equipoise.cli._stability_screen import print_table
 
     pilot = facts["pilot"]
     console.print(
-        f"Pilot: {len(facts['models'])} models by {facts['metric']['name']} (soft labels), on "
-        f"{pilot['items']:,} items with {pilot['votes_per_item']:.3g} votes each.",
+        f"Pilot: {len(facts['models'])} models by {facts['metric']['title']} (soft labels), on "
+        f"{pilot['items']:,} items with {_each(pilot['votes_per_item'])} each.",
         markup=False,
     )
-    heads = ("votes per item", "items needed", "votes in all", "cost", "the pair that decides")
+    heads = (
+        "votes per item", "items needed", "votes in all", "cost", "chance, at least",
+        "hardest pair", "its chance", "simulated",
+    )  # fmt: skip
     print_table(console, heads, [_design_line(one) for one in facts["designs"]])
     console.print("Each model against the next", style="bold")
-    heads = ("better", "than", "by", "items needed", "state")
-    print_table(console, heads, [_pair_line(one) for one in facts["pairs"]], PAIRS)
+    of_pair = ("better", "than", "by", "items alone", "chance in the study", "state")
+    print_table(console, of_pair, [_pair_line(one) for one in facts["pairs"]], PAIRS)
     console.print(facts["finding"], markup=False)
     found = facts["next"]
     if found is not None:
-        names = list(found["rows"][0])
-        print_table(console, names, [[_cell(row[n]) for n in names] for row in found["rows"]])
+        names = list(found["rows"][0]) if found["rows"] else []
+        lines = [[_cell(row[name]) for name in names] for row in found["rows"][:SHOWN]]
+        if lines:
+            console.print(_first(len(found["rows"])), style="bold")
+            print_table(console, names, lines, GAIN["ranking"])
+        _rest(console, len(found["rows"]))
         console.print(found["finding"], markup=False)
 
 
 def _design_line(one: Mapping[str, Any]) -> list[str]:
+    from equipoise.report.plan_rows import money
+
     cost = "" if one["cost"] is None else money(float(one["cost"]))
     pair = f"{one['a']} and {one['b']}" if "a" in one else ""
-    return [f"{one['votes_per_item']}", f"{one['items']:,}", f"{one['votes']:,}", cost, pair]
+    own = "" if "a" not in one else f"{one['pair_power']:.0%}"
+    share, error = one["simulated"], one["monte_carlo_error"]
+    drawn = "" if share is None else _simulated(share, error)
+    return [
+        f"{one['votes_per_item']}", f"{one['items']:,}", f"{one['votes']:,}", cost,
+        f"{one['power']:.0%}", pair, own, drawn,
+    ]  # fmt: skip
 
 
 def _pair_line(one: Mapping[str, Any]) -> list[str]:
     gap = f"{one['difference']:.3g} [{one['low']:.3g}, {one['high']:.3g}]"
     items = "" if one["items"] is None else f"{one['items']:,}"
-    return [one["a"], one["b"], gap, items, one["state"]]
+    chance = "" if one["items"] is None else f"{one['power_in_study']:.0%}"
+    return [one["a"], one["b"], gap, items, chance, one["state"]]
 
 
 def _cell(value: Any) -> str:
@@ -76,6 +116,8 @@ def _cell(value: Any) -> str:
 
 def _designs(console: "Console", size: "Size") -> None:
     from rich.table import Table
+
+    from equipoise.report.plan_rows import money
 
     table = Table(
         title=f"Studies that resolve {size.resolved:.3g} with a chance of {size.aim.power:.0%}",
@@ -117,8 +159,7 @@ def _next(console: "Console", wanted: "Wanted") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    title = f"Votes that tell most (first {min(SHOWN, len(wanted.items))})"
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=_first(len(wanted.items)), title_justify="left", title_style="bold")
     table.add_column("item")
     for name in ("votes so far", "soft label", "expected gain"):
         table.add_column(name, justify="right")
@@ -127,21 +168,27 @@ def _next(console: "Console", wanted: "Wanted") -> None:
             escape(row["item"]), f"{row['votes so far']}", f"{row['soft label']:.2f}",
             f"{row['expected gain']:.2g}",
         )  # fmt: skip
-    console.print(table)
-    if len(wanted.items) > SHOWN:
-        console.print(f"... and {len(wanted.items) - SHOWN:,} more; --out and --json have all.")
+    if wanted.items:
+        console.print(table)
+        console.print(GAIN["pair"], markup=False, style="dim")
+    _rest(console, len(wanted.items))
     console.print(wanted.finding, markup=False)
 
 
-def money(cost: float) -> str:
-    """A price with as many decimals as it deserves.
+def _first(number: int) -> str:
+    return f"Votes that tell most (first {min(SHOWN, number)})"
 
-    Examples
-    --------
-    >>> money(141582.4), money(12.5)
-    ('141,582', '12.50')
-    """
-    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.2f}"
+
+def _rest(console: "Console", number: int) -> None:
+    if number > SHOWN:
+        console.print(f"... and {number - SHOWN:,} more; --out and --json have all.")
+
+
+def _each(votes: float) -> str:
+    """Votes on each item of the pilot; none where all truths are known."""
+    if votes == 0:
+        return "a known truth"
+    return f"{votes:.3g} vote{'' if votes == 1 else 's'}"
 
 
 def _about(items: int, error: float) -> str:

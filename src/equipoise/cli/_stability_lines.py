@@ -4,45 +4,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from equipoise.cli._stability_cells import against, between, scored, share, shown, worth
+
 Facts = Mapping[str, Any]
 Lines = tuple[Sequence[str], list[list[str]]]
-
-
-def shown(value: Any) -> str:
-    """A number for a table: three decimals, fewer figures where they would all be zero.
-
-    Examples
-    --------
-    >>> shown(0.12345), shown(0.00004), shown(None), shown("inf"), shown(3)
-    ('0.123', '4e-05', '', 'inf', '3')
-    """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if not isinstance(value, float):
-        return f"{value:,}" if isinstance(value, int) else str(value)
-    return f"{value:.1g}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
-
-
-def between(row: Facts, value: str, low: str, high: str) -> str:
-    """A value with its interval."""
-    if row[value] is None:
-        return "undefined"
-    return f"{shown(row[value])} [{shown(row[low])}, {shown(row[high])}]"
-
-
-def share(value: Any) -> str:
-    """A share in percent that is 0 or 100 only when it is exactly that.
-
-    Examples
-    --------
-    >>> share(0.999), share(0.5), share(0.0), share(None)
-    ('>99%', '50%', '0%', '')
-    """
-    if value is None:
-        return ""
-    if 0 < value < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
 
 
 def here(rows: Sequence[Facts], facts: Facts) -> list[Facts]:
@@ -110,12 +75,14 @@ def _fewest(row: Facts) -> str:
     return f"{'' if row['smallest'] else '≤ '}{row['size']} of {row['number']:,}: {row['b']}"
 
 
-def _flips(found: Facts, _: Facts) -> Lines:
-    return flip_lines(found)
+def _flips(found: Facts, facts: Facts) -> Lines:
+    heads, lines = flip_lines(found)
+    return heads, lines if len(facts["models"]) > 1 else []
 
 
-def _leave_one_out(found: Facts, _: Facts) -> Lines:
-    heads = ("without", "votes", "largest shift", "of", "Spearman", "kappa of labels")
+def _leave_one_out(found: Facts, facts: Facts) -> Lines:
+    largest = f"largest shift of {scored(facts['metrics'][0])}"
+    heads = ("without", "votes", largest, "of", "Spearman", "kappa of labels")
     lines = []
     for rows in _by(found["rows"], "without"):
         row = _largest(rows, "shift")
@@ -125,14 +92,16 @@ def _leave_one_out(found: Facts, _: Facts) -> Lines:
     return heads, lines
 
 
-def _vote_cutoffs(found: Facts, _: Facts) -> Lines:
-    heads = ("at least", "items", "share", "largest change", "of", "Spearman")
+def _vote_cutoffs(found: Facts, facts: Facts) -> Lines:
+    largest = f"largest change of {scored(facts['metrics'][0])}"
+    heads = ("at least", "items", "share", largest, "of", "Spearman")
     lines = []
     kept = [row for row in found["rows"] if 0 < row["coverage"] < 1]
     for rows in _by(kept, "votes"):
         row = _largest(rows, "change")
         moved = between(row, "change", "change_low", "change_high")
-        head = [f"{row['votes']} votes", shown(row["items"]), share(row["coverage"])]
+        votes = f"{row['votes']} vote{'s' * (row['votes'] != 1)}"
+        head = [votes, shown(row["items"]), share(row["coverage"])]
         lines.append([*head, moved, row["model"], shown(row["spearman"])])
     return heads, lines
 
@@ -152,13 +121,15 @@ def _panel_size(found: Facts, _: Facts) -> Lines:
     ]
 
 
-def _experts(found: Facts, _: Facts) -> Lines:
-    heads = ("model", "value", "minus expert", "beats a colleague in pairs", "worth")
+def _experts(found: Facts, facts: Facts) -> Lines:
+    first = facts["metrics"][0]
+    heads = ("model", scored(first), against(first), "against one expert",
+             "beats a colleague in pairs", "worth")  # fmt: skip
     return heads, [
         [
             row["who"], shown(row["value"]), between(row, "gap", "gap_low", "gap_high"),
-            f"{share(row['superior'])} of {row['pairs']}",
-            f"{row['worth_words']} ({row['worth_range']})",
+            shown(row["held_out"]), f"{share(row['superior'])} of {row['pairs']}",
+            worth(row) + " (?)" * bool(row["worth_doubts"]),
         ]
         for row in found["rows"] if row["kind"] == "model"
     ]  # fmt: skip
@@ -182,14 +153,18 @@ def _choices(found: Facts, facts: Facts) -> Lines:
         (row["aggregation"], row["reliability"]): row
         for row in sorted(here(found["rows"], facts), key=lambda row: -(row["rank"] or 0))
     }
-    against = f"rank correlation with {found['reference']}"
-    heads = ("aggregation", "reliability", "best", "value", "best in", against)
+    from equipoise.export.titles import model_title
+
+    near, value = f"rank correlation with {found['reference']}", scored(facts["metrics"][0])
+    heads = ("aggregation", "reliability", "best", value, "best in", near)
     lines = []
     for row in here(found["changes"], facts):
         first = best[row["aggregation"], row["reliability"]]
         value = between(first, "value", "low", "high")
-        head = [row["aggregation"], shown(row["reliability"]), first["model"], value]
-        lines.append([*head, share(first["p_best"]), shown(row["spearman"])])
+        name = model_title(row["aggregation"])
+        head = [name, shown(row["reliability"]), first["model"], value]
+        often = share(first["p_best"]) if len(facts["models"]) > 1 else ""
+        lines.append([*head, often, shown(row["spearman"])])
     return heads, lines
 
 
@@ -204,19 +179,17 @@ def _components(found: Facts, facts: Facts) -> Lines:
 
 
 def _deviation(row: Facts) -> str:
-    """A standard deviation with its interval; below zero there is none.
+    """A standard deviation with its interval.
 
     Examples
     --------
-    >>> _deviation({"variance": 4.0, "deviation": 2.0, "low": -1.0, "high": 9.0})
+    >>> _deviation({"variance": 4.0, "deviation": 2.0, "low": 0.0, "high": 9.0})
     '2 [0, 3]'
     """
     value = row["variance"]
     if value is None or math.isnan(value):
         return ""
-    if value < 0:
-        return "none (below 0)"
-    low, high = (math.sqrt(max(float(row[end]), 0.0)) for end in ("low", "high"))
+    low, high = (math.sqrt(float(row[end])) for end in ("low", "high"))
     return f"{math.sqrt(value):.2g} [{low:.2g}, {high:.2g}]"
 
 
@@ -244,20 +217,23 @@ def _threshold_sweep(found: Facts, facts: Facts) -> Lines:
         "prevalence",
         "Spearman with the majority",
     )
-    lines: list[list[str]] = []
-    known = set()
+    same: dict[tuple[str, int], list[Facts]] = {}
     for row in found["rows"]:
-        key = (row["task"], row["threshold"], metric)
-        if row["metric"] == metric and (row["task"], row["positives"]) not in known:
-            known.add((row["task"], row["positives"]))
-            rho = near[key]["spearman"]
-            head = [row["task"], shown(row["threshold"]), shown(row["positives"])]
-            lines.append([*head, f"{row['prevalence']:.1%}", shown(rho)])
+        if row["metric"] == metric:
+            same.setdefault((row["task"], row["positives"]), []).append(row)
+    lines: list[list[str]] = []
+    for (task, positives), rows in same.items():
+        first, last = rows[0]["threshold"], rows[-1]["threshold"]
+        span = f"{first:.2f}" if first == last else f"{first:.2f} to {last:.2f}"
+        rho = near[task, first, metric]["spearman"]
+        share = f"{rows[0]['prevalence']:.1%}"
+        lines.append([task, span, shown(positives), share, shown(rho)])
     return heads, lines
 
 
-def _certainty(found: Facts, _: Facts) -> Lines:
-    heads = ("certainty at least", "items", "share", "best", "value", "Spearman with all")
+def _certainty(found: Facts, facts: Facts) -> Lines:
+    value = scored(facts["metrics"][0])
+    heads = ("certainty at least", "items", "share", "best", value, "Spearman with all")
     lines = []
     for rows in _by(found["rows"], "certainty"):
         row = min(rows, key=lambda one: len(rows) if one["rank"] is None else one["rank"])

@@ -1,12 +1,11 @@
-"""Options that `stability` and `compare` share, and what is read because of them.
+"""Options that `stability`, `compare`, `plan`, `threshold` and `audit` share, and the study.
 
-Both take two files, a public data set, or the folder of an evaluation: its record names the
-files, which are then looked for and must not have changed.
+The first three take two files, a public data set, or the folder of an evaluation: its record
+names the files, which are then looked for and must not have changed.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -17,7 +16,7 @@ from equipoise.arrays import InputError
 from equipoise.cli._dataset import check_dataset, dataset_facts, input_rows
 from equipoise.cli._hints import ASKING, spoken
 from equipoise.cli._inputs import read, spread
-from equipoise.cli._options import checked, words
+from equipoise.cli._options import check_choices, checked, words
 from equipoise.cli._reading import FILES
 
 if TYPE_CHECKING:
@@ -54,6 +53,14 @@ Seed = Annotated[int, typer.Option(min=0, rich_help_panel=DOUBT, help="Same seed
 Level = Annotated[
     float, typer.Option(min=0.5, max=0.999, rich_help_panel=DOUBT, help="Interval level.")
 ]
+Most = Annotated[
+    int, typer.Option(min=1, rich_help_panel=DOUBT, help="Size at which searches end.")
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", rich_help_panel=RESULT, help="Replace an earlier one there."),
+]
+Title = Annotated[str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")]
 AsJson = Annotated[
     bool,
     typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON."),
@@ -105,7 +112,6 @@ def in_options() -> Iterator[None]:
 
 def check(options: dict[str, Any]) -> list[str]:
     """Check words before anything is read; returns the metrics that were named."""
-    from equipoise.arrays import choice
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
     from equipoise.metrics import named
@@ -117,10 +123,7 @@ def check(options: dict[str, Any]) -> list[str]:
         "repeats": REPEATS,
         "on_missing": ON_MISSING,
     }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            checked(flag, partial(choice, flag, known=allowed), options[name])
+    check_choices(options, known)
     if options["dataset"] is not None:
         check_dataset(options)
     return [checked("--metric", named, word).name for word in words(options["metric"])]

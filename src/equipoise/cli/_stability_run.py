@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.arrays import InputError, listed
+from equipoise.cli._options import USUAL
 
 ASKED = (
     "positive", "at_least", "kind", "classes", "exchangeable", "layout", "prediction_layout",
     "repeats", "on_missing",
 )  # fmt: skip
 COLUMNS = ("columns", "prediction_columns")
-USUAL = (None, False, "auto", "keep", "error")
 ROLES = ("annotations", "predictions")
 
 

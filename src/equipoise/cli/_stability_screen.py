@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from equipoise.cli._stability_cells import share
 from equipoise.cli._stability_legends import LEGENDS
-from equipoise.cli._stability_lines import LINES, here, share
+from equipoise.cli._stability_lines import LINES, here
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +59,7 @@ def verdict(facts: Facts) -> list[str]:
     """Who leads and by how much, as the page says it; then who is best how often."""
     from equipoise.report.stability_head import headline
     from equipoise.report.stability_rows import cast_of
-    from equipoise.stability._words import REDRAWN, joined
+    from equipoise.stability.words import REDRAWN, joined
 
     lead = facts["lead"]
     said = [headline(lead, cast_of(facts), f"{100 * facts['settings']['level']:g}%")]

@@ -35,10 +35,22 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
                     hard = (hard[0].split(" ")[0] + FIXED, hard[1], "")
                 table.add_row(escape(key[2]), *hard, *soft)
             console.print(table)
+    console.print(_redrawn(result))
     for sentence in _footnotes(result, list(rows.values())):
         console.print(sentence)
     if any(unmoved(result, metric) for metric in result.metrics):
         console.print(f"{FIXED} Hard labels are the mean of the draws: nothing is redrawn.")
+
+
+def _redrawn(result: "Evaluation") -> str:
+    """What the intervals and chances of the tables stand for."""
+    from equipoise.stability.words import REDRAWN
+
+    kind = result.plan.kind
+    if kind == "influence":
+        return "Brackets: normal intervals for other items, from influence functions."
+    drawn = REDRAWN.get(kind, kind)
+    return f"Brackets and P(best): over {result.plan.replicates:,} redraws of {drawn}."
 
 
 def unmoved(result: "Evaluation", metric: "Metric") -> bool:

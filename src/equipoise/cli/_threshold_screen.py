@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from equipoise.stability.thresholds import ExpertSample
 
 Facts = Mapping[str, Any]
+AGAIN = (
+    "Before: the benchmark alone. Added: audited items count like any other. Reweighed: each "
+    "audited item counts for as many items of its pool as it stands for. Change: reweighed "
+    "minus before. Brackets: intervals."
+)
 
 
 def show_plan(console: "Console", sample: "ExpertSample") -> None:
@@ -30,10 +35,11 @@ def show_threshold(console: "Console", facts: Facts) -> None:
     lines = [
         [f"{row['bin']}", f"{row['mean probability']:.3g}", f"{row['items']:,}",
          f"{row['positives']:,}", _between(row, "share of positives", "low", "high"),
-         "<- threshold" if _same(row["mean probability"], facts) else ""]
+         "<- threshold" if row["bin"] == facts["threshold"]["bin"] else ""]
         for row in facts["threshold"]["rows"]
     ]  # fmt: skip
     _table(console, ("bin", "mean probability", "items", "positives", "share", ""), lines)
+    _table(console, ("interval of the threshold", "ends", "same threshold"), _doubts(facts))
     sweep = facts.get("sweep")
     if sweep is None:
         return
@@ -46,10 +52,14 @@ def show_threshold(console: "Console", facts: Facts) -> None:
     _table(console, *_moves(sweep, facts["metrics"][0]["name"]))
 
 
-def _same(mean: float, facts: Facts) -> bool:
-    value = facts["threshold"]["value"]
-    rise = facts["settings"]["rule"] == "rise"
-    return rise and value is not None and abs(mean - value) < 1e-12
+def _doubts(facts: Facts) -> list[list[str]]:
+    """The interval over everything that can be redrawn, the one of the sentence first."""
+    rows = sorted(facts["threshold"]["intervals"], key=lambda row: not row["in the finding"])
+    return [
+        [row["interval"], f"[{_shown(row['low'])}, {_shown(row['high'])}]",
+         f"{row['same threshold']:.0%}"]
+        for row in rows
+    ]  # fmt: skip
 
 
 def _moves(sweep: Facts, metric: str) -> tuple[tuple[str, ...], list[list[str]]]:
@@ -58,7 +68,10 @@ def _moves(sweep: Facts, metric: str) -> tuple[tuple[str, ...], list[list[str]]]
     steps = list(dict.fromkeys(row["threshold"] for row in rows))
     centre = min(steps, key=lambda step: abs(step - sweep["centre"]))
     some = sorted({steps[0], centre, steps[-1]})
-    heads = ("model", *(f"{metric} at {step:.3g} (rank)" for step in some))
+    from equipoise.export.titles import metric_title
+
+    title = metric_title(metric)
+    heads = ("model", *(f"{title} at {step:.3g} (rank)" for step in some))
     lines = [["positives", *(_prevalence(rows, step) for step in some)]]
     for model in dict.fromkeys(row["model"] for row in rows):
         own = {row["threshold"]: row for row in rows if row["model"] == model}
@@ -77,13 +90,16 @@ def _prevalence(rows: Sequence[Facts], step: float) -> str:
 
 def show_audit(console: "Console", facts: Facts) -> None:
     """Print what was missed, pool by pool, and the models before and after."""
+    from equipoise.stability.audit import tally
+
     found = facts["audit"]
     console.print(found["finding"], markup=False)
     lines = [
         [
             row["pool"], f"{row['size']:,}", f"{row['audited']:,}", f"{row['positives']:,}",
             _share(row, "share", "share_low", "share_high"),
-            f"{row['missed']:,.0f} [{row['missed_low']:,.0f}, {row['missed_high']:,.0f}]",
+            f"{tally(row['missed'])} [{tally(row['missed_low'])}, "
+            f"{tally(row['missed_high'])}]",
         ]
         for row in found["rows"]
     ]  # fmt: skip
@@ -98,6 +114,7 @@ def show_audit(console: "Console", facts: Facts) -> None:
     _table(
         console, ("metric", "model", "before", "added", "reweighed", "change"), _again(again)
     )
+    console.print(AGAIN, markup=False)
 
 
 def _again(again: Facts) -> list[list[str]]:

@@ -1,6 +1,5 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from equipoise.cli._dataset import (
 )
 from equipoise.cli._fitting import fit, notes
 from equipoise.cli._inputs import asked, read_votes
-from equipoise.cli._options import checked
+from equipoise.cli._options import check_choices
 from equipoise.cli._reading import (
     AtLeast,
     Classes,
@@ -196,7 +195,6 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
 def _check_words(options: dict[str, Any]) -> None:
     """Refuse wrong words before anything is read."""
     from equipoise.aggregate import CATALOGUE
-    from equipoise.arrays import choice
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
@@ -205,9 +203,7 @@ def _check_words(options: dict[str, Any]) -> None:
         "layout": ANNOTATION_LAYOUTS,
         "repeats": REPEATS,
     }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            checked(f"--{name}", partial(choice, f"--{name}", known=allowed), options[name])
+    check_choices(options, known)
 
 
 def _task(table: "Annotations", task: str | None) -> str:

@@ -1,6 +1,5 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._dataset import Dataset, check_dataset, study_name
 from equipoise.cli._inputs import read_votes
-from equipoise.cli._options import checked
+from equipoise.cli._options import check_choices
 from equipoise.cli._reading import Classes, Columns, Exchangeable, Kind, Layout
 from equipoise.cli._screen import print_json, progress, say
 from equipoise.cli._truth_page import check_target
@@ -135,7 +134,6 @@ def _check_words(options: dict[str, Any]) -> None:
     """Refuse wrong words before anything is read."""
     from equipoise.agreement._shares import WEIGHTS
     from equipoise.agreement.krippendorff_alpha import LEVELS
-    from equipoise.arrays import choice
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
@@ -145,6 +143,4 @@ def _check_words(options: dict[str, Any]) -> None:
         "layout": ANNOTATION_LAYOUTS,
         "repeats": REPEATS,
     }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            checked(f"--{name}", partial(choice, f"--{name}", known=allowed), options[name])
+    check_choices(options, known)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._options import checked, words
+from equipoise.cli._options import check_choices, check_metrics, refuse, words
 from equipoise.cli._reading import (
     AtLeast,
     Classes,
@@ -24,8 +24,10 @@ from equipoise.cli._stability_options import (
     RESULT,
     AsJson,
     Level,
+    Overwrite,
     Scores,
     Seed,
+    Title,
     Votes,
     in_options,
 )
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 MARK = "audit.json"
 NUMBERS = "What was audited"
+OF_MODELS = ("metric", "labels", "replicates", "prediction_columns", "prediction_layout")
+OF_FILES = ("task", "kind", "classes", "positive", "at_least", "columns", "layout", "repeats")
 
 
 def audit(
@@ -95,17 +99,26 @@ def audit(
     annotations: Votes = None,
     predictions: Scores = None,
     metric: Annotated[
-        str, typer.Option(rich_help_panel=RESULT, help="Metrics, comma-separated.")
-    ] = "auroc",
-    labels: Annotated[
-        str,
+        str | None,
         typer.Option(
-            rich_help_panel=RESULT, help="`hard` (strict majority) or `soft` (mean vote)."
+            rich_help_panel=RESULT,
+            help="Metrics of the models, comma-separated. Default: auroc.",
         ),
-    ] = "hard",
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Labels to score models against: `hard` (strict majority) or `soft` (mean "
+            "vote). Default: hard.",
+        ),
+    ] = None,
     replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
-    ] = 500,
+        int | None,
+        typer.Option(
+            min=1, rich_help_panel=DOUBT, help="Resamples of the models. Default: 500."
+        ),
+    ] = None,
     seed: Seed = 0,
     level: Level = 0.95,
     task: Annotated[
@@ -129,15 +142,8 @@ def audit(
             "methods.md, references.bib and report.html.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier one there."
-        ),
-    ] = False,
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None,
+    overwrite: Overwrite = False,
+    title: Title = None,
     as_json: AsJson = False,
 ) -> None:
     """How many positives did the retrieval of candidates miss?
@@ -166,7 +172,7 @@ def audit(
             given = read_audit(options)
             tell(1, 1)
         facts = _facts(given, options)
-    say(*(f"Note: {one}" for one in given.notices))
+    say(*(f"Note: {one}" for one in facts["notices"]))
     if out is not None:
         _write(out, facts, options)
     if as_json:
@@ -179,27 +185,21 @@ def audit(
 
 def _check(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
-    from functools import partial
-
-    from equipoise.arrays import choice
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
-    from equipoise.metrics import named
 
-    known = {
+    known: dict[str, tuple[str, ...]] = {
         "kind": KINDS,
         "layout": ANNOTATION_LAYOUTS,
         "prediction_layout": PREDICTION_LAYOUTS,
         "repeats": REPEATS,
         "labels": ("hard", "soft"),
     }
-    for name, allowed in known.items():
-        if options[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            checked(flag, partial(choice, flag, known=allowed), options[name])
-    if not words(options["metric"]):
-        raise typer.BadParameter("got nothing, expected a metric", param_hint="--metric")
-    for word in words(options["metric"]):
-        checked("--metric", named, word)
+    check_choices(options, known)
+    check_metrics(options["metric"])
+    if not options["predictions"]:
+        refuse(options, OF_MODELS, "belongs to models; add -p, or leave it out")
+    if options["file"] is None and options["annotations"] is None:
+        refuse(options, OF_FILES, "belongs to files; add FILE or -a, or leave it out")
     if options["predictions"] and (options["file"] is None or options["annotations"] is None):
         raise InputError(
             "--predictions", "models, but not both FILE and -a",
@@ -217,14 +217,14 @@ def _facts(given: "Audited", options: dict[str, Any]) -> dict[str, Any]:
     """Count what was missed and score the models again, under a bar."""
     from equipoise.run.audit import AuditHow, audit_facts
 
+    told = {name: options[name] for name in ("labels", "replicates") if options[name]}
     with progress("audit") as tell:
         how = AuditHow(
-            level=options["level"], finite=not options["infinite"],
-            metrics=words(options["metric"]), labels=options["labels"],
-            replicates=options["replicates"], seed=options["seed"], progress=tell,
+            level=options["level"], finite=not options["infinite"], seed=options["seed"],
+            metrics=words(options["metric"]) or ["auroc"], progress=tell, **told,
         )  # fmt: skip
         facts = audit_facts(given.pools, given.found, given.benchmark, how)
-    facts["notices"] = list(given.notices)
+    facts["notices"] = [*given.notices, *facts["notices"]]
     return facts
 
 

@@ -1,6 +1,5 @@
 """equipoise compare: two models, side by side on the same items."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +21,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import counted, output, print_json, progress, say
+from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -30,6 +29,7 @@ from equipoise.cli._stability_options import (
     Given,
     Level,
     Metrics,
+    Most,
     Replicates,
     Scores,
     Seed,
@@ -55,10 +55,7 @@ def compare(
     predictions: Scores = None,
     dataset: Dataset = None,
     metric: Metrics = None,
-    most: Annotated[
-        int,
-        typer.Option(min=1, rich_help_panel=DOUBT, help="Size at which searches end."),
-    ] = 50,
+    most: Most = 50,
     resample: Annotated[
         str | None,
         typer.Option(
@@ -161,16 +158,12 @@ def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict
 
 def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:
     """Make every text, then write the folder in one go."""
+    from equipoise.cli._findings_folder import write_findings
     from equipoise.export import stability_texts
     from equipoise.export.tables import table_texts
-    from equipoise.run.text_folder import write_folder
 
-    texts = stability_texts(facts)
+    known = {"dataset": dict(study.dataset)} if study.dataset else {}
+    texts = stability_texts({**known, **facts})
     for name in ("values", "differences"):
         texts |= table_texts(name, facts[name])
-    files = sorted([*texts, MARK])
-    known = {"dataset": dict(study.dataset)} if study.dataset else {}
-    record = {**known, "inputs": list(study.inputs), "files": files, **facts}
-    texts[MARK] = json.dumps(record, indent=1, allow_nan=False) + "\n"
-    write_folder(folder, texts, mark=MARK)
-    say(f"Wrote {folder}: {MARK}, {counted(files)}")
+    write_findings(folder, MARK, texts, {**known, "inputs": list(study.inputs), **facts})

@@ -8,7 +8,7 @@ import typer
 from equipoise.cli._dataset import Dataset
 from equipoise.cli._notices import told_in_options
 from equipoise.cli._options import words
-from equipoise.cli._plan_screen import show, show_ranking
+from equipoise.cli._plan_screen import show
 from equipoise.cli._reading import (
     AtLeast,
     Classes,
@@ -22,7 +22,7 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import check, given, in_options
+from equipoise.cli._stability_options import AsJson, Title, check, given, in_options
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
 TABLE = ".csv"
@@ -149,16 +149,11 @@ def plan(
             "--overwrite", rich_help_panel=RESULT, help="Replace an earlier plan there."
         ),
     ] = False,
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None,
+    title: Title = None,
     seed: Annotated[
         int, typer.Option(min=0, rich_help_panel=RESULT, help="Same seed, same bytes.")
     ] = 0,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON."),
-    ] = False,
+    as_json: AsJson = False,
     task: Annotated[
         str | None,
         typer.Option(rich_help_panel=MEANING, help="Which question, when there are several."),
@@ -199,8 +194,8 @@ def plan(
     with in_options(), progress("reading"):
         study = given(run, {**options, "on_missing": "error", "out": folder})
     with in_options(), progress("planning") as tell:
-        sizes, wanted = planned(study, {**options, **chosen}, tell)
-        facts = plan_facts(sizes, wanted)
+        found, wanted = planned(study, {**options, **chosen}, tell)
+        facts = plan_facts(found, wanted)
     facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
     facts = told_in_options(facts)
     say(*(f"Note: {one}" for one in facts["notices"]))
@@ -210,13 +205,11 @@ def plan(
         )
     elif wanted is not None and out is not None:
         wanted.write(out)
-        say(f"Wrote {out}")
+        say(f"Wrote {out}: a table to fill in, columns annotator and label; then votes for -a")
     if as_json:
         print_json(facts)
-    elif ranking:
-        show_ranking(output(), facts)
     else:
-        show(output(), sizes[0], wanted)
+        show(output(), found, wanted, facts)
 
 
 def _usage(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """equipoise stability: does the ranking survive other items, annotators, votes and choices?"""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +7,7 @@ import typer
 
 from equipoise.cli._dataset import Dataset
 from equipoise.cli._notices import told_in_options
-from equipoise.cli._options import checked, words
+from equipoise.cli._options import check_choices, checked, flag, words
 from equipoise.cli._reading import (
     FILES,
     AtLeast,
@@ -23,7 +22,8 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import counted, output, print_json, progress, say
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._stability_legends import LEGENDS
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -31,20 +31,19 @@ from equipoise.cli._stability_options import (
     Given,
     Level,
     Metrics,
+    Most,
     Replicates,
     Scores,
     Seed,
+    Title,
     Votes,
     check,
     given,
     in_options,
 )
 
-NAMES = (
-    "ranking", "flips", "leave_one_out", "vote_cutoffs", "panel_size", "experts",
-    "critical_difference", "choices", "components", "subgroups", "threshold_sweep",
-    "certainty",
-)  # fmt: skip
+MARK = "stability.json"
+NAMES = tuple(LEGENDS)
 
 
 def stability(
@@ -92,10 +91,7 @@ def stability(
             "evidence.",
         ),
     ] = False,
-    most: Annotated[
-        int,
-        typer.Option(min=1, rich_help_panel=DOUBT, help="Size at which searches end."),
-    ] = 50,
+    most: Most = 50,
     replicates: Replicates = 1000,
     seed: Seed = 0,
     level: Level = 0.95,
@@ -124,9 +120,7 @@ def stability(
             "--overwrite", rich_help_panel=RESULT, help="Replace an earlier analysis there."
         ),
     ] = False,
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None,
+    title: Title = None,
     as_json: AsJson = False,
 ) -> None:
     """Does the ranking survive other items, other annotators, other votes, other choices?
@@ -144,7 +138,7 @@ def stability(
     options = dict(locals())
     _usage(options)
     if out is not None:
-        from equipoise.run.text_folder import MARK, check_folder
+        from equipoise.run.text_folder import check_folder
 
         check_folder(out, (MARK, "report.html"), overwrite=overwrite)
     with in_options(), progress("reading") as tell:
@@ -169,20 +163,18 @@ def _usage(options: dict[str, Any]) -> None:
     from equipoise.arrays import choice
 
     check(options)
+    check_choices(options, {"labels": ("hard", "soft")})
     asked = words(options["only"])
     if options["only"] is not None and not asked:
         message = f"got {options['only']!r}, expected analyses, for example ranking,flips"
         raise typer.BadParameter(message, param_hint="--only")
     for name in asked:
         checked("--only", partial(choice, "--only", known=NAMES), name)
-    for flag, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
-        if options[flag] and asked and name not in asked:
-            hint = f"--{flag.replace('_', '-')}"
+    for option, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
+        if options[option] and asked and name not in asked:
             raise typer.BadParameter(
-                f"belongs to {name}, which --only leaves out", param_hint=hint
+                f"belongs to {name}, which --only leaves out", param_hint=flag(option)
             )
-    known = ("hard", "soft")
-    checked("--labels", partial(choice, "--labels", known=known), options["labels"])
 
 
 def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
@@ -208,20 +200,16 @@ def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
 
 def _write(folder: Path, facts: dict[str, Any], study: Given, title: str) -> None:
     """Make every text, then write the folder in one go."""
+    from equipoise.cli._findings_folder import write_findings
     from equipoise.export import stability_texts
     from equipoise.report.stability_page import StabilityPage, figures, render_stability
-    from equipoise.run.text_folder import MARK, write_folder
 
     inputs, source = list(study.inputs), dict(study.dataset)
     names = source.get("title") or ", ".join(one["name"] for one in inputs)
     about = StabilityPage(title, f"From {names}.")
     with progress("page"):
-        texts = stability_texts(facts)
+        texts = stability_texts({"dataset": source, **facts})
         texts |= {f"figures/{name}.svg": text for name, text in figures(facts).items()}
         texts["report.html"] = render_stability(facts, about)
-        files = sorted([*texts, MARK])
-        known = {"title": title, **({"dataset": source} if source else {}), "inputs": inputs}
-        record = {**known, "files": files, **facts}
-        texts[MARK] = json.dumps(record, indent=1, allow_nan=False) + "\n"
-    write_folder(folder, texts)
-    say(f"Wrote {folder}: {MARK}, report.html, {counted(files)}")
+    known = {"title": title, **({"dataset": source} if source else {}), "inputs": inputs}
+    write_findings(folder, MARK, texts, {**known, **facts})

@@ -16,7 +16,7 @@ from equipoise.cli._chances import (
     read_chances,
 )
 from equipoise.cli._inputs import spread
-from equipoise.cli._options import checked, words
+from equipoise.cli._options import check_choices, check_metrics, refuse, words
 from equipoise.cli._reading import (
     FILES,
     AtLeast,
@@ -32,12 +32,22 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import DOUBT, RESULT, AsJson, Level, Seed, in_options
+from equipoise.cli._stability_options import (
+    DOUBT,
+    RESULT,
+    AsJson,
+    Level,
+    Overwrite,
+    Seed,
+    Title,
+    in_options,
+)
 from equipoise.cli._task_models import read_models
 from equipoise.cli.threshold_plan import Bins, PerBin
 
 MARK = "threshold.json"
 RULE = "How the threshold is set"
+OF_MODELS = ("metric", "prediction_columns", "prediction_layout", "on_missing")
 
 
 def threshold(
@@ -66,8 +76,16 @@ def threshold(
     ] = None,
     model: Model = None,
     task: Task = None,
-    bins: Bins = 20,
-    per_bin: PerBin = 20,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=ITEMS,
+            help="The key that `threshold-plan` wrote (plan.key.json), or the plan beside it: "
+            "supplies `--truth`, `--task`, `--bins` and all else that the plan was made with.",
+        ),
+    ] = None,
+    bins: Bins = None,
+    per_bin: PerBin = None,
     rule: Annotated[
         str,
         typer.Option(
@@ -101,20 +119,21 @@ def threshold(
         ),
     ] = 0.15,
     metric: Annotated[
-        str,
+        str | None,
         typer.Option(
             rich_help_panel=RESULT,
-            help="Metrics of the models, comma-separated, the most important first.",
+            help="Metrics of the models, comma-separated, the most important first. "
+            "Default: auroc.",
         ),
-    ] = "auroc",
+    ] = None,
     redraw: Annotated[
         str,
         typer.Option(
             rich_help_panel=DOUBT,
-            help="What is drawn anew for the interval of the threshold: `experts`, `items` "
-            "within their bins, or `experts x items`.",
+            help="What is drawn anew for the interval of the threshold: `experts x items` "
+            "(within their bins), `experts` alone, as published, or `items` alone.",
         ),
-    ] = "experts",
+    ] = "experts x items",
     replicates: Annotated[
         int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
     ] = 1000,
@@ -143,31 +162,27 @@ def threshold(
             "methods.md, references.bib and report.html.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier one there."
-        ),
-    ] = False,
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None,
+    overwrite: Overwrite = False,
+    title: Title = None,
     as_json: AsJson = False,
 ) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
     Takes the items of `equipoise threshold-plan` back in, labels each by the majority of the
-    experts, sets the threshold, and redraws the experts for its interval. Says how many items
-    become positive and, with `-p`, what models are worth as the threshold moves. Give FILE,
-    `--truth`, `--bins`, `--per-bin` and `--seed` as for the plan.
+    experts, sets the threshold, and redraws experts and items for its interval. Says how many
+    items become positive and, with `-p`, what models are worth as the threshold moves. Give
+    FILE as for the plan, and the key of the plan, or repeat its options (`--truth`, `--bins`,
+    `--per-bin`, `--seed`).
 
-    Example: equipoise threshold votes.csv --truth dawid_skene --experts a.csv --experts b.csv
+    Example: equipoise threshold votes.csv --plan plan.key.json --experts a.csv --experts b.csv
     --experts c.csv --out threshold
 
     Example: equipoise threshold scores.csv --model resnet --experts panel.csv --rule isotonic
     -p detectors
     """
-    options = dict(locals())
+    from equipoise.cli._plan_key import with_key
+
+    options = with_key(dict(locals()))
     _check(options)
     if out is not None:
         from equipoise.run.text_folder import check_folder
@@ -189,12 +204,8 @@ def threshold(
 
 def _check(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
-    from functools import partial
-
-    from equipoise.arrays import choice
     from equipoise.coding.options import PREDICTION_LAYOUTS
     from equipoise.evaluation.alignment import ON_MISSING
-    from equipoise.metrics import named
     from equipoise.stability.thresholds import REDRAW, RULES
 
     check_truth(options)
@@ -204,41 +215,41 @@ def _check(options: dict[str, Any]) -> None:
         "on_missing": ON_MISSING,
         "prediction_layout": PREDICTION_LAYOUTS,
     }
-    for name, allowed in known.items():
-        flag = "--" + name.replace("_", "-")
-        checked(flag, partial(choice, flag, known=allowed), options[name])
+    check_choices(options, known)
     other = {"rise": "share", "isotonic": "margin"}[options["rule"]]
     if options[other] is not None:
         raise typer.BadParameter(
             f"does not belong to --rule {options['rule']}; leave it out",
             param_hint=f"--{other}",
         )
-    if not words(options["metric"]):
-        raise typer.BadParameter("got nothing, expected a metric", param_hint="--metric")
-    for word in words(options["metric"]):
-        checked("--metric", named, word)
+    check_metrics(options["metric"])
+    if not options["predictions"]:
+        refuse(options, OF_MODELS, "belongs to models; add -p, or leave it out")
 
 
 def _facts(options: dict[str, Any]) -> dict[str, Any]:
     """Read everything and set the threshold, under a bar."""
     from equipoise.cli._expert_votes import read_experts
+    from equipoise.cli._plan_key import check_key
     from equipoise.run.thresholds import ThresholdHow, threshold_facts
     from equipoise.stability.thresholds import Rule, sampling_plan
 
     names = ("margin", "share", "redraw", "replicates", "seed", "level")
-    told = {name: options[name] for name in names if options[name] is not None}
-    rule = Rule(options["rule"], **told)
+    given = {name: options[name] for name in names if options[name] is not None}
+    rule = Rule(options["rule"], **given)
     with progress("reading") as tell:
         found = read_chances(options["file"], options)
-        size = (options["bins"], options["per_bin"], options["seed"])
+        size = (options["bins"], options["per_bin"], options["sample_seed"])
         sample = sampling_plan(found.chances.values, found.chances.items, *size)
-        votes = read_experts(options["experts"], options, sample)
+        check_key(options, sample)
+        told = options | {"task": options["task"] or found.task}
+        votes = read_experts(options["experts"], told, sample)
         _refuse_one(votes.annotators, options)
-        models = read_models(options, options["task"] or found.task)
+        models = read_models(options, told["task"])
         tell(1, 1)
     with progress("threshold") as tell:
         how = ThresholdHow(
-            rule=rule, reach=options["reach"], metrics=words(options["metric"]),
+            rule=rule, reach=options["reach"], metrics=words(options["metric"]) or ["auroc"],
             on_missing=options["on_missing"], progress=tell,
         )  # fmt: skip
         facts = threshold_facts(found.chances, sample, votes, models, how)
@@ -267,6 +278,8 @@ def _write(folder: Path, facts: dict[str, Any], options: dict[str, Any]) -> None
 
     name = options["title"] or f"{options['file'].stem}: from where on is an item positive?"
     inputs = [*hashed("items", [options["file"]]), *hashed("experts", options["experts"])]
+    if options["plan"] is not None:
+        inputs += hashed("plan", [options["plan"]])
     inputs += hashed("predictions", spread(options["predictions"] or []))
     with progress("page"):
         texts = threshold_texts(facts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar
 
-from equipoise.arrays import InputError, choice, listed, nearest
+from equipoise.arrays import InputError, choice, listed, nearest, require_keywords
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
@@ -142,13 +142,7 @@ def prediction_options(how: Mapping[str, Any]) -> PredictionOptions:
 
 
 def _checked(options: type[Options], how: Mapping[str, Any]) -> Options:
-    known = [item.name for item in fields(options)]
-    for name in how:
-        if name not in known:
-            raise InputError(
-                f"keyword {name!r}", "unknown", f"one of {listed(known, most=8)}",
-                nearest(name, known),
-            )  # fmt: skip
+    require_keywords(how, [item.name for item in fields(options)])
     return options(**how)
 
 

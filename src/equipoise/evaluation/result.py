@@ -8,6 +8,7 @@ the worst (or best) of all; an undefined one leaves the ranks undefined.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -165,12 +166,8 @@ class Evaluation:
     ) -> list[Difference]:
         """Paired differences between any two models, in the order of the models."""
         t, k, label = self._cell(metric, labels, task)
-        win = beats(self._good(t, k, label))
-        return [
-            self._difference((t, k, label), a, b, float(win[a, b]))
-            for a in range(len(self.models))
-            for b in range(a + 1, len(self.models))
-        ]
+        every = combinations(range(len(self.models)), 2)
+        return self._differences((t, k, label), list(every))
 
     def to_best(
         self, metric: str, *, labels: str = "soft", task: str | None = None
@@ -181,11 +178,8 @@ class Evaluation:
         if np.isnan(good).all():
             return []
         best = int(np.nanargmax(good))
-        win = beats(self._good(t, k, label))
-        others = [m for m in np.argsort(-good, kind="stable") if m != best]
-        return [
-            self._difference((t, k, label), best, int(b), float(win[best, b])) for b in others
-        ]
+        others = [int(m) for m in np.argsort(-good, kind="stable") if m != best]
+        return self._differences((t, k, label), [(best, b) for b in others])
 
     def rank_probabilities(
         self, metric: str, *, labels: str = "soft", task: str | None = None
@@ -258,14 +252,20 @@ class Evaluation:
             metric.trials if wilson else None,
         )
 
-    def _difference(self, cell: tuple[int, int, int], a: int, b: int, win: float) -> Difference:
+    def _differences(
+        self, cell: tuple[int, int, int], pairs: list[tuple[int, int]]
+    ) -> list[Difference]:
+        """First minus second model of each pair."""
         t, k, label = cell
-        gap = self._estimate(t, k, label, a) - self._estimate(t, k, label, b)
-        low, high = gap.interval(self.level)
-        return Difference(
-            self.tasks[t], self.metrics[k].name, LABELS[label],
-            self.models[a], self.models[b], gap.value, low, high, win,
-        )  # fmt: skip
+        where = self.tasks[t], self.metrics[k].name, LABELS[label]
+        every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
+        win, found = beats(self._good(t, k, label)), []
+        for a, b in pairs:
+            gap = every[a] - every[b]
+            low, high = gap.interval(self.level)
+            two = self.models[a], self.models[b]
+            found.append(Difference(*where, *two, gap.value, low, high, float(win[a, b])))
+        return found
 
 
 def _place(what: str, name: str, known: tuple[str, ...]) -> int:

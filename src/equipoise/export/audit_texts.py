@@ -1,12 +1,13 @@
 """Audit texts: the tables, methods and references of an audit of a retrieval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.export.references import ENTRIES, bibtex, references
+from equipoise.export.references import bibtex
 from equipoise.export.tables import table_texts
 
 Facts = Mapping[str, Any]
+FEW = 5  # positives of a pool below which Wilson's lower end is in doubt
 
 
 def audit_texts(facts: Facts) -> dict[str, str]:
@@ -28,9 +29,25 @@ def audit_texts(facts: Facts) -> dict[str, str]:
         texts |= table_texts("reevaluation", facts["reevaluation"]["rows"])
         used += [*(one["name"] for one in facts["metrics"]), "items"]
     texts["methods.md"] = audit_methods(facts) + "\n"
-    more = "" if "wilson" in references(used) else f"\n{ENTRIES['wilson']}\n"
-    texts["references.bib"] = bibtex(used) + more
+    texts["references.bib"] = bibtex([*used, "shares"])
     return texts
+
+
+def _counted(rows: Sequence[Facts]) -> list[str]:
+    """How many positives the audit rests on, and how many items were tied."""
+    positives, audited, ties = (
+        sum(one[name] for one in rows) for name in ("positives", "audited", "ties")
+    )
+    said = [f"{positives:,} of {audited:,} audited items were positive."]
+    rare = [one for one in rows if 0 < one["positives"] < FEW and one["audited"] < one["size"]]
+    if rare:
+        said.append(
+            f"Where so few are ({', '.join(str(one['pool']) for one in rare)}), the lower end "
+            "of the interval is too high too often."
+        )
+    if ties:
+        said.append(f"{ties:,} had no strict majority of votes and count as negative.")
+    return said
 
 
 def audit_methods(facts: Facts) -> str:
@@ -47,15 +64,17 @@ def audit_methods(facts: Facts) -> str:
         f"pool{'s' * (pools > 1)} and labelled. Shares of positives have {level} Wilson "
         f"intervals{finite}."
     ]
+    parts += _counted(found["rows"])
     again = facts.get("reevaluation")
     if again:
         titles = ", ".join(one["title"] for one in facts["metrics"])
+        unit = "groups of items" if again["groups"] else "items"
         parts.append(
             f"{len(facts['models'])} models were scored again by {titles} ({how['labels']} "
             "labels) with the audited items added, as they are and weighed by the inverse of "
             f"their chance to be audited; {level} percentile intervals come from "
-            f"{how['replicates']:,} bootstrap resamples of the items of the benchmark and of "
-            f"each pool, paired between versions and models (seed {how['seed']})."
+            f"{how['replicates']:,} bootstrap resamples of the {unit} of the benchmark and of "
+            f"the items of each pool, paired between versions and models (seed {how['seed']})."
         )
     parts.append(f"Computed with equipoise {facts['equipoise']}.")
     return " ".join(parts)

@@ -10,21 +10,6 @@ from equipoise.export.references import bibtex
 from equipoise.export.tables import table_texts
 
 Facts = Mapping[str, Any]
-ENTRIES = {
-    "roe": """@article{roe_metz,
-  title  = {Variance-Component Modeling in the Analysis of Receiver Operating Characteristic
-            Index Estimates},
-  author = {Roe, Cheryl A. and Metz, Charles E.},
-  journal = {Academic Radiology},
-  volume = {4}, number = {8}, pages = {587--600}, year = {1997},
-}""",
-    "owen": """@article{owen_bivariate_normal,
-  title  = {Tables for Computing Bivariate Normal Probabilities},
-  author = {Owen, Donald B.},
-  journal = {The Annals of Mathematical Statistics},
-  volume = {27}, number = {4}, pages = {1075--1090}, year = {1956},
-}""",
-}
 TABLES = ("designs", "power", "grid", "contours", "components", "intervals")
 
 
@@ -43,13 +28,24 @@ def plan_texts(facts: Facts) -> dict[str, str]:
     if facts["goal"] == "ranking":
         texts |= table_texts("plan_pairs", facts["pairs"])
     found = facts["next"]
-    if found is not None:
-        texts |= table_texts("plan_next", found["rows"])
+    if found is not None and found["rows"]:
+        texts |= table_texts("plan_next", [_to_fill_in(one, facts) for one in found["rows"]])
     texts["methods.md"] = plan_methods(facts) + "\n"
-    used = bibtex([facts["metric"]["name"], "items"])
-    own = ["roe", *([] if found is None else ["owen"])]
-    texts["references.bib"] = "\n".join([used, *(f"{ENTRIES[key]}\n" for key in own)])
+    used = [facts["metric"]["name"], "items", "plan"]
+    listed = found is not None and found["rows"]
+    texts["references.bib"] = bibtex([*used, *(["next_votes"] if listed else [])])
     return texts
+
+
+def _to_fill_in(row: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """An item with room for a vote; filled in, the CSV file is read as votes.
+
+    The rank is left to the order of the lines: a column of that name would be read as ranks.
+    """
+    task = facts["settings"]["task"]
+    first = {"item": row["item"], **({"task": task} if task else {})}
+    more = {name: one for name, one in row.items() if name not in ("item", "rank")}
+    return {**first, "annotator": "", "label": "", **more}
 
 
 def plan_methods(facts: Facts) -> str:
@@ -72,11 +68,14 @@ def _pilot(facts: Facts) -> str:
         "was split into what items and what single votes add, estimated by the jackknife over "
         "items and from the votes of one item against each other; what leaning annotators add "
         "was estimated apart"
-        if known
+        if known and pilot["votes_per_item"] > 0
+        else "was estimated by the jackknife over items"
+        if pilot["votes_per_item"] == 0
         else "was estimated by the jackknife over items; without two votes on any item, what "
         "single votes add was not told apart"
     )
     each = f"{pilot['votes_per_item']:.3g} vote{'' if pilot['votes_per_item'] == 1 else 's'}"
+    each = "a known truth" if pilot["votes_per_item"] == 0 else each
     title = facts["metric"]["title"]
     return (
         f"We planned a study of {what} by {title} with soft labels (the mean vote)"
@@ -95,8 +94,8 @@ def _size(facts: Facts) -> str:
     plural = "s" if best["votes_per_item"] > 1 else ""
     aim = "the difference found in the pilot" if given is None else f"a difference of {given:g}"
     each = (
-        f"for every pair of neighbours, each with a chance of {100 * how['pair_power']:.4g} % "
-        f"so that all are with at least {power}"
+        f"for all pairs of neighbours together with a chance of at least {power} (1 minus the "
+        "sum of the chances to miss one)"
         if facts["goal"] == "ranking"
         else f"with a chance of {power}"
     )
@@ -117,8 +116,9 @@ def _checked(facts: Facts) -> list[str]:
         return []
     numbers = [one["votes_per_item"] for one in done]
     votes = ", ".join(map(str, numbers)) + (" vote" if numbers == [1] else " votes")
+    which = " for the pair hardest to tell apart" if facts["goal"] == "ranking" else ""
     return [
-        f"Designs with {votes} per item were checked by {how['simulations']:,} studies "
+        f"Designs with {votes} per item were checked{which} by {how['simulations']:,} studies "
         f"simulated from the items and votes of the pilot (seed {how['seed']})."
     ]
 
@@ -126,8 +126,10 @@ def _checked(facts: Facts) -> list[str]:
 def _next(facts: Facts) -> list[str]:
     """How the items to annotate next were chosen, if they were."""
     found = facts["next"]
-    if found is None:
+    if found is None or not found["rows"]:
         return []
+    several = facts["components"][1]["pilot"] is not None
+    fit = " (by how often votes on one item of the pilot differ)" if several else ""
     by = (
         "the expected fall of the variance of the difference"
         if found["goal"] == "pair"
@@ -136,5 +138,6 @@ def _next(facts: Facts) -> list[str]:
     )
     return [
         f"Items for further annotation were ranked by {by} through one more vote, with a "
-        "Dirichlet law (one imagined vote per class) for the shares of each item."
+        f"Dirichlet law for the shares of each item: its votes, and {found['imagined']:.2g} "
+        f"imagined ones{fit}, shared out as its mean labels."
     ]

@@ -1,9 +1,10 @@
 """Printed tables: the columns of a table that fit a page, the rest told in words.
 
 A value and the ends of its interval, which stand next to each other, become one cell such as
-``0.861 [0.850, 0.871]``. Where more columns are left than fit, those that are the same in every
-row go first, then those that matter least to a reader, then the last ones. What was left out is
-said; files with all columns are the CSV ones.
+``0.861 [0.850, 0.871]``. Where more columns are left than fit, quiet ones that are the same in
+every row go first (metric, labels), then those that matter least to a reader, then others that
+are the same in every row, then the last ones. What was left out is said; files with all columns
+are the CSV ones.
 """
 
 import math
@@ -14,12 +15,15 @@ Rows = Sequence[Mapping[str, Any]]
 MOST = 9  # columns
 RANKS = ("rank", "full_rank")
 LESSER = (
-    "status", "undefined", "idle", "cleared", "verified", "tried_up_to", "freedom", "pairs",
+    "status", "undefined", "not_searched", "none_of_size_up_to", "scored_anew",
+    "searched_up_to", "idle", "cleared", "verified", "tried_up_to", "freedom", "pairs",
     "items_lost", "spearman_low", "subsets", "spread", "fitted", "separate", "place",
-    "lead_after", "number", "kendall_tau_b", "full_rank", "p_runner_up", "runner_up",
-    "soft_gain",
+    "its_rank_before", "ahead_after", "of", "lead_after", "number", "kendall_tau_b",
+    "full_rank", "p_runner_up", "runner_up", "soft_gain",
     "worth_range", "worth", "variance", "positives", "items", "choices_separated",
 )  # fmt: skip
+
+QUIET = ("task", "metric", "labels", *LESSER)  # missed least where all rows are alike
 
 
 class Printed(NamedTuple):
@@ -53,9 +57,13 @@ def printed(rows: Rows, written: Callable[[Any], str], most: int = MOST) -> Prin
     ends = {end for pair in spans.values() for end in pair}
     kept = [name for name in names if name not in ends]
     plain = [name for name in kept if name not in spans]
-    same = _same(rows, plain, len(kept) - most)
+    same = _same(rows, [name for name in plain if name in QUIET], len(kept) - most)
     kept = [name for name in kept if name not in same]
-    out = _lesser(kept, len(kept) - most)
+    least = _least(kept, len(kept) - most)
+    kept = [name for name in kept if name not in least]
+    same |= _same(rows, [name for name in plain if name in kept], len(kept) - most)
+    kept = [name for name in kept if name not in same]
+    out = least + _lesser(kept, len(kept) - most)
     kept = [name for name in kept if name not in out]
     made = [
         {
@@ -97,6 +105,11 @@ def _same(rows: Rows, names: Sequence[str], many: int) -> dict[str, Any]:
         if all(one == known[0] for one in known) and len(found) < many:
             found[name] = known[0]
     return found
+
+
+def _least(names: Sequence[str], many: int) -> list[str]:
+    """Columns that matter least, as many as are too many."""
+    return [name for name in LESSER if name in names][: max(many, 0)]
 
 
 def _lesser(names: Sequence[str], many: int) -> list[str]:
@@ -156,6 +169,6 @@ def _head(name: str) -> str:
     """
     known = {
         "p_best": "P(best)", "p_runner_up": "P(runner-up)", "kendall_tau_b": "Kendall's tau-b",
-        "spearman": "Spearman", "p_holm": "p (Holm)", "kappa": "kappa",
+        "spearman": "Spearman", "p_holm": "p (Holm)", "p_better": "P(better)",
     }  # fmt: skip
     return known.get(name, name.replace("_", " "))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from equipoise.export.methods import methods_paragraph
-from equipoise.export.references import bibtex
+from equipoise.export.references import bibtex_of
 from equipoise.export.tables import table_texts
 
 TABLES = {
@@ -29,16 +29,5 @@ def run_texts(header: Mapping[str, Any]) -> dict[str, str]:
     if coefficients:
         texts |= table_texts("agreement", coefficients)
     texts["methods.md"] = methods_paragraph(header) + "\n"
-    texts["references.bib"] = bibtex(_used(header, agreement=bool(coefficients)))
+    texts["references.bib"] = bibtex_of(texts["methods.md"])
     return texts
-
-
-def _used(header: Mapping[str, Any], *, agreement: bool) -> list[str]:
-    """Names of everything that was run and may have a source."""
-    method = (header.get("truth_model") or {}).get("method", "")
-    return [
-        *(one["name"] for one in header["metrics"]),
-        *header["settings"]["resample"].split(" x "),
-        *([str(method)] if method else []),
-        *(["agreement"] if agreement else []),
-    ]

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.arrays import InputError, listed
+from equipoise.digits import fixed
 from equipoise.export.printed import Printed, printed
+from equipoise.export.worded import worded
 
 Rows = Sequence[Mapping[str, Any]]
 PAGE = 45  # rows that fit a page
@@ -120,7 +122,7 @@ def table_texts(name: str, rows: Rows) -> dict[str, str]:
     ['tables/scores.csv', 'tables/scores.md', 'tables/scores.tex']
     """
     flat = [_flat(row) for row in rows]
-    short = printed(flat, _number)
+    short = printed(worded(flat, name), _number)
     told = _told(short)
     notes = [" ".join(line.split()) for line in ("Needs booktabs and longtable.", *told)]
     return {
@@ -201,8 +203,7 @@ def _exact(value: Any) -> str:
 def _rounded(value: Any, digits: int) -> str:
     if not isinstance(value, float):
         return str(value)
-    lost = 0 < abs(value) < 0.5 * 10**-digits
-    return f"{value:.2g}" if lost else f"{value:.{digits}f}"
+    return fixed(value, digits)
 
 
 def _mark(text: str) -> str:

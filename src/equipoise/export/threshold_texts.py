@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from equipoise.export.references import ENTRIES, bibtex, references
+from equipoise.export.references import bibtex
 from equipoise.export.tables import table_texts
 
 Facts = Mapping[str, Any]
@@ -18,6 +18,12 @@ RULES = {
     ),
 }
 
+REDRAWN = {
+    "experts": "experts",
+    "items": "items within their bins",
+    "experts x items": "experts and of items within their bins",
+}
+
 
 def threshold_texts(facts: Facts) -> dict[str, str]:
     """Text of every table, of the methods and of the references, by the path of the file.
@@ -29,6 +35,7 @@ def threshold_texts(facts: Facts) -> dict[str, str]:
     """
     texts = table_texts("bins", facts["threshold"]["rows"])
     texts |= table_texts("thresholds", facts["threshold"]["chosen"])
+    texts |= table_texts("intervals", facts["threshold"]["intervals"])
     if "rows" in facts["prevalence"]:
         texts |= table_texts("prevalence", facts["prevalence"]["rows"])
     if "rows" in facts.get("sweep", {}):
@@ -37,8 +44,7 @@ def threshold_texts(facts: Facts) -> dict[str, str]:
     texts["methods.md"] = threshold_methods(facts) + "\n"
     used = ["thresholds", facts["truth_model"], *(one["name"] for one in facts["metrics"])]
     used.append("items")
-    more = "" if "wilson" in references(used) else f"\n{ENTRIES['wilson']}\n"
-    texts["references.bib"] = bibtex(used) + more
+    texts["references.bib"] = bibtex([*used, "shares"])
     return texts
 
 
@@ -57,10 +63,11 @@ def threshold_methods(facts: Facts) -> str:
     parts.append(_value(found, how))
     if "rows" in facts.get("sweep", {}):
         titles = ", ".join(one["title"] for one in facts["metrics"])
+        unit = "groups of items" if facts["sweep"]["groups"] else "items"
         parts.append(
             f"We scored {len(facts['models'])} models by {titles} against the labels of "
             f"thresholds up to {how['reach']:g} below and above, with {level} percentile "
-            "intervals over redrawn items, the same for all thresholds and models."
+            f"intervals over redrawn {unit}, the same for all thresholds and models."
         )
     parts.append(f"Computed with equipoise {facts['equipoise']}.")
     return " ".join(parts)
@@ -70,7 +77,7 @@ def _value(found: Facts, how: Facts) -> str:
     """The threshold with its interval."""
     if found["value"] is None:
         return "The experts' labels set no threshold."
-    redrawn = {"items": "items within their bins"}.get(how["redraw"], how["redraw"])
+    redrawn = REDRAWN[how["redraw"]]
     drawn = f"{how['replicates']:,} bootstrap resamples of {redrawn} (seed {how['seed']})"
     if found["low"] is None or found["high"] is None:
         return f"It was {found['value']:.3f}; too many of {drawn} set none for an interval."

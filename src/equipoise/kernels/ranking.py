@@ -15,6 +15,10 @@ Q    sum over tied runs of d / N: d the run's part of D
 ===  ==================================================================================
 
 from which every form of AUROC and AP with ties in blocks follows in O(1).
+
+Compilers may ignore undefined values and the sign of zero, which lets the loops vectorise, but
+not merge or reorder operations: kernels that were just compiled and kernels loaded from the
+cache then give the same bytes.
 """
 
 from typing import Any
@@ -25,7 +29,7 @@ from numba import njit
 SUMS = 6
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def _certain_yes(c: Any, sums: Any) -> None:
     """Add an item alone whose label is 1."""
     number, mass, printed = sums[0], sums[1], sums[4]
@@ -35,7 +39,7 @@ def _certain_yes(c: Any, sums: Any) -> None:
         printed[r] += c[r] * mass[r] / max(number[r], 1.0)
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def _extend_run(c: Any, p: Any, run: Any) -> None:
     """Add an item to the run of tied items at hand; p is its truth in each replicate."""
     number, mass, own = run
@@ -45,7 +49,7 @@ def _extend_run(c: Any, p: Any, run: Any) -> None:
         own[r] += c[r] * p[r] * (1.0 - p[r])
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def _close_run(run: Any, sums: Any) -> None:
     """Add a run of tied items, given its number, mass and own pairs; empty the run."""
     number, mass, pairs, own, printed, extra = sums
@@ -80,7 +84,7 @@ def _stacked(sums: Any) -> Any:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def fixed_truth(order: Any, last: Any, positive: Any, counts: Any) -> Any:
     """Truth (items,) the same in all replicates; counts (items, replicates) of uint8."""
     width = counts.shape[1]
@@ -111,7 +115,7 @@ def fixed_truth(order: Any, last: Any, positive: Any, counts: Any) -> Any:
     return _stacked(sums)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def varying_truth(order: Any, last: Any, positive: Any, sure: Any, counts: Any) -> Any:
     """Truth (items, replicates) different in each replicate; counts (items, replicates).
 

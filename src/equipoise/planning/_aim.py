@@ -7,8 +7,7 @@ from typing import Any, TypedDict
 
 from equipoise.arrays import (
     InputError,
-    listed,
-    nearest,
+    require_keywords,
     require_number,
     require_whole,
     wrong_type,
@@ -130,11 +129,5 @@ def aimed(how: Mapping[str, Any]) -> Aim:
     ...
     equipoise.arrays.InputError: keyword 'simulation': unknown, expected one of ...
     """
-    known = [one.name for one in fields(Aim)]
-    for name in how:
-        if name not in known:
-            raise InputError(
-                f"keyword {name!r}", "unknown", f"one of {listed(known, most=11)}",
-                nearest(name, known),
-            )  # fmt: skip
+    require_keywords(how, [one.name for one in fields(Aim)])
     return Aim(**how)

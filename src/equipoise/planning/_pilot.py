@@ -35,7 +35,13 @@ from equipoise.evaluation.given import given_annotations, given_metrics, given_p
 from equipoise.evaluation.questions import questions
 from equipoise.metrics import Metric
 from equipoise.planning._additive import item_differences, mean_of_items
-from equipoise.planning._question import one_task, two_names, usable_metric
+from equipoise.planning._question import (
+    one_task,
+    require_defined,
+    require_finite,
+    two_names,
+    usable_metric,
+)
 from equipoise.predictions import Predictions
 from equipoise.ranks import goodness
 
@@ -91,6 +97,20 @@ class Pilot:
         if len(self.shares) > 1:
             return np.stack([self.votes.mass(code) for code in range(len(self.shares))])
         return np.stack(every_class(self.votes.mass(1)[None]))
+
+    @cached_property
+    def gold(self) -> Bools:
+        """Items whose truth is known: their rows are no votes, shape (items,)."""
+        return np.asarray(
+            np.logical_or.reduceat(self.votes.annotator < 0, self.votes.start[:-1])
+        )
+
+    def with_labels(self, whole: Floats) -> "Pilot":
+        """The same models with other soft labels of all classes, shape (classes, items)."""
+        shares = whole[1:] if len(self.shares) == 1 else whole
+        once = np.ones((len(self.items), 1), dtype=np.uint8)
+        gap = differences(self.metric, self._prepared, list(shares), once)
+        return replace(self, shares=shares, difference=float(gap[0]))
 
     def influence(self, progress: Progress | None = None) -> PerItem:
         """Influence of each item on the difference, shape (items,)."""
@@ -247,14 +267,11 @@ def _two(
     wanted = list(models or scores)
     value = [metric.finish(metric.reduce(metric.prepare(scores[m]), block)) for m in wanted]
     good = goodness(np.concatenate(value), metric.better)
-    if np.isnan(good).any():
-        raise InputError(
-            f"metric {metric.name}", "undefined on the pilot", "votes for every class",
-            "collect a larger pilot",
-        )  # fmt: skip
+    require_defined(metric, good)
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if models is not None or good[m] < good[order[0]]]
     pick = order[0], (below or order[1:])[0]
+    require_finite(metric, [wanted[m] for m in pick if np.isinf(good[m])])
     gap = abs(float(value[pick[0]][0] - value[pick[1]][0]))
     same = [wanted[m] for m in order[1:] if m != pick[1] and good[m] == good[pick[0]]]
     said = f"Passed over, with exactly the value of {wanted[pick[0]]!r}: {listed(same)}."
@@ -262,6 +279,12 @@ def _two(
         tuple(wanted[m] for m in order), (wanted[pick[0]], wanted[pick[1]]), gap,
         (said,) if same and below else (),
     )  # fmt: skip
+
+
+def votes_each(two: Pilot) -> float:
+    """Votes per item on average, items of known truth apart; 0 when there is no other."""
+    voted = two.votes.sizes[~two.gold]
+    return float(voted.mean()) if len(voted) else 0.0
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

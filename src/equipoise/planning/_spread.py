@@ -108,10 +108,9 @@ def _vote_variances(pilot: Pilot, effect: Floats) -> tuple[PerItem, PerItem]:
     total = np.add.reduceat(weight, start)
     number = total**2 / np.add.reduceat(weight**2, start)
     square = np.add.reduceat(weight * (effect * len(pilot.items)) ** 2, start) / total
-    gold = np.add.reduceat(pilot.votes.annotator < 0, start) > 0
     safe = np.where(number > 1 + 1e-9, number, 2.0)
     each = np.where(number > 1 + 1e-9, square * safe / (safe - 1), np.nan)
-    each = np.where(gold, 0.0, each)
+    each = np.where(pilot.gold, 0.0, each)
     return each, each / number
 
 

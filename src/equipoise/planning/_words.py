@@ -1,15 +1,31 @@
 """What a plan should tell besides its numbers, one sentence each."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise.metrics import titled
 from equipoise.planning._pilot import Pilot
+from equipoise.planning._single_votes import with_single_votes
 
 if TYPE_CHECKING:
     from equipoise.planning.size import Design, Size
+
+
+OPEN = "The pilot itself leaves open whether there is a difference"
+LEANING = "annotators lean in ways that more items do not even out"
+NEW_PEOPLE = "The plan counts votes as independent, as from ever new people."
+LIMIT = (
+    "With these people alone that is too much to resolve the difference, whatever the number "
+    "of items: ask others, too."
+)
+DEPENDS = "the difference itself depends on the votes per item"
+TRUST = (
+    "Designs are planned as if it stayed the same, so trust only those with about as many "
+    "votes per item as the pilot."
+)
 
 
 def said(plan: "Size") -> str:
@@ -46,6 +62,8 @@ def _reason(plan: "Size", best: "Design") -> str:
     if len(plan.designs) == 1:
         return ""
     same = abs(best.votes_per_item - plan.pilot_votes) < 0.05
+    if plan.pilot_votes == 0:
+        return " (every truth of the pilot is known, so it cannot tell what more votes bring)"
     why = (
         "as many votes per item as in the pilot"
         if same
@@ -62,7 +80,10 @@ def _reason(plan: "Size", best: "Design") -> str:
 
 def size_notices(plan: "Size", two: Pilot) -> list[str]:
     """Everything that limits what the plan can promise."""
-    return [*_difference(plan), *_votes(plan), *_people(plan, two), *_simulated(plan)]
+    known = [*_difference(plan), *_votes(plan), *_gold(plan, two), *_people(plan, two)]
+    rows = [(d.votes_per_item, d.power, d.simulated, d.monte_carlo_error)
+            for d in plan.designs]  # fmt: skip
+    return [*known, *_single(plan, two), *simulation_notices(rows, plan.aim.simulations)]
 
 
 def _difference(plan: "Size") -> list[str]:
@@ -72,10 +93,9 @@ def _difference(plan: "Size") -> list[str]:
     said = []
     if plan.aim.difference is None and plan.low <= 0:
         said.append(
-            f"The pilot itself leaves open whether there is a difference: "
-            f"{plan.difference:.3g} with an interval of [{plan.low:.3g}, {plan.high:.3g}]. If "
-            "it is 0, no study resolves it; if it is smaller than in the pilot, more items are "
-            "needed (half the difference needs four times as many)."
+            f"{OPEN}: {plan.difference:.3g} with an interval of [{plan.low:.3g}, "
+            f"{plan.high:.3g}]. If it is 0, no study resolves it; if it is smaller than in the "
+            "pilot, more items are needed (half the difference needs four times as many)."
         )
     return said
 
@@ -106,40 +126,69 @@ def _votes(plan: "Size") -> list[str]:
     return [f"The {items:,} items of the pilot would do with {needed:,.0f} votes each."]
 
 
+def _gold(plan: "Size", two: Pilot) -> list[str]:
+    """Known truths need no votes, in the pilot and in the study."""
+    number = int(two.gold.sum())
+    if not number or not plan.designs:
+        return []
+    which = "all" if number == plan.pilot_items else f"{number:,}"
+    return [
+        f"The truth of {which} of the {plan.pilot_items:,} items of the pilot is known. The "
+        "plan takes it that the same share of the items of the study comes with a known truth, "
+        "which is worth any number of votes."
+    ]
+
+
 def _people(plan: "Size", two: Pilot) -> list[str]:
     """People who lean one way do so on every item."""
     if not plan.designs or plan.spread.panel <= 0.1 * plan.spread.pilot:
         return []
     people = len(np.unique(two.votes.annotator[two.votes.annotator >= 0]))
     reach = plan.resolved / plan.spread.panel
-    limit = (
-        " With these people alone that is too much to resolve the difference, whatever the "
-        "number of items: ask others, too."
-        if plan.power_with(plan.spread.panel) < plan.aim.power
-        else ""
-    )
+    limit = f" {LIMIT}" if plan.power_with(plan.spread.panel) < plan.aim.power else ""
     return [
-        f"The {people} annotators lean in ways that more items do not even out: a standard "
-        f"error of {plan.spread.panel:.2g} stays ({reach:.2g} of them make the difference). "
-        f"The plan counts votes as independent, as from ever new people.{limit}"
+        f"The {people} {LEANING}: a standard error of {plan.spread.panel:.2g} stays "
+        f"({reach:.2g} of them make the difference). {NEW_PEOPLE}{limit}"
     ]
 
 
-def _simulated(plan: "Size") -> list[str]:
-    """Where simulated studies do not bear the formula out, or were not run."""
+def _single(plan: "Size", two: Pilot) -> list[str]:
+    """Where the difference itself is another with other numbers of votes."""
+    if not plan.designs or plan.aim.difference is not None:
+        return []
+    single = with_single_votes(two)
+    if single is None:
+        return []
+    value = "undefined" if math.isnan(single) else f"{single:.3g}"
+    return [
+        f"By {titled(plan.metric)} {DEPENDS}: with a single vote on each item of the pilot it "
+        f"is {value} and not {plan.difference:.3g}. {TRUST}"
+    ]
+
+
+def simulation_notices(
+    rows: Sequence[tuple[int, float, float, float]], simulations: int
+) -> list[str]:
+    """Where simulated studies do not bear the formula out, or were not run.
+
+    Parameters
+    ----------
+    rows
+        Votes per item, chance by the formula, simulated chance and its error, of each design.
+    simulations
+        How many studies were asked for.
+    """
     said = []
     off = [
-        one
-        for one in plan.designs
-        if abs(one.simulated - one.power) > 3 * one.monte_carlo_error + 0.03
+        votes for votes, power, share, error in rows if abs(share - power) > 3 * error + 0.03
     ]
     if off:
-        votes = ", ".join(str(one.votes_per_item) for one in off)
+        votes = ", ".join(map(str, off)) + (" vote" if off == [1] else " votes")
         said.append(
-            f"Simulated studies do not bear out the formula for {votes} votes per item: trust "
+            f"Simulated studies do not bear out the formula for {votes} per item: trust "
             "the simulated chance, and take more items where it is lower."
         )
-    if plan.aim.simulations and any(math.isnan(one.simulated) for one in plan.designs):
+    if simulations and any(math.isnan(share) for _, _, share, _ in rows):
         said.append(
             "Designs with more votes per item than the pilot has, or more than 20,000 items, "
             "rest on the formula alone: they could not be simulated."

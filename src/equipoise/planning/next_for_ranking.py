@@ -1,11 +1,12 @@
 r"""Which items to send for one more vote, so that the whole order of the models becomes surer.
 
-Models stand in the order of the pilot, best first. Pair j is model j and the next one: the
-difference :math:`d_j`, the part :math:`V_{ij}` of its variance that the votes of item i leave,
-and :math:`g_{ij} = V_{ij} / (A_i + 1)`, by which one more vote on the item is expected to lower
-it, are those of `equipoise.planning.next_items`. With :math:`V_j = \sum_i V_{ij}` and
-:math:`z_j = d_j / \sqrt{V_j}`, the order of the pair holds among all possible voters with
-chance :math:`P_j = \Phi(z_j)`. The doubt about the ranking is
+Models stand in the order of the pilot, best first. Pair j is model j and the next one. The
+difference :math:`\tilde d_j` that is expected among all possible voters, the part
+:math:`V_{ij}` of its variance that the votes of item i leave, and
+:math:`g_{ij} = V_{ij} / (A_i + 1)`, by which one more vote on the item is expected to lower it,
+are those of `equipoise.planning.next_items`. With :math:`V_j = \sum_i V_{ij}` and
+:math:`z_j = \tilde d_j / \sqrt{V_j}`, the order of the pair holds among all possible voters
+with chance :math:`P_j = \Phi(z_j)`. The doubt about the ranking is
 
 .. math:: U = \sum_j 2 P_j (1 - P_j),
 
@@ -18,21 +19,13 @@ of the doubt, to first order in :math:`g`:
 
 The chance that the order is wrong, :math:`\Phi(-z_j)`, would not do in place of the doubt: its
 expectation stays the same under any vote that cannot turn the order round, so that single votes
-gain nothing. Many together do. After a batch with :math:`G_j = \sum_i g_{ij}` the expected
-difference is normal around :math:`d_j` with variance :math:`G_j`, and the order found then is
-wrong with chance
-
-.. math:: 2 \, T\bigl(z_j, \sqrt{V_j / G_j - 1}\bigr), \quad T \text{ Owen's function},
-
-which falls from :math:`\Phi(-z_j)` without votes to 0 when nothing is left in doubt.
+gain nothing. Many together do; `equipoise.planning._outlook` has the chance after a batch.
 
 To first order gains add up, so the items with the largest gains are the best batch. In a large
 batch they overlap: a pair may be settled before all votes that were meant for it are in. Send
 the items in parts, and ask again after each.
 """
 
-import csv
-import io
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -43,27 +36,28 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    PerItem,
-    frozen,
-    listed,
-    require_whole,
-    wrong_type,
-)
+from equipoise.arrays import Floats, Ints, PerItem, frozen
 from equipoise.evaluation.given import given_predictions
-from equipoise.io.files import replaced
 from equipoise.metrics import Metric, titled
+from equipoise.planning._next_vote import (
+    Vote,
+    batch,
+    check_choice,
+    largest,
+    one_more_vote,
+    outlook,
+    risen,
+    sheet,
+    soft_labels,
+    turned_round,
+    write_items,
+)
+from equipoise.planning._outlook import Outlook
 from equipoise.planning._pilot import Pilot, Progress, pilot
-from equipoise.planning.next_items import _gains
 from equipoise.predictions import Predictions
 
 COLUMNS = ("item", "votes so far", "soft label", "expected gain", "tells most about", "rank")
-TIE = 1e-12  # difference up to which models are level
-NOISE = 1e-20  # variance below which a difference does not move with the votes
-DIGITS = 9  # to which gains must differ to stand in order
+NOBODY: Ints = np.arange(0)
 
 
 class RankingChoice(TypedDict, total=False):
@@ -82,91 +76,114 @@ class NextForRanking:
     ----------
     metric, models
         What the models are ranked by, and all of them, best first.
-    difference, variance
-        Of each model to the next, and what votes leave of its variance, shape (pairs,).
+    outlook
+        Difference of each model to the next in the pilot, among all voters, and after the
+        votes.
+    pilot_items, asked, imagined
+        How many items the pilot has, how many were to be named, and how many votes are
+        imagined on each item besides its own.
     items, votes, soft_label, gain
         Names, votes so far, soft labels (of the positive class, or the largest) and expected
         fall of the doubt about the ranking by one more vote.
     lowered
         By how much that vote is expected to lower each variance, shape (pairs, items).
+    task
+        Which question, where one was named.
     notices
         What the user should know.
     """
 
     metric: str
     models: tuple[str, ...]
-    difference: Floats
-    variance: Floats
+    outlook: Outlook
+    pilot_items: int
+    asked: int
+    imagined: float
     items: tuple[str, ...]
     votes: Ints
     soft_label: PerItem
     gain: PerItem
     lowered: Floats
+    task: str = ""
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("difference", "variance", "votes", "soft_label", "gain", "lowered"):
+        for name in ("votes", "soft_label", "gain", "lowered"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One line per item, in the columns of the CSV."""
-        weight = _weights(self.difference, self.variance)
+        """One line per item."""
         pairs = [f"{a} / {b}" for a, b in pairwise(self.models)]
-        most = (weight[:, None] * self.lowered).argmax(axis=0)
-        about = [pairs[j] if gain > 0 else "" for j, gain in zip(most, self.gain, strict=True)]
+        most = (_weights(self.outlook)[:, None] * self.lowered).argmax(axis=0)
+        about = [pairs[j] for j in most]
         columns = zip(self.items, self.votes, self.soft_label, self.gain, about, strict=True)
         return [
             dict(zip(COLUMNS, (item, int(m), float(p), float(g), pair, rank), strict=True))
             for rank, (item, m, p, g, pair) in enumerate(columns, 1)
         ]
 
+    @property
+    def difference(self) -> Floats:
+        """Of each model to the next by the mean votes of the pilot, shape (pairs,)."""
+        return self.outlook.found
+
+    @property
+    def expected(self) -> Floats:
+        """The same among all possible voters, as expected; below 0 where the next is ahead."""
+        return self.outlook.expected
+
+    @property
+    def variance(self) -> Floats:
+        """Variance of the latter that votes leave, shape (pairs,)."""
+        return self.outlook.variance
+
     def doubt(self) -> float:
         """Neighbouring pairs that two redraws put in different order, expected now."""
-        right = _phi(_standardised(self.difference, self.variance))
+        from scipy.special import ndtr
+
+        right = ndtr(self.outlook.standardised())
         return float((2 * right * (1 - right))[self.variance > 0].sum())
 
     def wrong_pairs(self) -> tuple[float, float]:
         """Neighbouring pairs in the wrong order, expected now and after one vote on each."""
-        from scipy.special import owens_t
-
-        z = _standardised(self.difference, self.variance)
         known = self.variance > 0
-        total = np.minimum(self.lowered.sum(axis=1), self.variance)
-        ratio = np.divide(self.variance, total, out=np.full(len(z), np.inf), where=total > 0)
-        then = 2 * owens_t(z, np.sqrt(ratio - 1))
-        return float(_phi(-z)[known].sum()), float(np.asarray(then)[known].sum())
+        now, then = self.outlook.wrong_now(), self.outlook.wrong_then()
+        return float(now[known].sum()), float(then[known].sum())
 
     @property
     def finding(self) -> str:
         """What the list is good for, as a sentence."""
-        if not self.gain.any():
+        if not self.items:
             return (
                 "No vote on any item changes what tells neighbouring models apart by "
                 f"{titled(self.metric)}."
             )
-        now, then = self.wrong_pairs()
-        total = int(((self.variance > 0) | (self.difference > 0)).sum())
-        pairs = f"{total:,} pairs" if total > 1 else "1 pair"
-        number, share = len(self.items), float(self.gain.sum()) / self.doubt()
-        each = f"each of these {number:,} items" if number > 1 else "this item"
-        few = f"{then:.2g}" == f"{now:.2g}"
-        goes = "and so few votes hardly change that" if few else f"{then:.2g} after the votes"
+        share = float(self.gain.sum()) / self.doubt()
+        these = batch(len(self.items), self.asked, self.pilot_items)
         return (
-            f"One more vote on {each} is expected to remove {share:.1%} of the doubt about who "
-            f"is ahead of whom. Of {pairs} of neighbours, {now:.2g} are expected to be in the "
-            f"wrong order for want of votes on the items of the pilot, {goes}."
+            f"One more vote on {these} is expected to remove {share:.1%} of the doubt about "
+            f"who is ahead of whom. {self._wrong()}{risen(*self.wrong_pairs())}"
+        )
+
+    def _wrong(self) -> str:
+        """How many pairs would change places if all voters were asked, now and then."""
+        now, then = (f"{one:.2g}" for one in self.wrong_pairs())
+        total = int(((self.variance > 0) | (self.difference > 0)).sum())
+        pairs = f"{total:,} neighbouring pairs" if total > 1 else "1 neighbouring pair"
+        after = "about as many" if now == then else f"about {then}"
+        return (
+            f"If everybody voted on all items of the pilot, about {now} of {pairs} would "
+            f"change places; after these votes {after} would."
         )
 
     def write(self, path: str | Path) -> None:
-        """Write the items as a CSV to annotate, in one step."""
-        if not isinstance(path, str | Path):
-            raise wrong_type("next for ranking", path, "the name of a file", "try 'next.csv'")
-        text = io.StringIO()
-        lines = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(self.rows())
-        with replaced(path) as file:
-            file.write(text.getvalue().encode())
+        """Write the items as a CSV to fill in: empty columns annotator and label.
+
+        Filled in, it is read as votes by `equipoise.read_annotations`; lines without a label
+        are left out.
+        """
+        rows = [{**row, "task": self.task} for row in self.rows()]
+        write_items("next for ranking", path, rows, sheet(COLUMNS, self.task))
 
 
 def next_for_ranking(
@@ -195,39 +212,29 @@ def next_for_ranking(
     >>> next_for_ranking(two, votes.against("1"), number=2).items
     ('1', '2')
     """
-    require_whole("next for ranking, number", number, least=1)
-    seed = require_whole("next for ranking, seed", how.get("seed", 0), do="try 0")
-    if how.get("progress") is not None and not callable(how.get("progress")):
-        raise wrong_type(
-            "next for ranking, progress", how.get("progress"), "a function", "leave it out"
-        )
-    unknown = sorted(set(how) - {"task", "seed", "progress"})
-    if unknown:
-        raise InputError(
-            "next for ranking", f"{listed(unknown)}", "task, seed or progress", "correct it"
-        )
-    pairs, parts, lowered = _neighbours(predictions, annotations, metric, how)
-    first = pairs[0]
-    gap, variance = np.array([two.difference for two in pairs]), parts.sum(axis=1)
-    gap, variance = np.where(gap > TIE, gap, 0.0), np.where(variance > NOISE, variance, 0.0)
-    gain = _weights(gap, variance) @ lowered
-    shuffle = np.random.default_rng(seed).permutation(len(gain))
-    size = np.round(gain[shuffle] / max(gain.max(), 1e-300), DIGITS)
-    chosen = shuffle[np.argsort(-size, kind="stable")][:number]
-    label = first.shares[0] if len(first.shares) == 1 else first.shares.max(axis=0)
+    check_choice("next for ranking", number, how, ("task", "seed", "progress"))
+    pairs, votes = _neighbours(predictions, annotations, metric, how)
+    first, lowered = pairs[0], np.stack([one.gain for one in votes])
+    gain = _weights(outlook(pairs, votes, NOBODY)) @ lowered
+    chosen = largest(gain, number, how.get("seed", 0))
+    seen = outlook(pairs, votes, chosen)
+    names = [(two.a, two.b) for two in pairs]
     return NextForRanking(
-        metric=first.metric.name, models=(first.a, *(two.b for two in pairs)),
-        difference=gap, variance=variance, items=tuple(first.items[i] for i in chosen),
-        votes=first.votes.sizes[chosen], soft_label=label[chosen], gain=gain[chosen],
-        lowered=lowered[:, chosen], notices=(*first.notices, *_alike(pairs, gap, variance)),
+        metric=first.metric.name, models=(first.a, *(b for _, b in names)), outlook=seen,
+        pilot_items=len(first.items), asked=number, imagined=votes[0].imagined,
+        items=tuple(first.items[i] for i in chosen),
+        votes=first.votes.sizes[chosen], soft_label=soft_labels(first)[chosen],
+        gain=gain[chosen], lowered=lowered[:, chosen],
+        task=how.get("task") or "",
+        notices=(*first.notices, *_alike(names, seen), *turned_round(names, seen)),
     )  # fmt: skip
 
 
 def _neighbours(
     predictions: Iterable[Predictions], annotations: Annotations, metric: str | Metric,
     how: RankingChoice,
-) -> tuple[list[Pilot], Floats, Floats]:  # fmt: skip
-    """Every model with the next, parts of their variances, and what a vote takes away."""
+) -> tuple[list[Pilot], list[Vote]]:  # fmt: skip
+    """Every model with the next, and what one more vote does to their difference."""
     given = given_predictions(predictions)
     task, progress = how.get("task"), how.get("progress")
     two_best = pilot(given, annotations, metric, None, task)
@@ -236,42 +243,22 @@ def _neighbours(
     for done, both in enumerate(names, 1):
         two = pilot(given, annotations, two_best.metric, both, task)
         pairs.append(two)
-        found.append(_gains(two, None))
+        found.append(one_more_vote(two, None))
         if progress is not None:
             progress(done, len(names))
-    parts, lowered = (np.stack(one) for one in zip(*found, strict=True))
-    return pairs, parts, lowered
+    return pairs, found
 
 
-def _alike(pairs: list[Pilot], gap: Floats, variance: Floats) -> list[str]:
+def _alike(names: list[tuple[str, str]], seen: Outlook) -> list[str]:
     """Neighbours that no vote can put in an order."""
-    same = [
-        f"{two.a} and {two.b}"
-        for two, d, v in zip(pairs, gap, variance, strict=True)
-        if d == 0 and v == 0
-    ]
-    if not same:
-        return []
-    return [f"Level, and no vote changes that: {'; '.join(same)}."]
+    level = (seen.found == 0) & (seen.variance == 0)
+    same = [f"{a} and {b}" for (a, b), alike in zip(names, level, strict=True) if alike]
+    return [f"Level, and no vote changes that: {'; '.join(same)}."] if same else []
 
 
-def _standardised(difference: Floats, variance: Floats) -> Floats:
-    """Differences in standard errors; infinite, or 0, without any."""
-    sure = np.where(difference > 0, np.inf, 0.0)
-    error = np.sqrt(variance)
-    return np.divide(difference, error, out=sure, where=error > 0)
-
-
-def _phi(z: Floats) -> Floats:
-    """Normal distribution function."""
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(z))
-
-
-def _weights(difference: Floats, variance: Floats) -> Floats:
+def _weights(seen: Outlook) -> Floats:
     """What lowering each variance by one lowers the doubt, shape (pairs,)."""
-    known = variance > 0
-    safe = np.where(known, variance, 1.0)
-    density = np.exp(-(difference**2) / (2 * safe)) / math.sqrt(2 * math.pi)
+    known = seen.variance > 0
+    safe = np.where(known, seen.variance, 1.0)
+    density = np.exp(-(seen.expected**2) / (2 * safe)) / math.sqrt(2 * math.pi)
     return np.where(known, 2 * density**2 / safe, 0.0)

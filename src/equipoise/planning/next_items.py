@@ -1,43 +1,46 @@
 r"""Which items to send for one more vote, so that the order of two models becomes surer.
 
-The difference of the models depends on the soft label of item i with slope h_ik towards class
-k. What is not known is the share of all possible voters behind that label. After m votes, and
-one imagined vote for each of the K classes beforehand, it follows a Dirichlet law with
-:math:`\alpha_k = 1 + \text{votes for } k`, of total :math:`A = m + K` and mean
-:math:`\tilde p`. The part of the variance of the difference that is due to the item is
+What is not known is the share :math:`q_i` of all possible voters behind the soft label of item
+i. It follows a Dirichlet law: the m votes of the item, and s imagined ones beforehand, of which
+`equipoise.planning._law` says how many and for what. Its total is :math:`A = m + s`, its mean
+:math:`\tilde p_i`. The difference of the models among all voters is expected to be that at
+:math:`\tilde p`, and depends on item i there with slope :math:`h_{ik}` towards class k. The
+part of its variance that is due to the item is
 
-.. math:: V_i = \frac{\sum_k \tilde p_k (h_{ik} - \bar h_i)^2}{A + 1},
-    \quad \bar h_i = \sum_k \tilde p_k h_{ik}
+.. math:: V_i = \frac{\sum_k \tilde p_{ik} h_{ik}^2}{A + 1}
 
-(for a yes/no question slope squared times :math:`\tilde p (1 - \tilde p)/(m + 3)`), and one
-more vote is expected to take :math:`V_i / (A + 1)` of it away: this is the expected gain.
+(for a yes/no question slope squared times :math:`\tilde p (1 - \tilde p)/(A + 1)`), and one
+more vote is expected to take :math:`g_i = V_i / (A + 1)` of it away: this is the expected gain.
+
+The order of the pilot is that by mean votes, with :math:`p_i` and not :math:`\tilde p_i`. How
+likely it is wrong, now and after the votes, follows from the law; see
+`equipoise.planning._outlook`, where one more vote moves the difference by mean votes by
+:math:`s_i = \sum_k (\tilde p_{ik} - p_{ik}) h_{ik} / (m + 1)` on average, and
+:math:`r_i = (A + 1)/(m + 1)` times as far as the expected one.
 """
 
-import csv
-import io
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, TypedDict, Unpack
 
-import numpy as np
-
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    PerItem,
-    frozen,
-    listed,
-    require_whole,
-    wrong_type,
-)
-from equipoise.io.files import replaced
+from equipoise.arrays import Ints, PerItem, frozen
 from equipoise.metrics import Metric, titled
-from equipoise.planning._pilot import Pilot, Progress, pilot
+from equipoise.planning._next_vote import (
+    batch,
+    check_choice,
+    largest,
+    one_more_vote,
+    outlook,
+    risen,
+    sheet,
+    soft_labels,
+    turned_round,
+    write_items,
+)
+from equipoise.planning._outlook import Outlook
+from equipoise.planning._pilot import Progress, pilot
 from equipoise.predictions import Predictions
 
 COLUMNS = ("item", "votes so far", "soft label", "expected gain", "rank")
@@ -58,15 +61,18 @@ class NextItems:
 
     Attributes
     ----------
-    metric, a, b, difference
-        Which two models, and by how much a is better than b.
-    pilot_items
-        How many items the pilot has.
+    metric, a, b
+        Which two models; a is ahead in the pilot unless they are level.
+    outlook
+        Their difference in the pilot, among all voters, and after the votes.
+    pilot_items, asked, imagined
+        How many items the pilot has, how many were to be named, and how many votes are
+        imagined on each item besides its own.
     items, votes, soft_label, gain
         Names, votes so far, soft labels (of the positive class, or the largest) and expected
         reduction of the variance of the difference by one more vote.
-    variance
-        Of the difference, as far as votes are at fault, now.
+    task
+        Which question, where one was named.
     notices
         What the user should know.
     """
@@ -74,13 +80,15 @@ class NextItems:
     metric: str
     a: str
     b: str
-    difference: float
+    outlook: Outlook
     pilot_items: int
+    asked: int
+    imagined: float
     items: tuple[str, ...]
     votes: Ints
     soft_label: PerItem
     gain: PerItem
-    variance: float
+    task: str = ""
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -88,34 +96,40 @@ class NextItems:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One line per item, in the columns of the CSV."""
+        """One line per item."""
         columns = zip(self.items, self.votes, self.soft_label, self.gain, strict=True)
         return [
             dict(zip(COLUMNS, (item, int(m), float(p), float(g), rank), strict=True))
             for rank, (item, m, p, g) in enumerate(columns, 1)
         ]
 
+    @property
+    def difference(self) -> float:
+        """By how much a is better than b by the mean votes of the pilot."""
+        return float(self.outlook.found[0])
+
+    @property
+    def expected(self) -> float:
+        """The same among all possible voters, as expected; below 0 where b is ahead."""
+        return float(self.outlook.expected[0])
+
+    @property
+    def variance(self) -> float:
+        """Variance of the latter that votes leave."""
+        return float(self.outlook.variance[0])
+
     def wrong_order(self) -> tuple[float, float]:
-        """Chance that votes put the two models in the wrong order: now, and after the votes.
+        """Chance that mean votes put the two models in the wrong order: now, and then.
 
-        The order is that on the items of the pilot if everybody had voted on them. After the
-        votes the difference itself is another, which the chance is averaged over.
+        The right order is that on the items of the pilot if everybody had voted on them; then
+        is after one more vote on each of the items.
         """
-        from scipy.special import owens_t
-
-        if self.variance <= 0:
-            return (0.5, 0.5) if self.difference == 0 else (0.0, 0.0)
-        gone = min(float(self.gain.sum()), self.variance)
-        far = self.difference / math.sqrt(self.variance)
-        now = NormalDist().cdf(-far)
-        if gone <= 0:
-            return now, now
-        return now, 2 * float(owens_t(far, math.sqrt(self.variance / gone - 1)))
+        return float(self.outlook.wrong_now()[0]), float(self.outlook.wrong_then()[0])
 
     @property
     def finding(self) -> str:
         """What the list is good for, as a sentence."""
-        if not self.gain.any():
+        if not self.items:
             return (
                 f"No vote on any item changes what tells {self.a} from {self.b} by "
                 f"{titled(self.metric)}."
@@ -123,23 +137,22 @@ class NextItems:
         now, then = (_percent(chance) for chance in self.wrong_order())
         goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
         share = float(self.gain.sum()) / self.variance
+        these = batch(len(self.items), self.asked, self.pilot_items)
         return (
-            f"One more vote on each of these {len(self.items):,} items is expected to remove "
-            f"{share:.1%} of the variance that votes leave in the difference of {self.a} and "
-            f"{self.b}. The chance that too few votes have put the two in the wrong order on "
-            f"the {self.pilot_items:,} items of the pilot {goes}."
+            f"One more vote on {these} is expected to remove {share:.1%} of the variance that "
+            f"votes leave in the difference of {self.a} and {self.b}. The chance that "
+            "too few votes have put the two in the wrong order on the "
+            f"{self.pilot_items:,} items of the pilot {goes}.{risen(*self.wrong_order())}"
         )
 
     def write(self, path: str | Path) -> None:
-        """Write the items as a CSV to annotate."""
-        if not isinstance(path, str | Path):
-            raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
-        text = io.StringIO()
-        lines = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(self.rows())
-        with replaced(path) as file:
-            file.write(text.getvalue().encode())
+        """Write the items as a CSV to fill in: empty columns annotator and label.
+
+        Filled in, it is read as votes by `equipoise.read_annotations`; lines without a label
+        are left out.
+        """
+        rows = [{**row, "task": self.task} for row in self.rows()]
+        write_items("next items", path, rows, sheet(COLUMNS, self.task))
 
 
 def _percent(share: float) -> str:
@@ -174,49 +187,16 @@ def next_items(
     >>> next_items([a, b], votes.against("1"), number=2).items
     ('1', '2')
     """
-    require_whole("next items, number", number, least=1)
-    unknown = sorted(set(how) - {"models", "task", "seed", "progress"})
-    if unknown:
-        raise InputError(
-            "next items", f"{listed(unknown)}", "models, task, seed or progress", "correct it"
-        )
-    require_whole("next items, seed", how.get("seed", 0), do="try 0")
-    progress = how.get("progress")
-    if progress is not None and not callable(progress):
-        raise wrong_type("next items, progress", progress, "a function", "leave it out")
+    check_choice("next items", number, how, ("models", "task", "seed", "progress"))
     two = pilot(predictions, annotations, metric, how.get("models"), how.get("task"))
-    part, gain = _gains(two, progress)
-    shuffle = np.random.default_rng(how.get("seed", 0)).permutation(len(gain))
-    order = shuffle[
-        np.argsort(-np.round(gain[shuffle] / max(gain.max(), 1e-300), 9), kind="stable")
-    ]
-    chosen = order[:number]
-    label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
+    vote = one_more_vote(two, how.get("progress"))
+    chosen = largest(vote.gain, number, how.get("seed", 0))
+    seen = outlook([two], [vote], chosen)
     return NextItems(
-        metric=two.metric.name, a=two.a, b=two.b, difference=two.difference,
-        pilot_items=len(two.items), items=tuple(two.items[i] for i in chosen),
-        votes=two.votes.sizes[chosen],
-        soft_label=label[chosen], gain=gain[chosen], variance=float(part.sum()),
-        notices=two.notices,
+        metric=two.metric.name, a=two.a, b=two.b, outlook=seen,
+        pilot_items=len(two.items), asked=number, imagined=vote.imagined,
+        items=tuple(two.items[i] for i in chosen), votes=two.votes.sizes[chosen],
+        soft_label=soft_labels(two)[chosen], gain=vote.gain[chosen],
+        task=how.get("task") or "",
+        notices=(*two.notices, *turned_round([(two.a, two.b)], seen)),
     )  # fmt: skip
-
-
-def _gains(two: Pilot, progress: Progress | None) -> tuple[PerItem, PerItem]:
-    """Each item's part of the variance, and what one more vote takes away of it."""
-    whole = two.distributions()
-    slope = two.effects(np.ones(whole.shape, dtype=bool), progress)
-    number = _worth(two)
-    total = number + len(whole)
-    mean = (whole * number + 1) / total
-    centre = (mean * slope).sum(axis=0)
-    part = (mean * (slope - centre) ** 2).sum(axis=0) / (total + 1)
-    gold = np.add.reduceat(two.votes.annotator < 0, two.votes.start[:-1]) > 0
-    part = np.where(gold, 0.0, part)
-    return part, part / (total + 1)
-
-
-def _worth(two: Pilot) -> Floats:
-    """How many equal votes the weighted votes of each item are worth."""
-    start, weight = two.votes.start[:-1], two.votes.weight
-    total = np.add.reduceat(weight, start)
-    return np.asarray(total**2 / np.add.reduceat(weight**2, start))

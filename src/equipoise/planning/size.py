@@ -14,15 +14,14 @@ are drawn without replacement: designs with more votes than the pilot has rest o
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
-from equipoise.evaluation.given import given_predictions
 from equipoise.metrics import Metric
 from equipoise.planning._aim import Aim, Aims, aimed
-from equipoise.planning._pilot import Pilot, pilot
+from equipoise.planning._pilot import Pilot, pilot, votes_each
+from equipoise.planning._question import require_possible
 from equipoise.planning._simulation import can_simulate, simulated_power
 from equipoise.planning._spread import Spread, spread
 from equipoise.planning._words import said, size_notices
@@ -65,7 +64,7 @@ class Size:
     resolved
         The difference that the plan is made for.
     pilot_items, pilot_votes
-        Items in the pilot, and votes per item on average.
+        Items in the pilot, and votes per item on average, items of known truth apart.
     spread
         Standard deviations by items, votes and people.
     aim
@@ -132,15 +131,19 @@ class Size:
 
     def grid(self) -> list[dict[str, Any]]:
         """Power for numbers of items, by votes per item, and the votes each needs."""
-        usual = tuple(max(3, round(self.pilot_items * k)) for k in (0.5, 1, 2, 4, 8))
         return [
             {
                 "items": number,
                 **{f"power_{m}": self.power(number, m) for m in self._known_votes()},
                 "votes_needed": self.votes_needed(number),
             }
-            for number in self.aim.items or usual
+            for number in self.sizes()
         ]
+
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of items to look at: those asked for, or multiples of the pilot."""
+        usual = tuple(max(3, round(self.pilot_items * k)) for k in (0.5, 1, 2, 4, 8))
+        return self.aim.items or usual
 
     @property
     def finding(self) -> str:
@@ -184,41 +187,19 @@ def plan_size(
     3
     """
     aim = aimed(how)
-    return _size(pilot(predictions, annotations, metric, models, aim.task), aim)
+    return sized(pilot(predictions, annotations, metric, models, aim.task), aim)
 
 
-def plan_ranking(
-    predictions: Iterable[Predictions],
-    annotations: Annotations,
-    *,
-    metric: str | Metric = "auroc",
-    **how: Unpack[Aims],
-) -> tuple[Size, ...]:
-    """Plan for the whole order: every model against the next, best first.
-
-    All k - 1 neighbours are told apart with the chance asked for when each is with
-    1 - (1 - power)/(k - 1); the largest of the plans is the one to follow.
-    """
-    aim = aimed(how)
-    given = given_predictions(predictions)
-    first = pilot(given, annotations, metric, None, aim.task)
-    order = first.order
-    share = 1 - (1 - aim.power) / (len(order) - 1)
-    found = []
-    for a, b in pairwise(order):
-        two = pilot(given, annotations, first.metric, (a, b), aim.task)
-        found.append(_size(two, replace(aim, power=share)))
-    return tuple(found)
-
-
-def _size(two: Pilot, aim: Aim) -> Size:
+def sized(two: Pilot, aim: Aim) -> Size:
+    """Plan for the two models of a pilot."""
+    require_possible(two.metric, aim.difference)
     parts = spread(two, aim.progress)
     half = _z(aim.level) * math.hypot(parts.pilot, parts.panel)
     wanted = two.difference if aim.difference is None else aim.difference
     plan = Size(
         metric=two.metric.name, a=two.a, b=two.b, difference=two.difference,
         low=two.difference - half, high=two.difference + half, resolved=wanted,
-        pilot_items=len(two.items), pilot_votes=float(two.votes.sizes.mean()),
+        pilot_items=len(two.items), pilot_votes=votes_each(two),
         spread=parts, aim=aim, designs=(), notices=two.notices,
     )  # fmt: skip
     if wanted > 1e-12 and parts.pilot > 0:
@@ -243,15 +224,20 @@ def _design(plan: Size, two: Pilot, votes: int) -> Design:
     reach = _z(aim.level) + NORMAL.inv_cdf(aim.power)
     ideal = (reach / plan.resolved * plan.standard_error(1, votes)) ** 2
     items = max(3, math.ceil(ideal - 1e-9))
-    simulated, error = math.nan, math.nan
-    if aim.simulations and items <= MOST and can_simulate(two, votes):
-        simulated, error = simulated_power(
-            two, (items, votes), plan.resolved - plan.difference, aim.level,
-            (aim.simulations, aim.seed),
-        )  # fmt: skip
     return Design(
         votes, items, items * plan.spread.doubt(votes), items * votes,
-        aim.cost(items, votes), plan.power(items, votes), simulated, error,
+        aim.cost(items, votes), plan.power(items, votes), *checked(plan, two, items, votes),
+    )  # fmt: skip
+
+
+def checked(plan: Size, two: Pilot, items: int, votes: int) -> tuple[float, float]:
+    """Simulated chance of a design with its error; nan where it cannot be simulated."""
+    aim = plan.aim
+    if not aim.simulations or items > MOST or not can_simulate(two, votes):
+        return math.nan, math.nan
+    return simulated_power(
+        two, (items, votes), plan.resolved - plan.difference, aim.level,
+        (aim.simulations, aim.seed),
     )  # fmt: skip
 
 

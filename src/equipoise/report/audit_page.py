@@ -17,6 +17,7 @@ from equipoise.report.numerals import (
 from equipoise.report.stability_charts import Dot, Rows, dot_rows
 from equipoise.report.stability_rows import Cast, Entry, Part, by, cast_of, digits_of, value
 from equipoise.report.tables import row, table
+from equipoise.stability.audit import tally
 
 Facts = Mapping[str, Any]
 ROOM = 16  # letters of a name in a figure
@@ -25,14 +26,14 @@ NOTE = (
     "The share of positives among them has Wilson's interval{finite}; times the size of the "
     "pool it is the number that was missed there. Pools have no items in common; their numbers "
     "add, and the distances to the ends add in squares. What lies outside of the pools is not "
-    "counted."
+    "counted. An item is positive when more than half of its votes say so; a tie is negative."
 )
 FINITE = ", narrowed because the pool is finite (an audit of all of it leaves no doubt)"
 AGAIN = (
     "Before: the items of the benchmark. Added: audited items count like any other. Reweighed: "
     "each audited item counts for as many as it stands for, the size of its pool over the "
-    "number audited. Items of the benchmark and of every pool are redrawn separately, the same "
-    "for all versions and models, so that changes are paired."
+    "number audited. {unit} of the benchmark and items of every pool are redrawn separately, "
+    "the same for all versions and models, so that changes are paired."
 )
 VERSIONS = {"before": "before", "added": "audited items added", "reweighed": "reweighed"}
 TERMS = (
@@ -123,7 +124,7 @@ def _pools(entry: Entry) -> Html:
 
 def _about(one: Entry, *names: str) -> str:
     middle, low, high = (value(one, name) for name in names)
-    return f"{number(middle, 0)} {interval(low, high, 0)}"
+    return f"{tally(middle)} [{tally(low)}, {tally(high)}]"
 
 
 def _shares(one: Entry, *names: str) -> str:
@@ -141,8 +142,15 @@ def _again(facts: Facts) -> Part:
         str(entry["finding"]),
         "Change of every model with the audited items reweighed, and its interval",
         kept(drawings),
-        join([more, *(_table(own, cast) for own in metrics.values())]), AGAIN,
+        join([more, *(_table(own, cast) for own in metrics.values())]),
+        AGAIN.format(unit=_unit(entry)),
     )  # fmt: skip
+
+
+def _unit(entry: Entry) -> str:
+    """What is redrawn of the benchmark."""
+    groups = entry.get("groups", 0)
+    return f"{count(groups, 'whole group')} of items" if groups else "Items"
 
 
 def _changes(rows: Sequence[Entry], cast: Cast) -> Html | None:

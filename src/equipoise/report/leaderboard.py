@@ -85,9 +85,9 @@ def draw(panel: Panel) -> Html:
     caption = f"{panel.facts['title']}, {better}; {panel.view.level} intervals"
     whole = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", _heads(panel)),
         element("tbody", join(rows)),
-        class_="board" if panel.sign > 0 else "board low",
+        class_=" ".join(["board", *["low"] * (panel.sign < 0), *["lone"] * (len(rows) == 1)]),
     )
     return scrolling(whole)

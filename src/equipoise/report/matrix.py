@@ -248,7 +248,8 @@ def numbers(panel: Panel) -> Html:
         bodies.append(element("tbody", join(rows)))
     caption = "Paired leads of the first model over the second"
     whole = element(
-        "table", element("caption", caption), element("thead", element("tr", heads)), *bodies,
+        "table", element("caption", element("span", caption)),
+        element("thead", element("tr", heads)), *bodies,
         class_="pairs",
     )  # fmt: skip
     return scrolling(whole)

@@ -6,9 +6,11 @@ many decimals as it needs.
 """
 
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from equipoise.digits import fixed
+from equipoise.report.lettering import width
 
 UNDEFINED = "undefined"
 UNMOVED = "not redrawn"
@@ -66,7 +68,7 @@ def signed(value: float | None, digits: int = 3) -> str:
     Examples
     --------
     >>> signed(0.01234), signed(-0.00021), signed(0.0), signed(None), signed(math.inf)
-    ('+0.012', '−0.0002', '0', 'undefined', '+∞')
+    ('+0.012', '−0.00021', '0', 'undefined', '+∞')
     """
     if value is None or math.isnan(value):
         return UNDEFINED
@@ -74,9 +76,7 @@ def signed(value: float | None, digits: int = 3) -> str:
         return "+∞" if value > 0 else "−∞"
     if abs(value) < EXACT:
         return "0"
-    while digits < 12 and float(f"{value:.{digits}f}") == 0:
-        digits += 1
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{'+' * (value > 0)}{fixed(value, digits)}".replace("-", "−")
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
@@ -197,22 +197,22 @@ def listing(names: Sequence[str], most: int = 6) -> str:
 def shorten(name: str, room: int) -> str:
     """Shorten a name in the middle, because names often differ at their end.
 
-    Characters that are drawn twice as wide count twice.
+    Letters that are broader than most count for more.
 
     Examples
     --------
     >>> shorten("resnet", 12), shorten("resnet50-augmented-v2", 12)
     ('resnet', 'resnet5…d-v2')
     """
-    if _width(name) <= room:
+    if width(name) <= room:
         return name
     head, tail = "", ""
     for character in name:
-        if _width(head + character) > round(room * 0.6):
+        if width(head + character) > round(room * 0.6):
             break
         head += character
     for character in reversed(name):
-        if _width(head + "…" + character + tail) > room:
+        if width(head + "…" + character + tail) > room:
             break
         tail = character + tail
     return f"{head}…{tail}"
@@ -228,7 +228,7 @@ def distinct(names: Sequence[str], room: int) -> list[str]:
     >>> distinct(["a/1", "a/2"], 14)
     ['a/1', 'a/2']
     """
-    if len(set(names)) < 2 or all(_width(name) <= room for name in names):
+    if len(set(names)) < 2 or all(width(name) <= room for name in names):
         return [shorten(name, room) for name in names]
     start = _shared(names)
     end = _shared([name[start:][::-1] for name in names])
@@ -274,14 +274,6 @@ def _shared(names: Sequence[str]) -> int:
     pairs = enumerate(zip(low, high, strict=False))
     common = low[: next((place for place, (a, b) in pairs if a != b), len(low))]
     return max(common.rfind(mark) + 1 for mark in "/\\_-. :")
-
-
-def _width(text: str) -> int:
-    """Count columns: two for wide characters, none for combining ones."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
 
 
 def decimals(widths: Sequence[float]) -> int:

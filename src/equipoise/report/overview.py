@@ -73,7 +73,8 @@ def glance(view: View, metric: int) -> Html:
     )  # fmt: skip
     second = element("tr", join(element("th", head, scope="col") for head in titles))
     whole = element(
-        "table", element("caption", caption), element("thead", top, second),
+        "table", element("caption", element("span", caption)),
+        element("thead", top, second),
         element("tbody", join(_row(panel) for panel in panels)), class_="glance",
     )  # fmt: skip
     return scrolling(whole)

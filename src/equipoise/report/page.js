@@ -46,6 +46,14 @@
   addEventListener("resize", frames);
   all("details").forEach((fold) => fold.addEventListener("toggle", frames));
 
+  // Paper shows what is folded but kept, also where the style alone cannot open it.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = all("details.kept:not([open])");
+    opened.forEach((fold) => (fold.open = true));
+  });
+  addEventListener("afterprint", () => opened.forEach((fold) => (fold.open = false)));
+
   // Highlight one model in all figures.
   let pinned = "";
   const owner = (target) => {

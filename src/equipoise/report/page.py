@@ -186,9 +186,22 @@ def render(run: RunLike) -> str:
     )
 
 
+def lean(text: str) -> str:
+    r"""Leave out of a style or a script what only people read: indents, breaks and comments.
+
+    Examples
+    --------
+    >>> lean("a {\n\n  // why\n  b;\n}\nc")
+    'a {b;}\nc'
+    """
+    lines = (line.strip() for line in text.splitlines())
+    kept = [line for line in lines if line and not line.startswith("//")]
+    return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in kept).rstrip()
+
+
 def document(title: str, style: str, *body: Html) -> str:
     """Put a whole page together: one file, with the policy that lets it do nothing else."""
-    script = asset("page.js")
+    style, script = lean(style), lean(asset("page.js"))
     head = element(
         "head",
         element("meta", charset="utf-8"),

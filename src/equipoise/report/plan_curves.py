@@ -4,15 +4,15 @@ A dot marks the design that was planned.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from equipoise.report.markup import Html, element
-from equipoise.report.numerals import percent
+from equipoise.report.numerals import count, percent
 from equipoise.report.plan_rows import compact
 from equipoise.report.retained import spread
 from equipoise.report.stability_charts import headed
-from equipoise.report.svg import NARROW, Scale, across, at, down, drawing, path, text
+from equipoise.report.svg import LETTER, NARROW, Scale, across, at, down, drawing, path, text
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 316.0, 30.0, 230.0
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -56,27 +56,45 @@ def chances(field: Field, curves: Sequence[Curve]) -> Html | None:
         *(text(LEFT - 5, upward(share) + 4, percent(share), "e a") for share in SHARES),
         *_axis(sideways),
         path("ref", across(LEFT, asked, RIGHT - LEFT)),
-        text(LEFT + 4, asked - 4, f"asked for: {percent(field.asked)}", "a"),
         path("ref", down(pilot, TOP, BOTTOM - TOP)),
-        text(*_beside(pilot), "pilot", "a" if pilot < RIGHT - 40 else "e a"),
         *(_line(one, sideways, upward, names[one.name]) for one in drawn),
+        _key(field),
     ]
-    return drawing((NARROW, BOTTOM + 38), field.alternative, *parts)
+    return drawing((NARROW, BOTTOM + 56), field.alternative, *parts)
 
 
-def _beside(pilot: float) -> tuple[float, float]:
-    """A place beside the upright line that stays on the drawing."""
-    return (pilot + 4 if pilot < RIGHT - 40 else pilot - 4), BOTTOM - 6
+def _key(field: Field) -> Html:
+    """Say what the dashed lines are, under the plot, where nothing crosses the words."""
+    pilot = f"{count(field.pilot, 'item')} of the pilot"
+    words = f"dashed: {percent(field.asked)} asked for, {pilot}"
+    return text((LEFT + RIGHT) / 2, BOTTOM + 50, words, "c a")
 
 
 def _axis(sideways: Scale) -> list[Html]:
     """Write numbers of items under the plot."""
     ticks = tens(10**sideways.low, 10**sideways.high)
+    places = {compact(one): sideways(math.log10(one)) for one in ticks}
     middle = (LEFT + RIGHT) / 2
     return [
-        *(text(sideways(math.log10(one)), BOTTOM + 15, compact(one), "c a") for one in ticks),
+        *(text(x, BOTTOM + 15, words, "c a") for words, x in _parted(places).items()),
         text(middle, BOTTOM + 32, "items in the study", "c a"),
     ]
+
+
+def _parted(places: Mapping[str, float]) -> dict[str, float]:
+    """Words that leave room between each other, powers of ten before the others.
+
+    Examples
+    --------
+    >>> _parted({"500": 100.0, "1,000": 125.0, "2,000": 160.0, "5,000": 220.0})
+    {'1,000': 125.0, '5,000': 220.0}
+    """
+    kept: dict[str, float] = {}
+    for words in sorted(places, key=lambda each: each[0] != "1"):
+        room = {other: LETTER * (len(words) + len(other)) / 2 + 4 for other in kept}
+        if all(abs(places[words] - kept[other]) >= room[other] for other in kept):
+            kept[words] = places[words]
+    return {words: x for words, x in places.items() if words in kept}
 
 
 def tens(low: float, high: float, most: int = MOST) -> list[int]:

@@ -19,12 +19,17 @@ from equipoise.report.stability_rows import Entry, Part, by, value
 from equipoise.report.tables import row, table
 
 ROOM = 44  # letters of a pair in the table
+PAIR = "Items needed: (z + Φ⁻¹(chance))² (items² + votes²/m) / difference². "
+RANKING = (
+    "Items needed: the fewest with which 1 minus the sum of the chances to miss a pair is the "
+    "chance asked for; the hardest pair, the one most likely missed, takes most of what may "
+    "fail, and only it is simulated. "
+)
 NOTE = (
-    "Items needed: (z + Φ⁻¹(chance))² (items² + votes²/m) / difference². Their ± is the "
-    "standard error that comes from estimating the two spreads from the pilot; the doubt about "
-    "the difference itself comes on top. The simulated chance is the share of studies, drawn "
-    "from the items and votes of the pilot, whose interval lies above 0, ± its Monte Carlo "
-    "error; designs with more votes than the pilot has cannot be simulated."
+    "Their ± is the standard error that comes from estimating the two spreads from the pilot; "
+    "the doubt about the difference itself comes on top. The simulated chance is the share of "
+    "studies, drawn from the items and votes of the pilot, whose interval lies above 0, ± its "
+    "Monte Carlo error; designs with more votes than the pilot has cannot be simulated."
 )
 
 
@@ -39,7 +44,8 @@ def part(facts: Facts) -> Part:
         f"Items that each number of votes per item needs, for several chances, and {what} at "
         f"{percent(facts['settings']['power'])}",
         {name: one for name, one in drawn.items() if one is not None},
-        _table(facts, priced=priced), NOTE,
+        _table(facts, priced=priced),
+        (RANKING if facts["goal"] == "ranking" else PAIR) + NOTE,
     )  # fmt: skip
 
 
@@ -137,7 +143,7 @@ def _table(facts: Facts, *, priced: bool) -> Html:
     ranking = facts["goal"] == "ranking"
     heads = ["Votes per item", "items needed", "votes in all"]
     heads += ["cost"] if priced else []
-    heads += ["pair that needs most", "all pairs, at least"] if ranking else []
+    heads += ["hardest pair", "all pairs, at least"] if ranking else []
     heads += ["its chance by formula" if ranking else "chance by formula", "simulated"]
     asked = ("at least " if ranking else "") + percent(facts["settings"]["power"])
     rows = facts["designs"]
@@ -147,7 +153,7 @@ def _table(facts: Facts, *, priced: bool) -> Html:
 
 
 def _row(one: Entry, pair: str, *, priced: bool) -> Html:
-    """Write one design; that of a ranking with the pair that needs most."""
+    """Write one design; that of a ranking with its hardest pair."""
     cells = [about(value(one, "items"), value(one, "items_error")), count(value(one, "votes"))]
     cells += [money(value(one, "cost"))] if priced else []
     cells += [pair, percent(value(one, "power"))] if pair else []

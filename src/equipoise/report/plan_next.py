@@ -11,8 +11,11 @@ DRAWN = 12
 LISTED = 50
 LABEL = 36  # letters of a name in the table
 LAW = (
-    "What all voters would say of an item follows a Dirichlet law: the votes, and one imagined "
-    "vote for each class beforehand. "
+    "What all voters would say of an item follows a Dirichlet law: its votes, and imagined "
+    "ones beforehand, as many as fit how often votes on one item differ (two where no item has "
+    "two votes), and shared out as the labels of all items are on average. How likely the "
+    "order is wrong follows from that law, which knows nothing of what the models say of an "
+    "item; models that are good and much alike are in the wrong order somewhat more often. "
 )
 PAIR = (
     "The gain is the expected fall of the variance of the difference by one more vote on the "
@@ -30,6 +33,8 @@ def part(facts: Facts) -> Part:
     """The section on the items to annotate next."""
     found = facts["next"]
     rows = found["rows"]
+    if not rows:
+        return Part(str(found["finding"]), note=NOTES[found["goal"]], empty=True)
     drawn = _draw(rows)
     few = min(DRAWN, len(rows))
     return Part(

@@ -4,7 +4,7 @@ Made of the same parts as the page on stability, under the same policy: it makes
 and everything but the choice of theme works without a script.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from equipoise.report import (
@@ -18,34 +18,18 @@ from equipoise.report import (
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, percent
 from equipoise.report.page import asset, contents, document
+from equipoise.report.page_parts import About, defined, method, opening, part_body, section
 from equipoise.report.palette import css
 from equipoise.report.plan_rows import Facts, money, votes_each
-from equipoise.report.stability_rows import NOTHING, Part, capital
+from equipoise.report.stability_rows import Part
 from equipoise.report.stability_svg import standalone
-from equipoise.report.tables import facts as fact_list
-from equipoise.report.tables import figure, finding, folded
 
 
 @dataclass(frozen=True, slots=True)
-class PlanPage:
-    """What the page says besides the facts.
-
-    Attributes
-    ----------
-    title
-        Heading of the page.
-    scope
-        One sentence on what the pilot was.
-    notices
-        What the reader should know about the data, one sentence each.
-    banner
-        A warning above everything, for example that readers are simulated.
-    """
+class PlanPage(About):
+    """What the page says besides the facts; the scope is what the pilot was."""
 
     title: str = "How large must the study be?"
-    scope: str = ""
-    notices: Sequence[str] = ()
-    banner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +89,10 @@ def render_plan(facts: Facts, about: PlanPage | None = None) -> str:
         contents(links),
         element(
             "main",
-            join(_section(name, part) for name, part in parts.items()),
+            join(
+                section(name, SECTIONS[name].title, part_body(name, part))
+                for name, part in parts.items()
+            ),
             _method(facts, said),
             id="main",
         ),
@@ -127,21 +114,6 @@ def _parts(facts: Facts) -> dict[str, Part]:
     return {name: one.show(facts) for name, one in SECTIONS.items() if one.due(facts)}
 
 
-def _section(anchor: str, part: Part) -> Html:
-    """Finding, figure, numbers and method under one head."""
-    drawn = figure(capital(part.caption), *part.drawings.values()) if part.drawings else NOTHING
-    return element(
-        "section",
-        element("h2", SECTIONS[anchor].title, id=f"{anchor}-title"),
-        finding(part.finding),
-        drawn,
-        folded(f"Numbers: {anchor}", part.numbers),
-        element("p", part.note, class_="note"),
-        id=anchor,
-        aria_labelledby=f"{anchor}-title",
-    )
-
-
 def _opening(facts: Facts, said: PlanPage) -> Html:
     """Title, what was looked at, and the banner."""
     pilot = facts["pilot"]
@@ -151,15 +123,7 @@ def _opening(facts: Facts, said: PlanPage) -> Html:
         str(facts["settings"]["task"] or ""),
         f"pilot: {count(pilot['items'], 'item')}, {votes_each(pilot['votes_per_item'])} each",
     ]
-    link = element("a", count(len(_notices(facts, said)), "notice"), href="#notices")
-    return element(
-        "header",
-        element("p", "equipoise", class_="brand"),
-        element("h1", said.title),
-        element("p", " · ".join(filter(None, known)), " · ", link, class_="known"),
-        element("p", said.banner, class_="banner", role="note") if said.banner else NOTHING,
-        element("p", said.scope, class_="scope") if said.scope else NOTHING,
-    )
+    return opening(said, known, _notices(facts, said))
 
 
 def _notices(facts: Facts, said: PlanPage) -> list[str]:
@@ -170,9 +134,8 @@ def _notices(facts: Facts, said: PlanPage) -> list[str]:
 def _asked(facts: Facts) -> list[tuple[str, str]]:
     """The settings that the plan hangs on."""
     how = facts["settings"]
-    rows = [("Chance asked for", percent(how["power"], 1))]
-    if facts["goal"] == "ranking":
-        rows.append(("Chance for each pair", percent(how["pair_power"], 1)))
+    all_pairs = ", of all pairs" if facts["goal"] == "ranking" else ""
+    rows = [(f"Chance asked for{all_pairs}", percent(how["power"], 1))]
     given = how["difference"]
     rows += [
         ("Difference", "that of the pilot" if given is None else f"{given:g}"),
@@ -190,19 +153,6 @@ def _asked(facts: Facts) -> list[tuple[str, str]]:
 
 def _method(facts: Facts, said: PlanPage) -> Html:
     """What was asked, the notices, and how to make the page again."""
-    told = [element("li", notice) for notice in _notices(facts, said)]
     metric = facts["metric"]
-    meant = element("div", element("dt", metric["title"]), element("dd", metric["definition"]))
-    return element(
-        "section",
-        element("h2", "Method", id="method-title"),
-        element("h3", "Metric"),
-        element("dl", meant, class_="terms"),
-        element("h3", "Notices", id="notices"),
-        element("ul", *told) if told else element("p", "The plan raised no notices."),
-        element("h3", "Reproduce"),
-        element("p", "The same data, settings and version give this page, byte for byte."),
-        fact_list(_asked(facts)),
-        id="method",
-        aria_labelledby="method-title",
-    )
+    terms = join([element("h3", "Metric"), defined([(metric["title"], metric["definition"])])])
+    return method(terms, _notices(facts, said), "The plan raised no notices.", _asked(facts))

@@ -1,4 +1,4 @@
-"""Neighbours of a ranking: what each pair needs, so that the largest plan settles all."""
+"""Neighbours of a ranking: what each pair needs alone, and its chance in the whole study."""
 
 import math
 
@@ -22,11 +22,10 @@ FAR = 30  # times the smallest, from which on bars are of logarithms
 DRAWN = 20  # pairs; all are in the table
 STATES = {"level": "level in the pilot", "no spread": "every item says the same"}
 NOTE = (
-    "Neighbours are compared in the order of the pilot. Each pair must be told apart with a "
-    "chance of 1 − (1 − asked)/pairs, so that all are together with the chance asked for, "
-    "however their differences hang together; the pair that needs most decides. Equal shares "
-    "make that larger than need be where other pairs are easy: the curves above show by how "
-    "much. The order of neighbours in the pilot may itself be wrong where an interval holds 0."
+    "Neighbours are compared in the order of the pilot. Items alone are those that tell one "
+    "pair apart with the chance asked for; to tell all apart with that chance takes more, "
+    "because none may be missed. The order of neighbours in the pilot may itself be wrong "
+    "where an interval holds 0."
 )
 
 
@@ -37,7 +36,7 @@ def part(facts: Facts) -> Part:
     few = f", first {DRAWN} of {len(rows)}" if len(rows) > DRAWN else ""
     return Part(
         _finding(facts),
-        f"Neighbours in the order of the pilot{few}: items that each pair needs, and its "
+        f"Neighbours in the order of the pilot{few}: items that each pair needs alone, and its "
         "difference in the pilot with its interval",
         {name: one for name, one in drawn.items() if one is not None},
         _table(facts), NOTE,
@@ -45,7 +44,7 @@ def part(facts: Facts) -> Part:
 
 
 def _finding(facts: Facts) -> str:
-    """Which pair needs most, which least, and which cannot be planned."""
+    """Which pair needs most, which least, what all need, and which cannot be planned."""
     planned = [one for one in facts["pairs"] if one["state"] == "planned"]
     left = len(facts["pairs"]) - len(planned)
     rest = f" No size can be planned for {count(left, 'pair')}." if left else ""
@@ -54,9 +53,10 @@ def _finding(facts: Facts) -> str:
     most = max(planned, key=lambda one: value(one, "items"))
     least = min(planned, key=lambda one: value(one, "items"))
     votes = votes_each(facts["recommended"]["votes_per_item"])
-    said = f"With {votes} per item {pair_name(most)} needs {count(most['items'], 'item')}"
+    said = f"With {votes} per item {pair_name(most)} alone needs {count(most['items'], 'item')}"
     if len(planned) > 1:
-        said += f", {pair_name(least)} {count(least['items'], 'item')}"
+        whole = count(facts["recommended"]["items"], "item")
+        said += f", {pair_name(least)} {count(least['items'], 'item')}; all together {whole}"
     return f"{said}.{rest}"
 
 
@@ -73,7 +73,7 @@ def _needed(facts: Facts) -> Html | None:
         place = math.log10(size) if far else size / unit
         dots.append(Dot(pair_name(one), short, place, place, place, _words(one)))
     said = f"Items needed by {count(len(dots), 'pair')}."
-    return dot_rows(Rows("items needed", title, said, bars=True), dots)
+    return dot_rows(Rows("items needed alone", title, said, bars=True), dots)
 
 
 def _words(one: Entry) -> str:
@@ -106,9 +106,13 @@ def _table(facts: Facts) -> Html:
             gap(value(one, "resolved")),
             STATES.get(one["state"], "")
             or about(value(one, "items"), value(one, "items_error")),
-            percent(value(one, "power_in_pilot")) if one["state"] == "planned" else "",
+            *(_chance(one, key) for key in ("power_in_pilot", "power_in_study")),
         ]
         lines.append(row(name, cells, room=44))
-    heads = ["Pair", "difference in the pilot", "planned for", "items needed",
-             "chance with the size of the pilot"]  # fmt: skip
+    heads = ["Pair", "difference in the pilot", "planned for", "items needed alone",
+             "chance with the size of the pilot", "chance in the planned study"]  # fmt: skip
     return table("What each pair of neighbours needs", heads, lines)
+
+
+def _chance(one: Entry, key: str) -> str:
+    return percent(value(one, key)) if one["state"] == "planned" else ""

@@ -11,14 +11,14 @@ NAME = 18  # letters of a name beside a row
 
 
 def votes_each(number: float) -> str:
-    """Write a number of votes.
+    """Write a number of votes on each item; none where all truths are known.
 
     Examples
     --------
-    >>> votes_each(1), votes_each(3)
-    ('1 vote', '3 votes')
+    >>> votes_each(1), votes_each(3), votes_each(0)
+    ('1 vote', '3 votes', 'a known truth')
     """
-    return count(number, "vote")
+    return count(number, "vote") if number > 0 else "a known truth"
 
 
 def about(items: float, error: float) -> str:
@@ -156,4 +156,8 @@ def needs_most(facts: Facts) -> str:
     """Why it is this pair of a ranking that is shown."""
     if facts["goal"] == "pair":
         return ""
-    return " (the pair that needs most)" if facts["recommended"] else " (no plan for any pair)"
+    return (
+        " (the pair that is hardest to tell apart)"
+        if facts["recommended"]
+        else " (no plan for any pair)"
+    )

@@ -93,7 +93,7 @@ def _diagram(view: View, one: Entry) -> Html:
         path("ref", f"M{at(LEFT, floor)}L{at(end, TOP)}"),
         group(
             [
-                titled(one["model"], view.short(one["model"], 24), x=2.0, y=12.0, class_="hd"),
+                titled(one["model"], view.short(one["model"], 20), x=2.0, y=12.0, class_="hd"),
                 path("l", "M" + "L".join(at(*place) for place in places)),
                 *dots,
             ],

@@ -1,12 +1,13 @@
 """Leaving annotators out: what one person's absence changes.
 
-A column per annotator, a row per model, all on one scale.
+A column per annotator, a row per model, all on one scale; two annotators in a drawing,
+those whose absence moves most first.
 """
 
 from collections.abc import Sequence
 
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import apart, count, finite, number, signed
+from equipoise.report.numerals import apart, count, finite, listing, number, shorten, signed
 from equipoise.report.numerals import signed_interval as span
 from equipoise.report.stability_charts import headed
 from equipoise.report.stability_rows import (
@@ -23,18 +24,20 @@ from equipoise.report.svg import (
     NARROW,
     Scale,
     across,
-    at,
     down,
     drawing,
     group,
+    inside,
     model_names,
+    parted,
     path,
     text,
+    titled,
 )
 from equipoise.report.tables import row, table
 
-LABEL, LINE = 112.0, 20.0
-COLUMNS, SHEETS = 8, 2  # annotators beside each other, and drawings of them
+LABEL, LINE, TOP = 112.0, 17.0, 46.0
+COLUMNS, SHEETS, OPEN = 2, 8, 2  # annotators in a drawing, drawings, and those not folded
 NOTE = (
     "Every model is scored again without the votes of one annotator; the shift is the new "
     "value minus that with all. Lines are intervals of the shift, from redrawn items, paired "
@@ -48,66 +51,76 @@ def part(entry: Entry, cast: Cast) -> Part:
     people = _moving(rows)
     sheets = [people[n : n + COLUMNS] for n in range(0, len(people), COLUMNS)]
     drawings = {
-        f"leave-one-out-{n}": _lattice([r for r in rows if r["without"] in sheet], rows, cast)
+        f"leave-one-out-{n}": _lattice(sheet, rows, cast)
         for n, sheet in enumerate(sheets, start=1)
     }
     every = len(several(rows, "without"))
-    few = (
-        f", the {len(people)} of {every} annotators that move most"
-        if every > len(people)
-        else ""
-    )
+    few = f", the {len(people)} of {every} annotators" if every > len(people) else ""
+    folded = [shorten(str(who), 24) for who in people[OPEN * COLUMNS :]]
     return Part(
         str(entry["finding"]),
-        f"Shift of {cast.title(rows)} without one annotator, a column each{few}",
+        f"Shift of {cast.title(rows)} without one annotator, a column each{few}; those who "
+        "move most come first",
         {name: one for name, one in drawings.items() if one is not None},
         _shifts(rows, cast), NOTE,
+        first=OPEN, others=f"Without {listing(folded, SHEETS * COLUMNS)}",
     )  # fmt: skip
 
 
 def _moving(rows: Sequence[Entry]) -> list[str]:
-    """Annotators in their order; of many, those whose absence moves most."""
+    """Annotators whose absence moves most, the first of them first."""
     far = {
         who: max((abs(value(one, "shift")) for one in own if finite(value(one, "shift"))),
                  default=0.0)
         for who, own in by(rows, "without").items()
     }  # fmt: skip
-    most = set(sorted(far, key=lambda who: -far[who])[: COLUMNS * SHEETS])
-    return [who for who in far if who in most]
+    return sorted(far, key=lambda who: -far[who])[: COLUMNS * SHEETS]
 
 
-def _lattice(rows: Sequence[Entry], every: Sequence[Entry], cast: Cast) -> Html | None:
+def _lattice(people: Sequence[str], rows: Sequence[Entry], cast: Cast) -> Html | None:
     """Draw a column per annotator and a row per model, all on one scale."""
-    ends = [abs(value(one, key)) for one in every for key in ("shift", "low", "high")]
-    reach = max((end for end in ends if finite(end)), default=0.0)
-    if not reach:
+    ends = [value(one, key) for one in rows for key in ("shift", "low", "high")]
+    known = [0.0, *(end for end in ends if finite(end))]
+    if not max(known) > min(known):
         return None
-    people = several(rows, "without")
-    models = _ordered(every, cast)
-    wide = (NARROW - LABEL) / max(len(people), 4)
-    shown = apart(tuple(several(every, "without")), 13)
-    top = 34 + 4.2 * max(len(shown[who]) for who in people)
-    bottom = top + LINE * len(models)
+    models = _ordered(rows, cast)
+    wide = (NARROW - LABEL) / COLUMNS
+    shown = apart(tuple(several(rows, "without")), 19)
+    bottom = TOP + LINE * len(models)
+    heights = [TOP + LINE * (place + 0.5) for place in range(len(models))]
     parts = [
-        group([model_names(cast.models, models, LINE, 13)], x=LABEL - 6, y=top, class_="n e")
+        headed("shift without each annotator"),
+        group([model_names(cast.models, models, LINE, 13)], x=LABEL - 6, y=TOP, class_="n e"),
     ]
     for column, who in enumerate(people):
         left = LABEL + column * wide
-        scale = Scale(-reach, reach, left + 3, left + wide - 3)
-        turned = f"translate({at(left + wide / 2, top - 8)}) rotate(40)"
-        parts.append(element("text", shown[who], transform=turned, class_="e a"))
-        parts.append(path("g", *(down(scale(x), top, bottom - top) for x in (-reach, reach))))
-        parts.append(path("zero", down(scale(0.0), top, bottom - top)))
+        scale = Scale(min(known), max(known), left + 10, left + wide - 14)
+        parts.append(titled(who, shown[who], x=left + wide / 2, y=TOP - 8, class_="c a"))
+        parts.append(path("g", *(across(left + 2, y, wide - 8) for y in heights)))
+        parts.append(element("rect", x=left + 2, y=TOP, width=wide - 8, height=bottom - TOP,
+                             class_="frame-line"))  # fmt: skip
+        parts += _ticks(scale, bottom)
         own = {one["model"]: one for one in rows if one["without"] == who}
         parts += [
-            _shift(own[model], scale, top + LINE * (place + 0.5), cast)
-            for place, model in enumerate(models)
+            _shift(own[model], scale, y, cast) for model, y in zip(models, heights, strict=True)
         ]
-    parts.append(headed("shift without each annotator"))
-    wording = f"each column spans {signed(-reach)} to {signed(reach)}"
-    parts.append(text(LABEL, bottom + 18, wording, "a"))
     said = f"Shift of {len(models)} models without each of {count(len(people), 'annotator')}."
-    return drawing((NARROW, bottom + 28), said, *parts)
+    return drawing((NARROW, bottom + 22), said, *parts)
+
+
+def _ticks(scale: Scale, bottom: float) -> list[Html]:
+    """Draw zero and round shifts, the same in every column."""
+    ticks = parted(scale, 3, _signed)
+    return [
+        path("g", *(down(scale(x), TOP, bottom - TOP) for x in ticks)),
+        path("zero", down(scale(0.0), TOP, bottom - TOP)),
+        *(text(inside(scale(x), _signed(x)), bottom + 15, _signed(x), "c a") for x in ticks),
+    ]
+
+
+def _signed(shift: float) -> str:
+    """Write a round shift."""
+    return f"{shift:+.3g}".replace("-", "−") if shift else "0"
 
 
 def _ordered(rows: Sequence[Entry], cast: Cast) -> list[str]:

@@ -9,6 +9,7 @@ from equipoise.report.numerals import chance, count, finite, number, percent, ra
 from equipoise.report.numerals import signed_interval as span
 from equipoise.report.stability_charts import NAMES, Line, Plot, curves
 from equipoise.report.stability_rows import (
+    SHARED,
     Cast,
     Entry,
     Part,
@@ -49,10 +50,11 @@ def part(entry: Entry, cast: Cast) -> Part:
     }
     first = _best(rows, cast)
     band = f"; band: interval of {cast.short(first[0], 24)}" if first else ""
+    tied = f"; {SHARED}" * (len(cast.models) > 1)
     return Part(
         str(entry["finding"]),
         f"Items sorted by certainty; {cast.title(rows)} and ranks on the items of at least "
-        f"some certainty{band}; bars: items that are left",
+        f"some certainty{band}; bars: items that are left{tied}",
         {name: one for name, one in drawings.items() if one is not None},
         join([_values(rows, cast), _order(rows, cast), _shares(entry)]), NOTE,
     )  # fmt: skip

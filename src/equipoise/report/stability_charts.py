@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from equipoise.report.markup import Html, element
+from equipoise.report.markup import Html, coordinate, element
 from equipoise.report.numerals import finite, percent, shorten
 from equipoise.report.retained import spread
 from equipoise.report.stability_dots import Dot, Rows, dot_rows, headed
@@ -27,12 +27,13 @@ from equipoise.report.svg import (
     titled,
 )
 
-__all__ = ["NAMES", "Dot", "Line", "Plot", "Rows", "curves", "dot_rows", "headed"]
+__all__ = ["NAMES", "Dot", "Line", "Plot", "Rows", "curves", "dot_rows", "headed", "joined"]
 TOP = 30.0
 LEFT, RIGHT, HIGH = 52.0, 296.0, 190.0
 NAMES = 15  # letters of a name at the end of a line
 STRIP = 34.0  # height of the bars under a plot
 FAR = 32.0  # how far a name may stand from its line before the plot is crowded
+LEAST = 14.0  # height of the words of a tick
 LEADERS = 4  # lines that keep name and colour in a crowded plot
 Points = tuple[tuple[float, float], ...]
 
@@ -66,6 +67,9 @@ class Plot:
     lead
         Names of lines that keep name and colour where the plot is crowded; without them the
         first lines do.
+    held
+        For values that change in steps: ``from`` where one holds from its place to the next,
+        ``until`` where it holds from the place before; else lines run straight.
     """
 
     head: str
@@ -78,6 +82,7 @@ class Plot:
     slanted: bool = False
     down: bool = False
     lead: tuple[str, ...] = ()
+    held: str = ""
 
 
 def curves(plot: Plot, lines: Sequence[Line]) -> Html | None:
@@ -88,13 +93,14 @@ def curves(plot: Plot, lines: Sequence[Line]) -> Html | None:
     if not every:
         return None
     bottom = TOP + max(HIGH, 15.0 * len(drawn))
+    every += [1.0] if plot.down else []
     margin = 0.04 * (max(every) - min(every)) or 0.01
     edges = (TOP, bottom) if plot.down else (bottom, TOP)
     upward = Scale(min(every) - margin, max(every) + margin, *edges)
     places = [x for x, _ in plot.ticks]
     places += [x for line in drawn for x, _ in (*line.points, *line.beyond)]
     sideways = Scale(min(places), max(places), LEFT + (24 if plot.slanted else 12), RIGHT - 6)
-    ticks = [tick for tick in upward.ticks(4) if not plot.down or tick == int(tick)]
+    ticks = _ranks(max(every), bottom - TOP) if plot.down else upward.ticks(4)
     named, rest = _leaders(plot, drawn, upward)
     frame = sideways, upward
     parts = [
@@ -103,12 +109,41 @@ def curves(plot: Plot, lines: Sequence[Line]) -> Html | None:
         *(text(LEFT - 5, upward(t) + 4, f"{t:.6g}".replace("-", "−"), "e a") for t in ticks),
         *_beneath(plot, sideways, bottom),
         *(_band(line, sideways, upward) for line in drawn if line.band),
-        *(_grey(line, frame) for line in rest),
-        *_named(named, rest, frame),
+        *(_grey(line, frame, plot.held) for line in rest),
+        *_named(named, rest, frame, plot.held),
     ]
     deep = 78.0 if plot.slanted else 38.0
     size = NARROW, bottom + deep + (STRIP + 26 if plot.bars else 0)
     return drawing(size, plot.alternative, *parts)
+
+
+def _ranks(last: float, high: float) -> list[float]:
+    """Ranks along an axis, from 1, as many as have room.
+
+    Examples
+    --------
+    >>> _ranks(4.0, 190.0), _ranks(24.5, 190.0)
+    ([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0])
+    """
+    step = math.ceil(last * LEAST / high)
+    return [float(place) for place in range(1, math.floor(last) + 1, step)]
+
+
+def joined(places: Sequence[tuple[float, float]], held: str = "") -> str:
+    """Path through places, straight or in steps.
+
+    Examples
+    --------
+    >>> [joined([(0.0, 1.0), (5.0, 2.0)], held) for held in ("", "from", "until")]
+    ['M0,1L5,2', 'M0,1H5V2', 'M0,1V2H5']
+    """
+    if not held:
+        return "M" + "L".join(at(*place) for place in places)
+    steps = [f"M{at(*places[0])}"]
+    for x, y in places[1:]:
+        moves = f"H{coordinate(x)}", f"V{coordinate(y)}"
+        steps += moves if held == "from" else moves[::-1]
+    return "".join(steps)
 
 
 def _beneath(plot: Plot, sideways: Scale, bottom: float) -> list[Html]:
@@ -172,7 +207,7 @@ def _room(upward: Scale) -> tuple[float, float]:
 
 
 def _named(
-    named: Sequence[Line], rest: Sequence[Line], frame: tuple[Scale, Scale]
+    named: Sequence[Line], rest: Sequence[Line], frame: tuple[Scale, Scale], held: str
 ) -> list[Html]:
     """Draw the lines that have names, the first on top, and count the others."""
     upward = frame[1]
@@ -180,7 +215,7 @@ def _named(
     if rest:
         wanted[""] = middle = median(_end(line, upward) for line in rest)
     places = spread(wanted, _room(upward))
-    parts = [_line(line, frame, places[line.name]) for line in reversed(named)]
+    parts = [_line(line, frame, places[line.name], held) for line in reversed(named)]
     if rest:
         whole = ", ".join(line.name for line in rest)
         words = f"{len(rest)} other{'s' * (len(rest) > 1)}"
@@ -195,26 +230,24 @@ def _named(
     return parts
 
 
-def _grey(line: Line, frame: tuple[Scale, Scale]) -> Html:
+def _grey(line: Line, frame: tuple[Scale, Scale], held: str) -> Html:
     """Draw a line that has no name of its own."""
     places = [(frame[0](x), frame[1](y)) for x, y in (*line.points, *line.beyond)]
-    steps = "L".join(at(*place) for place in places)
-    return element("g", path("cv pale", f"M{steps}"), class_="someone")
+    return element("g", path("cv pale", joined(places, held)), class_="someone")
 
 
-def _line(line: Line, frame: tuple[Scale, Scale], y: float) -> Html:
+def _line(line: Line, frame: tuple[Scale, Scale], y: float, held: str) -> Html:
     """Draw one line and name it at its end."""
     sideways, upward = frame
     places = [(sideways(x), upward(height)) for x, height in line.points]
     beyond = [(sideways(x), upward(height)) for x, height in line.beyond]
     x_end, y_end = (beyond or places)[-1]
     parts = [
-        path("cv", "M" + "L".join(at(*place) for place in places)),
+        path("cv", joined(places, held)),
         path("o small", *(across(*place) for place in places)),
         path("l", f"M{at(x_end + 2, y_end)}L{at(RIGHT + 12, y)}"),
         titled(line.name, line.short, x=RIGHT + 16, y=y + 4),
     ]
     if beyond:
-        steps = "L".join(at(*place) for place in [places[-1], *beyond])
-        parts.insert(1, path("cv far", f"M{steps}"))
+        parts.insert(1, path("cv far", joined([places[-1], *beyond])))
     return element("g", *parts, class_=line.class_)

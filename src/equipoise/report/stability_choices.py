@@ -7,6 +7,7 @@ from equipoise.report.markup import Html, join
 from equipoise.report.numerals import finite, number, percent, rank
 from equipoise.report.stability_charts import NAMES, Line, Plot, curves
 from equipoise.report.stability_rows import (
+    SHARED,
     Cast,
     Entry,
     Part,
@@ -51,7 +52,8 @@ def part(entry: Entry, cast: Cast) -> Part:
     changes, told = chosen(entry.get("changes", ())), chosen(entry.get("conclusions", ()))
     return Part(
         str(entry["finding"]),
-        f"{cast.title(rows)}, minus the mean of the models, and rank under every aggregation",
+        f"{cast.title(rows)}, minus the mean of the models, and rank under every aggregation; "
+        f"{SHARED}",
         {name: one for name, one in drawings.items() if one is not None},
         join([_values(rows, cast), _changes(changes), _conclusions(told)]),
         NOTE + ORDER.format(reference=_reference(changes)),

@@ -18,13 +18,16 @@ LINE, TOP = 22.0, 30.0
 DEEP = 4.0  # powers of ten that are drawn at most
 TICKS = 4
 NOTE = (
-    "The standard deviation that each source alone would cause: other items, other annotators, "
-    "other votes of the same annotators, or another model of the votes (model choice). Lines "
-    "are intervals; where two overlap, which source is the larger is open. The total draws "
-    "items and annotators (or votes) anew together, and the interaction is what it has beyond "
-    "the two alone. Variances are compared, so sources need not add up to the total. With "
-    "several tasks everything is about the average over them, and each redraw takes the same "
-    "items and annotators in all. The axis is logarithmic: equal steps are equal factors."
+    "The standard deviation that each source alone would cause: other items, other "
+    "annotators, or other votes of the same annotators. Their variances (not their standard"
+    " deviations) add up to the total, by which a fresh study of the same size would vary: "
+    "redrawn items and annotators bring the noise of votes along, which is taken off and "
+    "counted once, as votes. A source that moves a result no more than votes alone do has "
+    "none. Another model of the votes (model choice) stands beside the total, because it is"
+    " a choice and no sample. Lines are intervals; where two overlap, which source is the "
+    "larger is open. With several tasks everything is about the average over them, and each"
+    " redraw takes the same items and annotators in all. The axis is logarithmic: equal "
+    "steps are equal factors."
 )
 
 
@@ -85,8 +88,7 @@ def _row(one: Entry, scale: Scale, y: float) -> Html:
     if finite(value(one, "variance")):
         words = f"{middle:.2g}" if middle > 0 else "none"
         words += f" ({percent(share)})" if finite(share) and 0 < share < 1 else ""
-    short = source.split(" (")[0]
-    parts = [titled(source, shorten(short, 22), x=LABEL, y=y + 4, class_="e")]
+    parts = [titled(source, shorten(source, 22), x=LABEL, y=y + 4, class_="e")]
     if finite(high) and high > 0:
         start = scale(math.log10(low)) if low > 0 else START
         parts.append(path("w", across(start, y, scale(math.log10(high)) - start)))
@@ -152,8 +154,6 @@ def _cell(one: Entry) -> str:
     """Write a standard deviation with its interval."""
     if not finite(value(one, "variance")):
         return "undefined"
-    if value(one, "variance") < 0:
-        return "none (below 0)"
     low, high = _ends(one)
     ends = f" [{low:.2g}, {high:.2g}]" if finite(low) and finite(high) else ""
     return f"{_deviation(one):.2g}{ends}"

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from equipoise.report.lettering import width
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import finite, shorten
 from equipoise.report.svg import NARROW, Axis, Scale, across, down, drawing, path, text, titled
 
 LABEL, START, END = 142.0, 148.0, 284.0
 LINE, TOP = 22.0, 30.0
-NAME = 20  # letters of a name
+NAME, BROAD = 20, 17  # letters of a name, and columns where some are broad
 HEAD = 52  # letters of the head of a drawing
 
 
@@ -83,7 +84,10 @@ def dot_rows(rows: Rows, dots: Sequence[Dot]) -> Html | None:
 
 def _row(dot: Dot, scale: Scale, y: float, *, bars: bool) -> Html:
     """Draw one row."""
-    parts = [titled(dot.name, shorten(dot.short, NAME), x=LABEL, y=y + 4, class_="e")]
+    short = dot.short if len(dot.short) <= NAME else shorten(dot.short, NAME)
+    if width(short) > len(short) + 2:
+        short = shorten(short, BROAD)
+    parts = [titled(dot.name, short, x=LABEL, y=y + 4, class_="e")]
     if bars and finite(dot.value):
         parts.append(path("b wide-bar", across(START, y, scale(dot.value) - START)))
     if finite(dot.low) and finite(dot.high):

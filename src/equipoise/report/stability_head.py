@@ -204,6 +204,7 @@ def _board(lead: Entry, cast: Cast, level: str) -> Html:
     better = "lower is better" if cast.sign([lead]) < 0 else "higher is better"
     drawn = redrawn(lead["kind"])
     caption = f"{capital(_what(lead, cast))}, {better}; {level} intervals, {drawn} drawn anew"
+    caption += f", {lead['spread']}" if lead["spread"] else ""
     whole = element(
         "table",
         element("caption", element("span", caption)),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats
+from equipoise.report.lettering import width
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import apart, count, finite, number, percent, shorten
 from equipoise.report.stability_rows import Entry, Part, value
-from equipoise.report.svg import NARROW, Scale, across, drawing, path, titled
+from equipoise.report.svg import LETTER, NARROW, Scale, across, drawing, path, titled
 from equipoise.report.tables import row, table
 
 SIDE, EDGE = 330.0, 22.0
-LETTER = 6.4  # width of a letter
 NAMED = 40  # with more annotators the points have no names
 NOTE = (
     "Distances are 1 minus Cohen's kappa of two annotators on the items that both rated; the "
@@ -112,7 +112,8 @@ def _beside(
 ) -> list[tuple[float, float, str]]:
     """Place each name at its point so that it covers neither a point nor another name.
 
-    Tried in turn: right, left, below, above; a name without a free place stands right.
+    Tried in turn: right, left, below, above; a name without a free place stands where it is
+    whole.
 
     Examples
     --------
@@ -122,16 +123,17 @@ def _beside(
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
     found = []
     for (x, y), word in zip(spots, words, strict=True):
-        wide = LETTER * len(word)
+        wide = LETTER * width(word)
         tries = [
             (x + 8, y + 4, "", x + 6), (x - 8, y + 4, "e", x - 6 - wide),
             (x, y + 18, "c", x - wide / 2), (x, y - 9, "c", x - wide / 2),
         ]  # fmt: skip
+        inside = [one for one in tries if _within(_box(one, wide))]
         free = [
-            one for one in tries
-            if one[3] > 2 and not any(_over(_box(one, wide), other) for other in taken)
+            one for one in inside
+            if not any(_over(_box(one, wide), other) for other in taken)
         ]  # fmt: skip
-        place = (free or tries)[0]
+        place = (free or inside or tries)[0]
         taken.append(_box(place, wide))
         found.append(place[:3])
     return found
@@ -143,6 +145,12 @@ def _box(
     """Left, top, right and bottom of a name."""
     _, y, _, left = place
     return left, y - 9, left + wide, y + 3
+
+
+def _within(box: Sequence[float]) -> bool:
+    """Whether a name stays in the frame."""
+    left, top, right, bottom = box
+    return left > 2 and top > 2 and right < NARROW - 2 and bottom < SIDE - 2
 
 
 def _over(one: Sequence[float], two: Sequence[float]) -> bool:

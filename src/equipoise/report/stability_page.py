@@ -4,7 +4,7 @@ Made of the same parts as the page of an evaluation, under the same policy: it m
 request, and everything but sorting and the choice of theme works without a script.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,34 +25,18 @@ from equipoise.report import (
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, percent
 from equipoise.report.page import asset, contents, document
+from equipoise.report.page_parts import About, defined, method, opening, part_body, section
 from equipoise.report.palette import css
 from equipoise.report.stability_head import verdict
-from equipoise.report.stability_rows import Cast, Entry, Part, capital, cast_of
+from equipoise.report.stability_rows import Cast, Entry, Part, cast_of
 from equipoise.report.stability_svg import standalone
-from equipoise.report.tables import facts as fact_list
-from equipoise.report.tables import figure, finding, folded
 
 
 @dataclass(frozen=True, slots=True)
-class StabilityPage:
-    """What the page says besides the facts.
-
-    Attributes
-    ----------
-    title
-        Heading of the page.
-    scope
-        One sentence on what was compared.
-    notices
-        What the reader should know about the data, one sentence each.
-    banner
-        A warning above everything, for example that readers are simulated.
-    """
+class StabilityPage(About):
+    """What the page says besides the facts; the scope is what was compared."""
 
     title: str = "How far can the result be trusted?"
-    scope: str = ""
-    notices: Sequence[str] = ()
-    banner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +108,7 @@ def render_stability(facts: Mapping[str, Any], about: StabilityPage | None = Non
         contents(links),
         element(
             "main",
-            join(_section(*names, body) for names, body in parts.items()),
+            join(section(*names, body) for names, body in parts.items()),
             _method(facts, said),
             id="main",
         ),
@@ -160,17 +144,6 @@ def _parts(facts: Mapping[str, Any]) -> dict[str, Part | str]:
     return parts
 
 
-def _section(anchor: str, title: str, body: Html) -> Html:
-    """Head one section."""
-    return element(
-        "section",
-        element("h2", title, id=f"{anchor}-title"),
-        body,
-        id=anchor,
-        aria_labelledby=f"{anchor}-title",
-    )
-
-
 def _sections(facts: Mapping[str, Any]) -> dict[tuple[str, str], Html]:
     """Bodies of all sections but the last by anchor and title; at the end what was left out."""
     parts = _parts(facts)
@@ -180,7 +153,7 @@ def _sections(facts: Mapping[str, Any]) -> dict[tuple[str, str], Html]:
     for name, part in parts.items():
         if isinstance(part, Part):
             about = ANALYSES[name]
-            made[about.anchor, about.title] = _body(about.anchor, part)
+            made[about.anchor, about.title] = part_body(about.anchor, part)
     reasons = {name: part for name, part in parts.items() if isinstance(part, str)}
     if reasons:
         made["left-out", "Not looked at, and why"] = _left_out(reasons)
@@ -189,27 +162,7 @@ def _sections(facts: Mapping[str, Any]) -> dict[tuple[str, str], Html]:
 
 def _left_out(reasons: Mapping[str, str]) -> Html:
     """List what the data did not allow, each with the reason."""
-    told = [
-        element("div", element("dt", ANALYSES[name].title), element("dd", why))
-        for name, why in reasons.items()
-    ]
-    return element("dl", *told, class_="terms")
-
-
-def _body(anchor: str, part: Part) -> Html:
-    """Finding, figure, numbers and method."""
-    drawn = (
-        figure(capital(part.caption), *part.drawings.values()) if part.drawings else Html("")
-    )
-    numbers = part.numbers if part.shown else folded(f"Numbers: {anchor}", part.numbers)
-    return join(
-        [
-            finding(part.finding),
-            drawn,
-            numbers if part.numbers else Html(""),
-            element("p", part.note, class_="note") if part.note else Html(""),
-        ]
-    )
+    return defined([(ANALYSES[name].title, why) for name, why in reasons.items()])
 
 
 def _opening(facts: Mapping[str, Any], said: StabilityPage) -> Html:
@@ -224,15 +177,7 @@ def _opening(facts: Mapping[str, Any], said: StabilityPage) -> Html:
         count(data["annotators"], "annotator") if data["annotators"] else "anonymous votes",
         count(how["replicates"], "redraw"),
     ]
-    link = element("a", count(len(_notices(facts, said)), "notice"), href="#notices")
-    return element(
-        "header",
-        element("p", "equipoise", class_="brand"),
-        element("h1", said.title),
-        element("p", " · ".join(filter(None, known)), " · ", link, class_="known"),
-        element("p", said.banner, class_="banner", role="note") if said.banner else Html(""),
-        element("p", said.scope, class_="scope") if said.scope else Html(""),
-    )
+    return opening(said, known, _notices(facts, said))
 
 
 def _notices(facts: Mapping[str, Any], said: StabilityPage) -> list[str]:
@@ -247,11 +192,7 @@ def _notices(facts: Mapping[str, Any], said: StabilityPage) -> list[str]:
 def _method(facts: Mapping[str, Any], said: StabilityPage) -> Html:
     """What was asked, the notices, and how to make the page again."""
     how = facts["settings"]
-    told = [element("li", notice) for notice in _notices(facts, said)]
-    metrics = [
-        element("div", element("dt", one["title"]), element("dd", one["definition"]))
-        for one in facts["metrics"]
-    ]
+    metrics = defined([(one["title"], one["definition"]) for one in facts["metrics"]])
     asked = [
         ("Labels", str(how["labels"])),
         ("Redraws", count(how["replicates"])),
@@ -259,16 +200,5 @@ def _method(facts: Mapping[str, Any], said: StabilityPage) -> Html:
         ("Seed", str(how["seed"])),
         ("equipoise", str(facts["equipoise"])),
     ]
-    return element(
-        "section",
-        element("h2", "Method", id="method-title"),
-        element("h3", "Metrics"),
-        element("dl", *metrics, class_="terms"),
-        element("h3", "Notices", id="notices"),
-        element("ul", *told) if told else element("p", "The analyses raised no notices."),
-        element("h3", "Reproduce"),
-        element("p", "The same data, settings and version give this page, byte for byte."),
-        fact_list(asked),
-        id="method",
-        aria_labelledby="method-title",
-    )
+    terms = join([element("h3", "Metrics"), metrics])
+    return method(terms, _notices(facts, said), "The analyses raised no notices.", asked)

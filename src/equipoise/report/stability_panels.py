@@ -29,7 +29,8 @@ TICKS = 10
 CUTS = (
     "Models are scored on the items with at least so many votes; the change is paired with the "
     "value on all items. Items with many votes may be other items, for example hard ones that "
-    "were sent to more people, so a change need not be an effect of the votes."
+    "were sent to more people, so a change need not be an effect of the votes. Items of known "
+    "truth stay at every cut-off."
 )
 SIZES = (
     "All smaller panels are tried, or a random choice of them. The value at each size is the "
@@ -38,7 +39,9 @@ SIZES = (
     "value as a + b/m and the variance as 1/m, for m annotators; intervals take Student's "
     "quantile for so few people. The order is compared between two panels of one size that "
     "share nobody, because a panel resembles the whole that it is a part of; beyond half "
-    "of the annotators that correlation is extrapolated (Spearman and Brown). Fewer annotators "
+    "of the annotators that correlation is extrapolated (Spearman and Brown), with the range "
+    "that its jackknife interval allows; models that are nearly level for any number of "
+    "annotators can need more than that. Fewer annotators "
     "can also shift a soft metric, because a coarse mean vote is another label."
 )
 

@@ -41,7 +41,9 @@ NOTE = (
     "with more redraws. A model's share of being best counts the redraws in which it is first; "
     "models that tie for first share that redraw evenly. Soft minus hard: by how much nearer "
     "the order by soft labels stays to its own original order than the order by hard labels "
-    "does to its own, on average over redraws."
+    "does to its own, on average over redraws. Items redrawn together with votes or annotators "
+    "err on the wide side, because redrawn items already bring the noise of their votes along; "
+    "the leaderboard in front counts that noise once."
 )
 
 

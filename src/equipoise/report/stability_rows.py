@@ -13,6 +13,7 @@ from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import apart, decimals, interval, number, numeral
 from equipoise.report.palette import model_class
 
+SHARED = "models that tie share the mean of their ranks"
 Entry = Mapping[str, Any]
 NOTHING = Html("")
 ROOM = 28  # letters of a name in a table
@@ -28,6 +29,9 @@ class Part:
         What came out, and how it was worked out.
     caption, drawings
         The figure: drawings by the name of their file.
+    first, others
+        How many drawings stand open, and what the others are folded away under; without such
+        words all are open.
     numbers
         Tables, folded under the figure; `shown` says that they stand open.
     empty
@@ -41,6 +45,8 @@ class Part:
     note: str = ""
     shown: bool = False
     empty: bool = False
+    first: int = 0
+    others: str = ""
 
 
 @dataclass(frozen=True, slots=True)

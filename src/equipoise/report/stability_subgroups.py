@@ -24,10 +24,11 @@ AGREEMENT = {
     "certainty": "certainty of the label",
 }
 NOTE = (
-    "Each group is compared with {against}, on the same redraws of items. p-values are "
-    "corrected for the number of comparisons (Holm), each counted once; without a correction "
-    "one in twenty would stand out by chance. Groups that are too small are counted and not "
-    "measured."
+    "Each group is compared with {against}, on the same redraws of items. A p-value compares "
+    "the difference with those that arise when the same items are divided at random, whole "
+    "patients where items have them. p-values are corrected for the number of comparisons "
+    "(Holm), each counted once; without a correction one in twenty would stand out by chance. "
+    "Groups that are too small are counted and not measured."
 )
 SMALL = "too few items"
 

@@ -7,9 +7,18 @@ threshold. Models whose lines lie on each other throughout share one line and on
 from collections.abc import Sequence
 
 from equipoise.report.markup import Html, element, join
-from equipoise.report.numerals import apart, finite, number, percent, rank
+from equipoise.report.numerals import apart, finite, listing, number, percent, rank, shorten
 from equipoise.report.stability_charts import NAMES, Line, Plot, curves
-from equipoise.report.stability_rows import Cast, Entry, Part, by, digits_of, several, value
+from equipoise.report.stability_rows import (
+    SHARED,
+    Cast,
+    Entry,
+    Part,
+    by,
+    digits_of,
+    several,
+    value,
+)
 from equipoise.report.tables import row, table
 
 DRAWN = 12  # models with a line; all are in the table
@@ -18,11 +27,11 @@ NOTE = (
     "An item counts as positive when more than this share of its votes says yes; at 0.5 that "
     "is the strict majority, and a tie is negative. Labels change in steps, because a share of "
     "a few votes has few values. Models are scored against the labels of each threshold, all "
-    "on the same redrawn items; the tables show intervals of values and ranks over these."
+    "on the same redrawn {unit}; the tables show intervals of values and ranks over these."
 )
 AT_LEAST = (
     "An item counts as positive when its probability is at least the threshold. Models are "
-    "scored against the labels of each threshold, all on the same redrawn items; the tables "
+    "scored against the labels of each threshold, all on the same redrawn {unit}; the tables "
     "show intervals of values and ranks over these."
 )
 
@@ -41,14 +50,17 @@ def part(entry: Entry, cast: Cast) -> Part:
     more = element("ul", *(element("li", one) for one in others)) if others else Html("")
     left = f"; the first {TASKS} of {len(tasks)}, tables have all" * (len(tasks) > TASKS)
     strict = bool(entry.get("strict"))
+    unit = "groups of items (each as a whole)" if entry.get("groups") else "items"
     here = f"{'more than ' * strict}{value(entry, 'centre'):.3g}"
     return Part(
         str(entry["finding"]),
-        f"Value and rank over the threshold; upright line: {here}; +n: n more models on the "
-        f"same line{left}",
+        f"Value and rank over the threshold; upright line: {here}; {SHARED}; +n: n more models "
+        f"on the same line{left}",
         {name: one for name, one in drawings.items() if one is not None},
-        join([more, *(_table(own, cast, strict=strict) for own in tasks.values())]),
-        NOTE if strict else AT_LEAST,
+        join([more, *(_table(own, cast, entry) for own in tasks.values())]),
+        (NOTE if strict else AT_LEAST).format(unit=unit),
+        first=sum(drawings[f"threshold-{key}"] is not None for key in ("value", "rank")),
+        others=f"Drawings of {listing([shorten(str(task), 32) for task in tasks][1:TASKS])}",
     )  # fmt: skip
 
 
@@ -65,7 +77,7 @@ def _lines(rows: Sequence[Entry], entry: Entry, cast: Cast, key: str) -> Html | 
         head, title, f"{head}, of {cast_count(rows)} at {len(steps)} thresholds.",
         tuple((step, f"{step:.2f}") for step in few),
         bars=tuple((step, shares[step]) for step in few if key == "value"),
-        bar_title="positive items",
+        bar_title="positive items", held="from" if strict else "until",
         here=value(entry, "centre"), down=key == "rank",
     )  # fmt: skip
     return curves(plot, lines)
@@ -119,18 +131,19 @@ def _grouped(rows: Sequence[Entry], cast: Cast, key: str, order: Sequence[str]) 
     ]
 
 
-def _table(rows: Sequence[Entry], cast: Cast, *, strict: bool) -> Html:
-    """List value and rank of every model at some thresholds."""
-    steps = several(rows, "threshold")
-    some = sorted({steps[0], steps[len(steps) // 4], steps[len(steps) // 2],
-                   steps[3 * len(steps) // 4], steps[-1]})  # fmt: skip
+def _table(rows: Sequence[Entry], cast: Cast, entry: Entry) -> Html:
+    """List value and rank of every model at the centre, the ends and half way to them."""
+    steps, centre = several(rows, "threshold"), value(entry, "centre")
+    middle = min(range(len(steps)), key=lambda place: abs(steps[place] - centre))
+    places = {0, middle // 2, middle, (middle + len(steps)) // 2, len(steps) - 1}
+    some = [steps[place] for place in sorted(places) if place < len(steps)]
     digits = digits_of(rows)
     shares = {one["threshold"]: percent(value(one, "prevalence")) for one in rows}
     lines = [row("positive items", [shares[step] for step in some])]
     for model, own in by(rows, "model").items():
         at = {one["threshold"]: one for one in own}
         lines.append(cast.row(str(model), [_cell(at[step], digits) for step in some]))
-    sign = "> " if strict else "≥ "
+    sign = "> " if entry.get("strict") else "≥ "
     heads = ["Threshold", *(f"{sign}{step:.2f}" for step in some)]
     return table(f"{cast.title(rows)} by threshold", heads, lines)
 

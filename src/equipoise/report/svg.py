@@ -6,13 +6,17 @@ costs a dozen characters. Every drawing is an image with a text alternative.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from equipoise.report.lettering import width
 from equipoise.report.markup import Html, coordinate, element, join
-from equipoise.report.numerals import apart, distinct
+from equipoise.report.numerals import apart, distinct, shorten
 from equipoise.report.palette import MARKERS, model_class
 
+LETTER = 7.5  # width of a letter on an axis
+MOST = 58  # letters as wide as a drawing
 NARROW = 440  # drawings of this width stand side by side, and fit a telephone
 
 
@@ -53,6 +57,18 @@ class Scale:
         step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(step * i, 12) for i in range(first, last + 1)]
+
+
+def inside(middle: float, words: str) -> float:
+    """Middle of words that stay on a drawing.
+
+    Examples
+    --------
+    >>> inside(200.0, "rank"), inside(4.0, "−0.01"), inside(438.0, "100")
+    (200.0, 18.75, 428.75)
+    """
+    half = LETTER * width(words) / 2
+    return max(half, min(middle, NARROW - half))
 
 
 def at(x: float, y: float) -> str:
@@ -164,16 +180,35 @@ class Axis:
 
     def draw(self, most: int = 5) -> Html:
         """Draw grid lines, their numbers and the title."""
-        ticks = self.scale.ticks(most)
+        ticks = parted(self.scale, most, _written)
         places = [self.scale(tick) for tick in ticks]
         grid = path("g", *(down(x, self.top, self.bottom - self.top) for x in places))
         words = [
-            element("text", f"{tick:.6g}".replace("-", "−"), x=x)
-            for x, tick in zip(places, ticks, strict=True)
+            element("text", shown, x=inside(x, shown))
+            for x, shown in zip(places, map(_written, ticks), strict=True)
         ]
         if self.title:
-            words.append(text((self.scale.start + self.scale.end) / 2, 17, self.title))
+            short = shorten(self.title, MOST)
+            middle = inside((self.scale.start + self.scale.end) / 2, short)
+            words.append(titled(self.title, short, x=middle, y=17.0))
         return join([grid, group(words, y=self.bottom + 15, class_="c a")])
+
+
+def parted(scale: Scale, most: int, written: Callable[[float], str]) -> list[float]:
+    """Ticks whose numbers leave room between each other, as many as can be."""
+    for wanted in range(most, 1, -1):
+        ticks = scale.ticks(wanted)
+        places = [inside(scale(tick), written(tick)) for tick in ticks]
+        broad = max((width(written(tick)) for tick in ticks), default=0)
+        gaps = [b - a for a, b in pairwise(places)]
+        if min(gaps, default=math.inf) > LETTER * broad + 3:
+            return ticks
+    return scale.ticks(1)
+
+
+def _written(tick: float) -> str:
+    """Write a number under an axis."""
+    return f"{tick:.6g}".replace("-", "−")
 
 
 def drawing(

@@ -72,9 +72,10 @@ def scrolling(content: Html) -> Html:
     )
 
 
-def folded(summary: str, *content: Html) -> Html:
-    """Fold content away under a summary."""
-    return element("details", element("summary", summary), join(content))
+def folded(summary: str, *content: Html, kept: bool = False) -> Html:
+    """Fold content away under a summary; paper leaves it out unless it is kept."""
+    inner = element("summary", summary), join(content)
+    return element("details", *inner, class_="kept" if kept else None)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Html:

@@ -11,12 +11,13 @@ import numpy as np
 
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import finite, number, percent
-from equipoise.report.stability_charts import headed
+from equipoise.report.stability_charts import headed, joined
 from equipoise.report.stability_rows import Entry, value
-from equipoise.report.svg import NARROW, Scale, across, at, down, drawing, path, text
+from equipoise.report.svg import NARROW, Scale, across, down, drawing, path, text
 
-LEFT, RIGHT, TOP, HIGH = 46.0, 424.0, 34.0, 190.0
+LEFT, RIGHT, TOP, HIGH = 46.0, 424.0, 42.0, 190.0
 TICKS = 6
+LEAST = 9.0  # width of a shade
 Place = Callable[[float], float]
 RULES = {"rise": "share to exceed", "isotonic": "rising share that fits best"}
 
@@ -46,7 +47,7 @@ def curve(entry: Entry, rule: str) -> Html | None:
         x = place(spot)
         parts.append(path("ref", down(x, TOP, HIGH)))
         words = f"threshold {number(spot)}"
-        parts.append(text(min(max(x, LEFT + 50), RIGHT - 50), TOP - 4, words, "c"))
+        parts.append(text(min(max(x, LEFT + 50), RIGHT - 50), TOP - 10, words, "c"))
     said = (
         f"Share of positives in {len(rows)} bins of items by probability; dots with intervals."
     )
@@ -77,9 +78,14 @@ def _interval(entry: Entry, place: Place) -> list[Html]:
     low, high = value(entry, "low"), value(entry, "high")
     if not finite(low) or not finite(high):
         return []
-    left, right = place(low), place(high)
-    wide = max(right - left, 2.0)
-    return [element("rect", x=left, y=TOP, width=wide, height=HIGH, class_="range")]
+    return [_shade(place(low), place(high))]
+
+
+def _shade(left: float, right: float) -> Html:
+    """Shade an interval; one that is a single place is still seen beside the line in it."""
+    more = max(LEAST - (right - left), 0.0) / 2
+    return element("rect", x=left - more, y=TOP, width=right - left + 2 * more, height=HIGH,
+                   class_="range")  # fmt: skip
 
 
 def _fit(entry: Entry, frame: tuple[Place, Scale]) -> Html:
@@ -89,14 +95,12 @@ def _fit(entry: Entry, frame: tuple[Place, Scale]) -> Html:
     if not known:
         return Html("")
     points = [(place(value(one, "probability")), upward(value(one, "share"))) for one in known]
-    steps = [f"M{at(*points[0])}"]
-    steps += [f"H{x:.1f}V{y:.1f}" for x, y in points[1:]]
-    return element("g", path("cv far", "".join(steps)), class_="someone")
+    return element("g", path("cv far", joined(points, "from")), class_="someone")
 
 
 def _bin(one: Entry, sideways: Scale, upward: Scale) -> Html:
     """Draw one bin: a dot with its interval."""
-    x, y = sideways(value(one, "bin")), upward(value(one, "share of positives"))
+    x, y = sideways(value(one, "bin") - 1), upward(value(one, "share of positives"))
     top, bottom = upward(value(one, "high")), upward(value(one, "low"))
     return element("g", path("w", down(x, top, bottom - top)), path("d", across(x, y)),
                    class_="tinted")  # fmt: skip
@@ -128,10 +132,8 @@ def prevalence_curve(entry: Entry, threshold: Entry) -> Html | None:
     low, high = value(threshold, "low"), value(threshold, "high")
     shade = []
     if finite(low) and finite(high):
-        left, right = sideways(low), sideways(high)
-        shade = [element("rect", x=left, y=TOP, width=max(right - left, 2.0), height=HIGH,
-                         class_="range")]  # fmt: skip
-    line = "L".join(at(sideways(x), upward(y)) for x, y in zip(spots, shares, strict=True))
+        shade = [_shade(sideways(low), sideways(high))]
+    line = [(sideways(x), upward(y)) for x, y in zip(spots, shares, strict=True)]
     bottom, x = TOP + HIGH, sideways(value(entry, "centre"))
     places = sideways.ticks(5)
     parts = [
@@ -142,7 +144,7 @@ def prevalence_curve(entry: Entry, threshold: Entry) -> Html | None:
           for t in ticks),
         *(text(sideways(t), bottom + 15, f"{t:g}", "c a") for t in places),
         text((LEFT + RIGHT) / 2, bottom + 32, "threshold", "c a"),
-        element("g", path("cv", f"M{line}"), class_="tinted"),
+        element("g", path("cv", joined(line, "until")), class_="tinted"),
         path("ref", down(x, TOP, HIGH)),
     ]  # fmt: skip
     said = f"Share of positive items at {len(rows)} thresholds around the one that was set."

@@ -16,7 +16,8 @@ RULES = {
     "rise": (
         "The threshold is the mean probability of the first bin, from below, whose share of "
         "positives and that of every bin above it exceed the mean share of the bins below by "
-        "more than {margin:g}. The lowest bin is never chosen."
+        "more than {margin:g}. The lowest bin is never chosen. Thresholds are means of bins, "
+        "so the interval moves in steps of one bin."
     ),
     "isotonic": (
         "The threshold is the smallest sampled probability at which the rising share of "
@@ -29,13 +30,16 @@ SAMPLE = (
     "Intervals of the shares are Wilson's. The threshold's interval redraws {redraw}."
 )
 FEW = (
-    " With few experts there are few different panels, so the interval comes in steps and is "
-    "too narrow as a statement about other experts."
+    " With few experts there are few different panels, so the interval is too narrow as a "
+    "statement about other experts."
 )
 REDRAWN = {
-    "experts": "experts",
-    "items": "items within their bins",
-    "experts x items": "experts, and items within their bins",
+    "experts": "experts alone, as published, and leaves out which items they happened to see",
+    "items": "items within their bins, and leaves out who the experts are",
+    "experts x items": (
+        "experts, and items within their bins; the one over experts alone, as published, "
+        "leaves out which items they happened to see and holds the truth less often"
+    ),
 }
 MOVED = (
     "An item is positive when its probability is at least the threshold. The shaded range is "
@@ -132,8 +136,27 @@ def _bins(entry: Entry) -> Html:
         title += f", the {MOST} most frequent of {len(entry['chosen'])}"
     return Html(
         table("Bins of items, from the lowest probability", heads, lines)
+        + _doubts(entry)
         + table(title, ["Threshold", "share of redraws"], chosen)
     )
+
+
+def _doubts(entry: Entry) -> Html:
+    """List the interval over everything that can be redrawn."""
+    lines = [
+        row(
+            str(one["interval"]),
+            [
+                interval(value(one, "low"), value(one, "high")),
+                percent(value(one, "same threshold"), 1),
+                percent(value(one, "no threshold"), 1),
+                "yes" if one["in the finding"] else "",
+            ],
+        )
+        for one in entry["intervals"]
+    ]
+    heads = ["Interval", "ends", "same threshold", "no threshold", "in the sentence above"]
+    return table("Intervals of the threshold, by what is redrawn", heads, lines)
 
 
 MOST = 12  # thresholds of the redraws in the table

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from equipoise.report.markup import Html
 from equipoise.report.numerals import count, number, percent
-from equipoise.report.svg import NARROW, Scale, across, at, drawing, path, text
+from equipoise.report.svg import NARROW, Scale, across, at, drawing, inside, path, text
 from equipoise.report.tables import row, table
 from equipoise.report.votes import Entry
 
@@ -48,7 +48,8 @@ def _line(title: str, points: Sequence[tuple[float, float]], used: float) -> Htm
         path("h", *chosen),
     ]
     for (x, y), (reliability, share) in zip(spots, points, strict=True):
-        parts.append(text(x, y - 9, percent(share, digits), "c"))
+        shown = percent(share, digits)
+        parts.append(text(inside(x, shown), y - 9, shown, "c"))
         parts.append(text(x, BOTTOM + 16, f"{reliability:g}", "c a"))
     parts.append(text((LEFT + RIGHT) / 2, BOTTOM + 34, "reliability of an annotation", "c a"))
     alternative = f"{title} over {len(points)} reliabilities; {used:g} is in use."

@@ -5,19 +5,22 @@ too, their values before and after these are added.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.questions import Question, questions
 from equipoise.metrics import named
 from equipoise.predictions import Predictions
 from equipoise.run.record import plain
 from equipoise.stability.audit import Audit, Audited, Pool, audit, reevaluate
 
 Facts = dict[str, Any]
+HALF, TIE = 0.5, 1e-12
 
 
 class Benchmark(NamedTuple):
@@ -82,7 +85,7 @@ def audit_facts(
         "audit": _audit(done),
         "models": [],
         "metrics": [],
-        "notices": [],
+        "notices": done.notices,
     }  # fmt: skip
     if benchmark is not None:
         facts |= _again(benchmark, told)
@@ -100,14 +103,15 @@ def _audit(done: Audit) -> Facts:
 def _again(benchmark: Benchmark, how: AuditHow) -> Facts:
     """Every metric before and after."""
     rows, findings = [], []
-    items: tuple[int, int, int] = (0, 0, 0)
+    items, groups = (0, 0, 0), 0
+    votes = replace(benchmark.votes, group=None, groups=None)  # which are the pools
     for number, metric in enumerate(how.metrics):
         audited = Audited(
-            benchmark.votes, benchmark.pool, benchmark.sizes, how.labels, how.replicates,
+            votes, benchmark.pool, benchmark.sizes, how.labels, how.replicates,
             how.seed, how.level, _within(how, number),
         )  # fmt: skip
         done = reevaluate(benchmark.predictions, benchmark.annotations, audited, metric=metric)
-        items = done.items
+        items, groups = done.items, done.groups
         findings.append(done.finding)
         rows += [{"metric": metric, "labels": how.labels, **row} for row in done.rows()]
     names = ("name", "title", "soft_title", "better", "bounds", "definition")
@@ -119,6 +123,7 @@ def _again(benchmark: Benchmark, how: AuditHow) -> Facts:
         "reevaluation": {
             "finding": findings[0], "findings": findings, "rows": rows,
             "items": dict(zip(("before", "audited", "stand_for"), items, strict=True)),
+            "groups": groups,
         },
     }  # fmt: skip
 
@@ -173,10 +178,12 @@ def audited_pools(
             "audit, sizes", f"{listed(spare)}, of which nothing was audited",
             f"pools of the audited items ({listed(known)})", "correct the name",
         )  # fmt: skip
-    hard = dict(zip(question.items, question.hard[0] > 0, strict=True))
-    found = []
-    for name in known:
-        own = [item for item, its in pool.items() if its == name]
-        yes = sum(bool(hard[item]) for item in own)
-        found.append(Pool(name, len(own), yes, sizes[name]))
-    return found, pool
+    return [_pool(question, name, pool, sizes[name]) for name in known], pool
+
+
+def _pool(question: Question, name: str, pool: dict[str, str], size: int) -> Pool:
+    """Count one pool."""
+    own = np.array([pool[item] == name for item in question.items])
+    tied = np.abs(question.shares[0] - HALF) <= TIE
+    yes = int(((question.hard[0] > 0) & own).sum())
+    return Pool(name, int(own.sum()), yes, size, int((tied & own).sum()))

@@ -10,28 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints
-from equipoise.ranks import goodness
+from equipoise.arrays import Ints
+from equipoise.ranks import TIE, goodness
 from equipoise.run.ambiguity import SURE
-from equipoise.stability._subject import Study
-from equipoise.stability._words import joined, percent
+from equipoise.stability.cuts import Cuts
+from equipoise.stability.subject import Study
+from equipoise.stability.words import joined, percent
 
 LEAST = 10  # items, below which a cut-off is in no sentence
-
-
-@dataclass(frozen=True, eq=False)
-class Cuts:
-    """Every model on the items of at least some certainty, all of shape (cutoffs, models)."""
-
-    values: Floats
-    low: Floats
-    high: Floats
-    change: Floats
-    change_low: Floats
-    change_high: Floats
-    ranks: Floats
-    spearman: Floats  # (cutoffs,)
-    drawn: Floats  # (cutoffs, models, replicates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +133,8 @@ class Told:
         sign = 1 if self.study.metric.better == "higher" else -1
         gap = sign * (self.cuts.values[cut, a] - self.cuts.values[cut, b])
         drawn = sign * (self.cuts.drawn[cut, a] - self.cuts.drawn[cut, b])
-        low, high = self.study.ends(gap, drawn, difference=True)
+        ends = self.study.ends(gap, drawn, difference=True)
+        gap, low, high = (float(np.round(one, TIE)) + 0.0 for one in (gap, *ends))
         if not gap > 0 or np.isnan(low) or np.isnan(high):
             return ""
         chance = "" if low > 0 else ", which may be chance"

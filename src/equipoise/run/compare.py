@@ -12,6 +12,7 @@ from typing import Any
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
+from equipoise.digits import fixed
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
 from equipoise.metrics import titled
 from equipoise.predictions import Predictions
@@ -19,7 +20,8 @@ from equipoise.resampling import resample
 from equipoise.run.record import plain
 from equipoise.run.stability import about_data, tried
 from equipoise.run.stability_case import Case, Facts, StabilityHow
-from equipoise.stability._words import percent
+from equipoise.run.twins import twin_facts, twin_notices
+from equipoise.stability.words import REDRAWN, percent
 
 STEPS = 3
 
@@ -66,7 +68,8 @@ def compare_facts(
         "models": pair,
         "tasks": done.tasks,
         "metrics": [
-            {"name": one.name, "title": one.title, "better": one.better} for one in done.metrics
+            {name: getattr(one, name) for name in ("name", "title", "better", "labels")}
+            for one in done.metrics
         ],
         "settings": {
             "resample": plan.kind, "reason": plan.reason, "scope": plan.scope,
@@ -80,7 +83,12 @@ def compare_facts(
     for step, name in enumerate(("flips", "experts"), 2):
         facts[name], _ = tried(name, case)
         tell(step, STEPS)
-    facts |= {"notices": done.notices, "finding": _finding(done, pair, told.labels)}
+    twins = twin_facts(done)
+    facts |= {
+        "twins": twins,
+        "notices": (*done.notices, *twin_notices(twins)),
+        "finding": _finding(done, pair, told.labels),
+    }
     return dict(plain(facts))
 
 
@@ -128,7 +136,7 @@ def _finding(done: Evaluation, pair: tuple[str, str], labels: str) -> str:
         return f"By {what} {pair[0]} and {pair[1]} are level."
     ahead = row["value"] > 0 if metric.better == "higher" else row["value"] < 0
     first, second = pair if ahead else pair[::-1]
-    said = f"By {what} {first} is better than {second} by {abs(row['value']):.3g}"
+    said = f"By {what} {first} is better than {second} by {fixed(abs(row['value']))}"
     if math.isnan(row["low"]) or math.isnan(row["p_better"]):
         return f"{said}; how sure that is, is undefined."
     chance = percent(row["p_better"] if ahead else 1 - row["p_better"])
@@ -137,6 +145,19 @@ def _finding(done: Evaluation, pair: tuple[str, str], labels: str) -> str:
     )
     holds = "leaves out 0" if low > 0 else "holds 0"
     return (
-        f"{said}, in {chance} of the redraws; the interval of the difference ({low:.3g} to "
-        f"{high:.3g}) {holds}."
+        f"{said}, {_in(chance, done.plan.kind)}; the interval of the difference ({fixed(low)} "
+        f"to {fixed(high)}) {holds}."
     )
+
+
+def _in(chance: str, kind: str) -> str:
+    """A chance and what it is a share of.
+
+    Examples
+    --------
+    >>> _in("78%", "panel")
+    'in 78% of the redraws of annotators'
+    """
+    if kind == "influence":
+        return f"with a probability of {chance} (normal, for other items)"
+    return f"in {chance} of the redraws of {REDRAWN.get(kind, kind)}"

@@ -1,49 +1,34 @@
 """Planning: how large a study must be, for one pair or a whole ranking, as plain facts.
 
-For a ranking the plan of every neighbouring pair must hold, so the largest one decides: of
-each number of votes per item, the pair that needs most items. If each of the k - 1 pairs is
-told apart with chance p_j, all are with a chance of at least 1 - sum of (1 - p_j), whatever
-hangs together. Pairs that no size can be planned for are named, and left aside.
+A plan for two models is the plan of a ranking with one pair.
 """
 
 import math
-from collections.abc import Sequence
 from importlib.metadata import version
 from statistics import NormalDist
 from typing import Any
 
 from equipoise.arrays import InputError, wrong_type
 from equipoise.metrics import named
-from equipoise.planning import NextItems, Size
-from equipoise.planning.next_for_ranking import NextForRanking
-from equipoise.run.planning_curves import (
-    contours,
-    design_for,
-    least_chance,
-    power_grid,
-    power_rows,
-    shared_votes,
-)
-from equipoise.run.planning_words import (
-    components_finding,
-    notices_of,
-    ranking_finding,
-    stuck,
-)
+from equipoise.planning import NextForRanking, NextItems, RankingDesign, RankingPlan, Size
+from equipoise.planning._ranking_words import stuck
+from equipoise.run.planning_curves import contours, power_grid, power_rows
+from equipoise.run.planning_words import components_finding
 from equipoise.run.record import plain
 
 Facts = dict[str, Any]
 NORMAL = NormalDist()
+OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 
 
 def plan_facts(
-    sizes: Size | Sequence[Size], wanted: NextItems | NextForRanking | None = None
+    planned: Size | RankingPlan, wanted: NextItems | NextForRanking | None = None
 ) -> Facts:
     """Everything about a plan, ready for JSON.
 
     Parameters
     ----------
-    sizes
+    planned
         What `plan_size` or `plan_ranking` found.
     wanted
         What `next_items` or `next_for_ranking` found, if asked.
@@ -57,52 +42,59 @@ def plan_facts(
     >>> facts["goal"], facts["recommended"]["votes_per_item"]
     ('pair', 8)
     """
-    plans = _plans(sizes)
-    able = [one for one in plans if one.designs]
-    designs = _designs(plans, able)
-    best = _best(designs, plans[0])
-    hard = _hardest(plans, able, best)
-    power = _whole_power(plans)
-    ranking = len(plans) > 1
+    plan = _ranking(planned)
+    first, ranking = plan.pairs[0], len(plan.pairs) > 1
+    best = None if plan.recommended is None else _row(plan.recommended, ranking=ranking)
+    hard = _hardest(plan)
     components = _components(hard, best)
     facts = {
         "schema": 1,
         "equipoise": version("equipoise"),
         "goal": "ranking" if ranking else "pair",
-        "finding": ranking_finding(plans, power, best) if ranking else plans[0].finding,
-        "metric": _metric(plans[0].metric),
-        "models": (plans[0].a, *(one.b for one in plans)),
-        "settings": _settings(plans, power),
-        "pilot": {"items": plans[0].pilot_items, "votes_per_item": plans[0].pilot_votes},
+        "finding": plan.finding if ranking else first.finding,
+        "metric": _metric(first.metric),
+        "models": plan.models,
+        "settings": _settings(plan),
+        "pilot": {"items": first.pilot_items, "votes_per_item": first.pilot_votes},
         "hardest": {"a": hard.a, "b": hard.b},
         "recommended": best,
         "intervals": _intervals(hard, best),
-        "designs": designs,
-        "power": power_rows(able, designs),
-        "contours": contours(able, power, len(plans)),
+        "designs": [_row(one, ranking=ranking) for one in plan.designs],
+        "power": power_rows(plan),
+        "contours": contours(plan),
         "components": components,
         "components_finding": components_finding(hard, components),
-        "pairs": [_pair(one, best) for one in plans],
-        "grid": power_grid(able, designs),
+        "pairs": [_pair(one, best) for one in plan.pairs],
+        "grid": power_grid(plan),
         "next": None if wanted is None else _next(wanted),
-        "notices": notices_of(plans, wanted),
+        "notices": _notices(plan, wanted),
     }
     return dict(plain(facts))
 
 
-def _plans(sizes: Size | Sequence[Size]) -> tuple[Size, ...]:
-    plans = (sizes,) if isinstance(sizes, Size) else tuple(sizes)
-    for one in plans:
-        if not isinstance(one, Size):
-            raise wrong_type("plan", one, "sizes", "give what plan_size or plan_ranking found")
-    if not plans:
-        raise InputError("plan", "no sizes", "at least one", "give what plan_size found")
-    return plans
+def _ranking(planned: Size | RankingPlan) -> RankingPlan:
+    """Take a plan for two models as one for a ranking of two."""
+    if isinstance(planned, RankingPlan):
+        return planned
+    if not isinstance(planned, Size):
+        raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
+    designs = [
+        RankingDesign(**one._asdict(), a=planned.a, b=planned.b, pair_power=one.power)
+        for one in sorted(planned.designs)
+    ]
+    return RankingPlan(
+        aim=planned.aim, pairs=(planned,), designs=tuple(designs), notices=planned.notices
+    )
 
 
-def _whole_power(plans: tuple[Size, ...]) -> float:
-    """Chance asked for all pairs together, of which each has its share."""
-    return round(1 - (1 - plans[0].aim.power) * len(plans), 12)
+def _row(one: RankingDesign, *, ranking: bool) -> Facts:
+    row: Facts = one._asdict()
+    return {name: each for name, each in row.items() if ranking or name not in OF_PAIR}
+
+
+def _notices(plan: RankingPlan, wanted: NextItems | NextForRanking | None) -> list[str]:
+    """Every notice once."""
+    return list(dict.fromkeys([*plan.notices, *(() if wanted is None else wanted.notices)]))
 
 
 def _metric(name: str) -> Facts:
@@ -115,48 +107,21 @@ def _metric(name: str) -> Facts:
     return {field: getattr(one, field) for field in fields}
 
 
-def _settings(plans: tuple[Size, ...], power: float) -> Facts:
-    """What was asked; perhaps only the pairs that decide were simulated."""
-    aim = plans[0].aim
-    names = ("level", "difference", "price_item", "price_vote", "seed", "task")
-    told = {name: getattr(aim, name) for name in names}
-    told["simulations"] = max(one.aim.simulations for one in plans)
-    return {"power": power, "pair_power": aim.power, "votes": aim.votes, **told}
+def _settings(plan: RankingPlan) -> Facts:
+    """What was asked."""
+    names = (
+        "power", "votes", "level", "difference", "price_item", "price_vote", "seed", "task",
+        "simulations",
+    )  # fmt: skip
+    return {name: getattr(plan.aim, name) for name in names}
 
 
-def _designs(plans: tuple[Size, ...], able: list[Size]) -> list[Facts]:
-    """Of each number of votes the largest plan, with the pair that needs it."""
-    found: list[Facts] = []
-    for votes in shared_votes(able):
-        own = [(one, design_for(one, votes)) for one in able]
-        hard, design = max(own, key=lambda pair: pair[1].items)
-        row: Facts = design._asdict()
-        if len(plans) > 1:
-            row = {
-                "votes_per_item": votes, "items": design.items,
-                "items_error": design.items_error, "votes": design.votes,
-                "cost": design.cost, "a": hard.a, "b": hard.b,
-                "power": least_chance(able, design.items, votes), "pair_power": design.power,
-                "simulated": design.simulated, "monte_carlo_error": design.monte_carlo_error,
-            }  # fmt: skip
-        found.append(row)
-    return found
-
-
-def _best(designs: list[Facts], first: Size) -> Facts | None:
-    """The cheapest design, or without prices the one nearest to the pilot's votes."""
-    if not designs:
-        return None
-    if not math.isnan(designs[0]["cost"]):
-        return min(designs, key=lambda one: float(one["cost"]))
-    return min(designs, key=lambda one: abs(one["votes_per_item"] - first.pilot_votes))
-
-
-def _hardest(plans: tuple[Size, ...], able: list[Size], best: Facts | None) -> Size:
-    """The pair that decides; without a plan, one that cannot be told apart."""
+def _hardest(plan: RankingPlan) -> Size:
+    """The pair that is hardest to tell apart; without a plan, one that cannot be."""
+    best = plan.recommended
     if best is None:
-        return min(plans, key=lambda one: one.difference)
-    return max(able, key=lambda one: design_for(one, best["votes_per_item"]).items)
+        return min(plan.pairs, key=lambda one: one.difference)
+    return next(one for one in plan.pairs if (one.a, one.b) == (best.a, best.b))
 
 
 def _intervals(one: Size, best: Facts | None) -> list[Facts]:
@@ -211,20 +176,22 @@ def _components(one: Size, best: Facts | None) -> list[Facts]:
 
 
 def _pair(one: Size, best: Facts | None) -> Facts:
-    """What one pair needs."""
+    """What one pair needs alone, and its chance in the planned study."""
     row: Facts = {
         "a": one.a, "b": one.b, "difference": one.difference, "low": one.low,
         "high": one.high, "resolved": one.resolved, "state": stuck(one) or "planned",
         "votes_per_item": None, "items": None, "items_error": None, "power_in_pilot": None,
+        "power_in_study": None,
         "items_deviation": one.spread.items, "votes_deviation": one.spread.votes,
         "annotators_error": one.spread.panel,
     }  # fmt: skip
     if best is not None and one.designs:
-        design = design_for(one, best["votes_per_item"])
+        votes = best["votes_per_item"]
+        design = next(each for each in one.designs if each.votes_per_item == votes)
         row |= {
-            "votes_per_item": design.votes_per_item, "items": design.items,
-            "items_error": design.items_error,
+            "votes_per_item": votes, "items": design.items, "items_error": design.items_error,
             "power_in_pilot": one.power_with(one.spread.pilot),
+            "power_in_study": one.power(best["items"], votes),
         }  # fmt: skip
     return row
 
@@ -235,5 +202,6 @@ def _next(wanted: NextItems | NextForRanking) -> Facts:
     return {
         "goal": "ranking" if ranking else "pair",
         "finding": wanted.finding,
+        "imagined": wanted.imagined,
         "rows": wanted.rows(),
     }

@@ -18,8 +18,9 @@ from equipoise.resampling import resample
 from equipoise.run.agreement import agreement_facts
 from equipoise.run.record import plain
 from equipoise.run.stability_analyses import ANALYSES
-from equipoise.run.stability_case import Case, Facts, Progress, StabilityHow
+from equipoise.run.stability_case import Case, Facts, Progress, StabilityHow, reason
 from equipoise.run.stability_lead import lead_facts
+from equipoise.run.twins import twin_facts, twin_notices
 
 __all__ = ["ANALYSES", "StabilityHow", "stability_facts", "tried"]
 PARTS = 100  # steps of progress per analysis
@@ -73,7 +74,7 @@ def tried(name: str, case: Case) -> tuple[Facts, list[InputError]]:
     try:
         return ANALYSES[name](case), []
     except InputError as error:
-        return {"left_out": f"{error}."}, [error]
+        return {"left_out": reason(name, error)}, [error]
 
 
 def _within(progress: Progress | None, number: int, every: int) -> Progress:
@@ -97,18 +98,27 @@ def _pairs(annotations: Annotations) -> Facts:
 
 
 def about_data(done: Evaluation, annotations: Annotations) -> Facts:
-    """How much was looked at."""
+    """How much was looked at: what was scored, and how many items were left out."""
+    scored = np.unique(np.concatenate([one.place for one in done.questions]))
+    votes = [one.votes for one in done.questions if one.votes]
+    people = {int(code) for one in votes for code in np.unique(one.annotator)} - {-1}
+    named = annotations.annotators is not None
+    group = annotations.group
     return {
         "kind": annotations.kind,
-        "items": len(annotations.items),
-        "votes": sum(int(one.votes.sizes.sum()) for one in done.questions if one.votes),
-        "annotators": len(annotations.annotators or ()),
+        "items": len(scored),
+        "items_left_out": len(annotations.items) - len(scored),
+        "votes": sum(int(one.sizes.sum()) for one in votes),
+        "annotators": len(people) if named else 0,
+        "groups": 0 if group is None else len(np.unique(group)),
+        "groups_scored": 0 if group is None else len(np.unique(group[scored])),
         "classes": annotations.classes,
     }
 
 
 def _about(done: Evaluation, annotations: Annotations, how: StabilityHow) -> Facts:
-    named = ("name", "title", "soft_title", "better", "bounds", "definition")
+    named = ("name", "title", "soft_title", "better", "bounds", "definition", "labels")
+    twins = twin_facts(done)
     return {
         "schema": 1,
         "equipoise": version("equipoise"),
@@ -121,5 +131,6 @@ def _about(done: Evaluation, annotations: Annotations, how: StabilityHow) -> Fac
         },
         "data": about_data(done, annotations),
         "values": [one._asdict() for one in done.table()],
-        "notices": done.notices,
+        "twins": twins,
+        "notices": (*done.notices, *twin_notices(twins)),
     }  # fmt: skip

@@ -7,16 +7,15 @@ critical differences take all of them.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, Ints
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.questions import Question
 from equipoise.predictions import Predictions
-from equipoise.run.stability_case import Case, Facts
+from equipoise.run.stability_case import Case, Facts, reason
 
 if TYPE_CHECKING:
     from equipoise.stability.ranking import RankStability
 
-UNITS = ("items", "votes", "changed votes")
 MAJORITY = 0.5  # to be exceeded: a tie is negative
 
 
@@ -61,7 +60,7 @@ def _vote_cutoffs(case: Case) -> Facts:
     from equipoise.stability.vote_cutoffs import vote_cutoffs
 
     found = vote_cutoffs(case.predictions, case.annotations, **case.single)
-    names = ("task", "metric", "labels", "models", "cutoffs", "items", "coverage")
+    names = ("task", "metric", "labels", "models", "cutoffs", "items", "coverage", "known")
     return _facts(found, (*names, "values", "low", "high", "ranks", "spearman"))
 
 
@@ -71,7 +70,7 @@ def _panel_size(case: Case) -> Facts:
     found = panel_size(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "labels", "models", "unit", "sizes", "coverage", "mean")
     more = ("half_width", "spearman", "spearman_low", "limit", "limit_low", "limit_high")
-    return _facts(found, (*names, *more, "slope", "separate"))
+    return _facts(found, (*names, *more, "slope", "separate", "separate_low", "separate_high"))
 
 
 def _experts(case: Case) -> Facts:
@@ -80,13 +79,13 @@ def _experts(case: Case) -> Facts:
     found = experts(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "better", "labels", "models", "experts", "items", "values")
     ends = ("low", "high", "model_values", "gap", "gap_low", "gap_high")
-    more = ("sizes", "crowd", "crowd_low", "crowd_high", "every_group", "caveat")
+    more = ("sizes", "crowd", "crowd_low", "crowd_high", "held_out", "every_group", "caveat")
     return _facts(found, (*names, *ends, *more))
 
 
 def _flips(case: Case) -> Facts:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    from equipoise.stability.flips import flips
+    from equipoise.stability.flips import UNITS, flips
 
     every, notices = [], []
     for number, unit in enumerate(UNITS, 1):
@@ -100,11 +99,11 @@ def _flips(case: Case) -> Facts:
         except InputError as error:
             if unit == "items":
                 raise
-            notices.append(f"No search by {unit}: {error}.")
+            notices.append(f"No search by {unit}: {reason('flips', error)}")
         case.tell(number, len(UNITS))
     return {
         "finding": every[0].finding,
-        "findings": [one.finding for one in every],
+        "findings": list(dict.fromkeys(one.finding for one in every)),
         "rows": [row for one in every for row in one.rows()],
         "members": [
             {"unit": one.unit, **row} for one in every for row in one.member_rows()
@@ -173,16 +172,23 @@ def _subgroups(case: Case) -> Facts:
 
 def _threshold_sweep(case: Case) -> Facts:
     """How large a share of yes makes an item positive, around the majority."""
-    from equipoise.stability._sweep_words import over_tasks
+    from equipoise.stability.sweep_words import over_tasks
 
-    every = case.evaluation.questions
-    if any(len(one.classes) > 1 for one in every):
+    asked = case.evaluation.questions
+    if any(len(one.classes) > 1 for one in asked):
         raise InputError(
             "threshold sweep", f"votes of kind {case.annotations.kind}", "yes or no",
             "ask about one class: --positive CLASS, in Python Annotations.against",
         )  # fmt: skip
-    found = []
-    for question, scores in zip(every, case.evaluation.scores, strict=True):
+    pairs = list(zip(asked, case.evaluation.scores, strict=True))
+    kept = [pair for pair in pairs if not _one_group(case, pair[0])]
+    if not kept:
+        raise InputError(
+            "threshold sweep", "a single group of scored items in every task",
+            "at least two groups, which are redrawn as wholes", "add items of other groups",
+        )  # fmt: skip
+    every, found = [one for one, _ in kept], []
+    for question, scores in kept:
         found.append(_swept(case, question, scores))
         case.tell(len(found), len(every))
     lead = over_tasks({o.task: f.pop("moves") for o, f in zip(every, found, strict=True)},
@@ -192,9 +198,14 @@ def _threshold_sweep(case: Case) -> Facts:
         "finding": lead,
         "findings": [lead, *each],
         "rows": [row for one in found for row in one["rows"]],
-        "notices": tuple(dict.fromkeys(note for one in found for note in one["notices"])),
+        "notices": (
+            *(f"{one.task}: left out of the other majorities, because all of its scored items "
+              "are of one group." for one in asked if _one_group(case, one)),
+            *dict.fromkeys(note for one in found for note in one["notices"]),
+        ),
         "agreement": [row for one in found for row in one["agreement"]],
         "centre": MAJORITY, "strict": True, "tasks": [one.task for one in every],
+        "groups": max(one["groups"] for one in found),
     }  # fmt: skip
 
 
@@ -205,7 +216,7 @@ def _swept(case: Case, question: Question, scores: Mapping[str, Any]) -> Facts:
     how, items, where = case.how, question.items, {"task": question.task}
     grid = Grid(
         metrics=[one.name for one in case.evaluation.metrics], replicates=how.replicates,
-        seed=how.seed, level=how.level, strict=True,
+        seed=how.seed, level=how.level, strict=True, group=_groups(case, question),
     )  # fmt: skip
     models = [Predictions(name, items, values) for name, values in scores.items()]
     found = threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
@@ -220,7 +231,20 @@ def _swept(case: Case, question: Question, scores: Mapping[str, Any]) -> Facts:
             where | {"threshold": t, "metric": metric, "spearman": value}
             for (t, metric), value in found.agreement.items()
         ],
+        "groups": found.groups,
     }
+
+
+def _groups(case: Case, question: Question) -> Ints | None:
+    """Groups of the items that were scored, by the numbers that the plan of items draws."""
+    every = case.annotations.group
+    return None if every is None else every[question.place]
+
+
+def _one_group(case: Case, question: Question) -> bool:
+    """Whether all items of a task are of one group, which leaves nothing to redraw."""
+    group = _groups(case, question)
+    return group is not None and len(set(group.tolist())) == 1
 
 
 def _certainty(case: Case) -> Facts:

@@ -21,6 +21,25 @@ NAMES = (
     "certainty",
 )  # fmt: skip
 
+OWN = {"ranking": ("rank_stability",)}  # names of analyses in their refusals
+
+
+def reason(name: str, error: InputError) -> str:
+    """Why an analysis was left out, for a reader who sees its title beside.
+
+    Examples
+    --------
+    >>> reason("experts", InputError("experts", "anonymous votes", "names", "give ids"))
+    'Anonymous votes; it takes names. Give ids.'
+    """
+    own = error.where.replace(" ", "_").startswith((name, *OWN.get(name, ())))
+    got = error.got if own else f"{error.where}: {error.got}"
+    return f"{_capital(got)}; it takes {error.expected}. {_capital(error.do)}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StabilityHow:

@@ -8,7 +8,6 @@ redraw items; the change against all items is paired, replicate by replicate. Sh
 uncertain items are also told at other reliabilities.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from equipoise.aggregate import dirichlet
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.evaluation import MACRO
-from equipoise.ranks import average_ranks, goodness, spearman
 from equipoise.run.ambiguity import SURE
-from equipoise.run.clear_cases import Cuts, Told
+from equipoise.run.clear_cases import Told
 from equipoise.run.sorted_certainty import sorted_points
 from equipoise.run.stability_case import Case, Facts
-from equipoise.stability._asked import asked
-from equipoise.stability._subject import Study, mean_over_tasks, study
+from equipoise.stability.asked import asked
+from equipoise.stability.cuts import cut
+from equipoise.stability.subject import Study, study
 
 RELIABILITIES = (1.0, 3.0, 10.0)
 MANY = 200_000  # items times classes of all tasks, beyond which only the first is looked at
@@ -37,9 +36,9 @@ def certainty_facts(case: Case) -> Facts:
     sure = [certainties(case.annotations, one.question, 1.0) for one in found.subjects]
     pooled = np.concatenate(sure)
     steps = cutoffs(pooled)
-    cuts = _cuts(found, sure, steps)
-    kept = np.array([(pooled >= c).sum() for c in steps])
-    told = Told(found, cuts, steps, kept, float((pooled < SURE).mean()))
+    kept = [one >= np.array(steps)[:, None] for one in sure]
+    items = np.sum([one.sum(axis=1) for one in kept], axis=0)
+    told = Told(found, cut(found, kept), steps, items, float((pooled < SURE).mean()))
     return {
         "finding": told.finding(),
         "rows": told.rows(),
@@ -75,34 +74,6 @@ def cutoffs(certainty: Floats) -> tuple[float, ...]:
         some = np.sort(certainty)[(shares * len(certainty)).astype(np.intp)]
         levels = np.unique(np.append(some, levels[levels >= SURE][:1]))
     return tuple(float(one) for one in levels)
-
-
-@np.errstate(invalid="ignore")  # of two infinite values: undefined
-def _cuts(found: Study, sure: Sequence[Floats], steps: Sequence[float]) -> Cuts:
-    """Score every model on what each cut-off leaves."""
-    values, replicates, whole = [], [], []
-    for t, (subject, certainty) in enumerate(zip(found.subjects, sure, strict=True)):
-        shares = list(subject.question.shares)
-        counts = subject.item_counts(found.plan)
-        own, drawn = [], []
-        for c, least in enumerate(steps):
-            keep = (certainty >= least).astype(np.uint8)[:, None]
-            own.append(subject.scored(shares, keep)[:, 0])
-            drawn.append(subject.scored(shares, counts * keep))
-            found.asked.tell(t * len(steps) + c + 1, len(sure) * len(steps))
-        values.append(np.stack(own))
-        replicates.append(np.stack(drawn))
-        whole.append(drawn[0])
-    middle, every = mean_over_tasks(values), mean_over_tasks(replicates)
-    ends = found.ends(middle, every)
-    change = middle - middle[0]
-    edges = found.ends(change, every - mean_over_tasks(whole), difference=True)
-    good = goodness(middle, found.metric.better).T
-    first = np.broadcast_to(good[:, :1], good.shape)
-    return Cuts(
-        middle, ends[0], ends[1], change, edges[0], edges[1], average_ranks(good).T,
-        np.asarray(spearman(good, first)), every,
-    )  # fmt: skip
 
 
 def _sorted(annotations: Annotations, found: Study) -> Facts:

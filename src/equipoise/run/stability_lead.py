@@ -2,34 +2,32 @@
 
 The question is the last task that has a value (the average, where there are several), the first
 metric and the labels asked for. Models that share the best value lead together. Intervals,
-ranks and chances come from the widest redraw that the annotations allow: items and annotators,
-else items and votes, else items.
+ranks and chances speak for other items and other annotators where these have names, the noise
+of votes counted once (`equipoise.stability.joined`); votes that are anonymous are drawn with
+their items.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
-from equipoise.evaluation import Evaluation, Row, Settings, evaluate
+from equipoise.arrays import Floats
+from equipoise.evaluation import Evaluation, Row, Settings
 from equipoise.ranks import goodness
-from equipoise.resampling import resample
 from equipoise.run.stability_case import Case, Facts
-
-WIDEST = ("items x panel", "items x votes")
 
 
 def lead_facts(case: Case) -> Facts:
     """The leaderboard in front, its leaders, and their lead over the next.
 
     Has ``leaders`` and ``others`` from the best to the worst, ``rows`` with a row per model,
-    ``lead`` (the first leader minus the first other, or None) and ``separated`` (others whose
-    difference to the first leader has an interval without zero).
+    ``lead`` (the first leader minus the first other, or None), ``separated`` (others whose
+    difference to the first leader has an interval without zero) and ``spread`` (how the noise
+    of votes counts in the intervals; empty where items alone are drawn).
     """
-    done, labels, metric = widest(case), case.how.labels, case.evaluation.metrics[0].name
+    done, labels, metric = spoken_for(case), case.how.labels, case.evaluation.metrics[0].name
     rows = [one for one in done.table() if one.labels == labels]
     tasks = [one.task for one in rows if not math.isnan(one.value)]
     task = done.tasks[-1] if not tasks or done.tasks[-1] in tasks else tasks[-1]
@@ -48,6 +46,7 @@ def lead_facts(case: Case) -> Facts:
     gap = gaps.get(others[0]) if leaders and others else None
     return {
         "task": task, "metric": metric, "labels": labels, "kind": done.plan.kind,
+        "spread": _spread(done),
         "leaders": leaders, "others": others,
         "lead": None if gap is None else gap._asdict(),
         "separated": [name for name in others if name in gaps and _apart(gaps[name])],
@@ -55,22 +54,26 @@ def lead_facts(case: Case) -> Facts:
     }  # fmt: skip
 
 
-def widest(case: Case) -> Evaluation:
-    """The first metric under the widest redraw that the annotations allow."""
+def spoken_for(case: Case) -> Evaluation:
+    """The first metric under redrawn items, and annotators where they have names."""
+    from equipoise.stability.joined import items_and_annotators
+    from equipoise.stability.redrawing import Redraw
+
     how = case.how
-    for kind in WIDEST:
-        try:
-            plan = resample(case.annotations, kind, replicates=how.replicates, seed=how.seed)
-            return evaluate(
-                case.predictions, case.annotations, metrics=how.metrics[:1], resampling=plan,
-                settings=Settings(level=how.level, on_missing=how.on_missing),
-            )  # fmt: skip
-        except InputError:
-            continue
-    return replace(
-        case.evaluation, metrics=case.evaluation.metrics[:1],
-        values=case.evaluation.values[:, :1], replicates=case.evaluation.replicates[:, :1],
-    )  # fmt: skip
+    settings = Settings(level=how.level, on_missing=how.on_missing)
+    told = Redraw(replicates=how.replicates, seed=how.seed, settings=settings)
+    return items_and_annotators(case.predictions, case.annotations, how.metrics[:1], told)
+
+
+def _spread(done: Evaluation) -> str:
+    """How the noise of votes counts where items and annotators are drawn together."""
+    from equipoise.stability.rank_words import JOINT, WIDE
+
+    if done.plan.kind not in JOINT:
+        return ""
+    return (
+        "erring on the wide side" if WIDE in done.notices else "the noise of votes counted once"
+    )
 
 
 def _order(rows: Sequence[Row], better: str) -> tuple[list[str], list[str]]:

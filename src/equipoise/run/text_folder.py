@@ -6,16 +6,15 @@ earlier writing left and this one does not have is taken away.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 
 from equipoise.arrays import InputError
 from equipoise.run.folder import HEADER, write_text
 
-MARK = "stability.json"
 PLACES = ("tables", "figures")
 
 
@@ -39,18 +38,37 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
             "name another folder, or allow overwriting (--overwrite)",
         )  # fmt: skip
     ground = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-    if not ground.is_dir() or not os.access(ground, os.W_OK):
-        why = "read-only" if ground.is_dir() else "a file"
-        raise InputError(
-            f"{folder}", f"cannot be written ({ground} is {why})", "a folder to write into",
-            "name another folder",
-        )  # fmt: skip
+    if not ground.is_dir() or not _writable(ground):
+        why = "cannot be written to" if ground.is_dir() else "is a file"
+        raise _unwritable(folder, f"{ground} {why}")
 
 
-def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str = MARK) -> Path:
-    """Write texts by their paths inside the folder, the mark last."""
-    if folder.exists():
-        return _refill(folder, texts, mark)
+def _writable(folder: Path) -> bool:
+    """Whether a folder can be made in a folder; only trying tells, also for the superuser."""
+    try:
+        Path(mkdtemp(dir=folder)).rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _unwritable(folder: Path, why: str) -> InputError:
+    return InputError(
+        f"{folder}", f"cannot be written ({why})", "a folder to write into",
+        "name another folder",
+    )  # fmt: skip
+
+
+def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str | None = None) -> Path:
+    """Write texts by their paths inside the folder, the mark last if there is one."""
+    try:
+        return _refill(folder, texts, mark) if folder.exists() else _new(folder, texts, mark)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or type(error).__name__) from error
+
+
+def _new(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
+    """Fill a folder beside its place, then put it there."""
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     scratch = folder.absolute().with_name(f".{folder.name}.part")
     shutil.rmtree(scratch, ignore_errors=True)
@@ -63,18 +81,19 @@ def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str = MARK) ->
     return folder
 
 
-def _refill(folder: Path, texts: Mapping[str, str], mark: str) -> Path:
+def _refill(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
     """Write into a folder that exists."""
-    stale = [name for name in _earlier(folder, mark) if name not in texts]
-    (folder / mark).unlink(missing_ok=True)
-    for name in stale:
-        with suppress(OSError):
-            (folder / name).unlink()
+    if mark is not None:
+        stale = [name for name in _earlier(folder, mark) if name not in texts]
+        (folder / mark).unlink(missing_ok=True)
+        for name in stale:
+            with suppress(OSError):
+                (folder / name).unlink()
     _fill(folder, texts, mark)
     return folder
 
 
-def _fill(folder: Path, texts: Mapping[str, str], mark: str) -> None:
+def _fill(folder: Path, texts: Mapping[str, str], mark: str | None) -> None:
     for name in sorted(texts, key=lambda one: one == mark):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

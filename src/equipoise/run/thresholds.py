@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, PerItem
+from equipoise.arrays import InputError, Ints, PerItem
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.predictions import Predictions
 from equipoise.run.record import plain
@@ -29,12 +29,23 @@ NONE = "The experts' labels set no threshold that could be moved."
 
 
 class Chances(NamedTuple):
-    """The probability of every item, in words where it comes from, and the model of votes."""
+    """The probability of every item.
+
+    Attributes
+    ----------
+    items, values
+        Names and probabilities.
+    words, model
+        Where the probabilities come from, and the model of votes.
+    group
+        Which group (patient, night) each item belongs to, where that is known.
+    """
 
     items: tuple[str, ...]
     values: PerItem
     words: str
     model: str = ""
+    group: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +73,12 @@ class ThresholdHow:
     on_missing: str = "error"
     progress: Callable[[int, int], None] | None = None
 
-    @property
-    def grid(self) -> Grid:
-        """The same for a sweep."""
+    def grid(self, group: Ints | None) -> Grid:
+        """The same for a sweep of items that belong to these groups."""
         how = self.rule
         return Grid(
             self.reach, self.steps, self.metrics, how.replicates, how.seed, how.level,
-            self.progress, on_missing=self.on_missing,
+            self.progress, on_missing=self.on_missing, group=group,
         )  # fmt: skip
 
 
@@ -106,7 +116,7 @@ def threshold_facts(
     (0.628, 0.375)
     """
     told = how or ThresholdHow()
-    grid = told.grid
+    grid = told.grid(chances.group)
     found = expert_threshold(sample, votes, told.rule)
     facts: Facts = {
         "schema": 1,
@@ -119,9 +129,10 @@ def threshold_facts(
             "sampled": len(sample.items),
             "labelled": int(found.bin_items.sum()),
             "bins": len(sample.bin_mean),
-            "experts": len(votes.annotators or ()),
+            "experts": found.experts,
             "votes": len(votes),
         },
+        "sample": {"bins": len(sample.bin_mean), "seed": sample.seed},
         "threshold": _threshold(found),
         "prevalence": _prevalence(found, chances, grid),
         "models": list(dict.fromkeys(one.model for one in predictions)),
@@ -153,7 +164,8 @@ def _threshold(found: Threshold) -> Facts:
     low, high = found.interval
     return {
         "finding": found.finding, "value": found.value, "low": low, "high": high,
-        "stays": found.stays, "rows": found.rows(), "chosen": found.chosen(),
+        "stays": found.stays, "bin": found.bin_number, "intervals": found.intervals(),
+        "rows": found.rows(), "chosen": found.chosen(),
         "fit": [{"probability": x, "share": y}
                 for x, y in zip(found.fit_at, found.fit_share, strict=True)],
     }  # fmt: skip
@@ -214,4 +226,5 @@ def _sweep(
     return {
         "finding": moved.finding, "rows": moved.rows(), "notices": moved.notices,
         "agreement": agreement, "centre": moved.centre, "strict": moved.strict,
+        "groups": moved.groups,
     }  # fmt: skip

@@ -5,10 +5,9 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints
 from equipoise.metrics import Metric
-from equipoise.stability._counted import counted
 from equipoise.stability._groups_of_experts import DRAWN, drawn_sizes
-from equipoise.stability._subject import Study
-from equipoise.stability._words import joined
+from equipoise.stability.subject import Study
+from equipoise.stability.words import counted, joined
 
 MOST = 100  # experts scored against the others
 MOST_PAIRED = 16  # experts compared pair by pair
@@ -16,11 +15,7 @@ MOST_PAIRED = 16  # experts compared pair by pair
 
 def compared(found: Study, annotations: Annotations) -> tuple[Ints, Ints, list[str]]:
     """The experts with votes, those compared in pairs, and what the user should know."""
-    load = np.zeros(len(annotations.annotators or ()), dtype=np.int64)
-    for one in found.subjects:
-        assert one.question.votes is not None
-        who = one.question.votes.annotator
-        load += np.bincount(who[who >= 0], minlength=len(load))
+    load = found.votes_given(len(annotations.annotators or ()))
     active = np.flatnonzero(load)
     if len(active) < 3:
         raise InputError(

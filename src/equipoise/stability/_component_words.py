@@ -4,24 +4,22 @@ A source counts as moving the result less than the largest when its interval lie
 that of the largest; the others are named without an order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan, sqrt
 from typing import NamedTuple
 
-from equipoise.stability._words import capital, joined
+from equipoise.evaluation.questions import Question
+from equipoise.stability.words import capital, counted, joined
 
-SHARES = (
-    "Shares are of the total and need not add to one: redrawn items bring their votes along, "
-    "and drawing items and annotators together counts their interaction more than once."
-)
 CHOICE = (
-    "Aggregation models are a choice, not a sample: their variance says how far the choice "
-    "moves the result, not what another choice would do."
+    "Model choice stands beside the total, not in it: aggregation models are a choice, not a "
+    "sample, and their variance says how far the choice moves the result."
 )
 TASKS = (
     "With several tasks the result is the average over them. Each redraw takes the same items "
     "and the same annotators in all tasks, so what tasks share does not average out; votes are "
-    "redrawn in every task by themselves."
+    "redrawn in every task by themselves, so noise that the votes of a person share across "
+    "tasks counts as of items and annotators."
 )
 
 
@@ -29,7 +27,7 @@ class Component(NamedTuple):
     """One part of the variance of one result.
 
     `result` is a model, or ``a - b`` for the two best; `freedom` the degrees of freedom of the
-    interval; `share` the part of the total, nan without one.
+    interval, nan for a difference of variances; `share` the part of the total, nan without one.
     """
 
     task: str
@@ -43,15 +41,44 @@ class Component(NamedTuple):
     freedom: float
 
 
-def component_notes(total: str, *, several: bool) -> list[str]:
-    """What the total, the interaction and the average over tasks are."""
-    said = [SHARES]
+def component_notes(total: str, sources: list[str], below: Mapping[str, int]) -> list[str]:
+    """What the parts and the total are, and which parts came out below zero.
+
+    Examples
+    --------
+    >>> component_notes("", ["items"], {"items": 0})[0]
+    'Votes cannot be told apart: what they cause is in items, and there is no total.'
+    """
+    known = joined([one for one in sources if one != "votes"])
     if total:
+        said = [
+            f"{capital(total)} add up to the total: how much a fresh study of the same size "
+            f"would vary. Drawing anew {known} each brings the noise of votes along; it is "
+            "taken off there and counted once, as votes."
+        ]
+    elif "votes" in sources:
+        said = ["Items cannot be drawn anew, so there is no total."]
+    else:
+        said = [
+            f"Votes cannot be told apart: what they cause is in {known}, and there is no total."
+        ]
+    lost = joined([f"{one} in {number:,}" for one, number in below.items() if number])
+    if lost:
         said.append(
-            f"The total is the variance when {total} are drawn anew together; the interaction "
-            "is what it has beyond the two drawn anew alone, and can be below zero."
+            "A source that moves a result no more than votes alone do comes out below 0 and "
+            f"is shown as 0 (results: {lost})."
         )
-    return [*said, CHOICE, *([TASKS] if several else [])]
+    return [*said, CHOICE]
+
+
+def task_notes(questions: Sequence[Question]) -> list[str]:
+    """What single votes leave open, and what the average over tasks is."""
+    single = sum(one.single for one in questions)
+    said = [
+        f"{counted(single, 'item')} with a single vote: what that vote causes cannot be told "
+        "from what the item causes."
+    ]
+    return [*(said if single else []), *([TASKS] if len(questions) > 1 else [])]
 
 
 def components_said(parts: Sequence[Component], what: str) -> str:
@@ -87,11 +114,11 @@ def components_said(parts: Sequence[Component], what: str) -> str:
             f"{capital(most.source)} {verb} {what} more than {below}: a {_long(most)}{rest}; "
             f"the intervals do not place {unplaced}."
         )
-    sizes = [f"{size:.2g}" for size in sorted(one.deviation for one in level)]
-    ends = f"standard deviations of {sizes[0]} to {sizes[-1]}"
-    if sizes[0] == sizes[-1]:
-        ends = f"standard deviations of {sizes[0]}"
-    return f"{names} move {what} about equally, as far as their intervals tell: {ends}."
+    sizes = joined([_short(one) for one in level])
+    return (
+        f"Which of {joined([one.source for one in level])} moves {what} most is open, their "
+        f"intervals overlap: standard deviations of {sizes}."
+    )
 
 
 def _short(one: Component) -> str:

@@ -87,8 +87,10 @@ class Contest:
         if not self.exact:
             return None
         for field, values in zip(self.fields, self.singles, strict=True):
-            shift = (values - field.full[:, None])[self.leaders]
-            if (np.ptp(shift, axis=0) > AHEAD * len(self.fields)).any():
+            with np.errstate(invalid="ignore"):  # of two infinite values: not apart
+                shift = (values - field.full[:, None])[self.leaders]
+                apart = np.ptp(shift, axis=0) > AHEAD * len(self.fields)
+            if apart.any():
                 return True
         return False
 
@@ -130,7 +132,8 @@ class Contest:
 
 def led(values: Floats) -> Floats:
     """How far the best of all but the last row is ahead of the last; inf where undefined."""
-    gap = values[:-1].max(axis=0) - values[-1]
+    with np.errstate(invalid="ignore"):  # of two infinite values: undefined
+        gap = values[:-1].max(axis=0) - values[-1]
     return np.where(np.isnan(gap), np.inf, gap)
 
 
@@ -150,5 +153,7 @@ def _shared_out(one: Floats, other: Floats) -> Floats:
     out = np.full_like(one, np.inf)
     for moved in range(one.shape[1]):
         width = one.shape[1] - moved
-        out[:, moved:] = np.minimum(out[:, moved:], one[:, :width] + other[:, moved, None])
+        with np.errstate(invalid="ignore"):  # an infinite lead and an unknown bound: unknown
+            both = one[:, :width] + other[:, moved, None]
+        out[:, moved:] = np.minimum(out[:, moved:], np.where(np.isnan(both), -np.inf, both))
     return out

@@ -10,8 +10,8 @@ from statistics import NormalDist
 import numpy as np
 
 from equipoise.arrays import Floats, Ints
-from equipoise.stability._subject import Study
 from equipoise.stability._subsets import Paths
+from equipoise.stability.subject import Study
 
 LEAST_ROOM = 0.05  # share of a fresh panel's variance below which subsets say too little
 

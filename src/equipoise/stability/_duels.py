@@ -20,7 +20,7 @@ from equipoise.metrics import Prepared
 from equipoise.ranks import goodness
 from equipoise.stability._groups_of_experts import Groups
 from equipoise.stability._merged import Merged, apart, can_merge, merged
-from equipoise.stability._subject import Study, Subject, mean_over_tasks
+from equipoise.stability.subject import Study, Subject, mean_over_tasks
 
 SOME = 16  # groups that one worker scores at a time
 

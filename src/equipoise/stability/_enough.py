@@ -1,11 +1,12 @@
 """Enough: how many annotators it takes, by separate panels or by width, in number and words."""
 
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.arrays import Floats, Ints
-from equipoise.stability._counted import counted
+from equipoise.stability.words import counted
 
 CLOSE = 0.95  # rank correlation from which on separate panels count as giving one order
 NARROW = 0.02  # half-width that is taken as enough where there is no order
@@ -55,20 +56,69 @@ def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     )
 
 
+class Range(NamedTuple):
+    """How many annotators may be enough: from, and to; no end where none can be told."""
+
+    low: int
+    high: int | None
+
+
+def order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | None:
+    """How many annotators separate panels need, by the interval of their correlation.
+
+    Parameters
+    ----------
+    size, ends
+        A size of panels, and the interval of their mean correlation.
+
+    Examples
+    --------
+    >>> order_range(4, (0.5, 0.9), 0.95), order_range(4, (-0.1, 0.9), 0.95)
+    (Range(low=9, high=76), Range(low=9, high=None))
+    """
+    least = prophecy(size, ends[1], wanted)
+    return None if least is None else Range(max(2, least), prophecy(size, ends[0], wanted))
+
+
+def width_range(number: float, degrees: float, level: float) -> Range | None:
+    """How many annotators a half-width needs, as their variance is known from so few.
+
+    Examples
+    --------
+    >>> width_range(20, 7, 0.95), width_range(20, float("inf"), 0.95)
+    (Range(low=9, high=83), None)
+    """
+    from scipy.special import chdtri
+
+    if np.isinf(degrees):
+        return None
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    low, high = (number * degrees / float(chdtri(degrees, tail)) for tail in tails)
+    return Range(max(2, ceil(round(low, 9))), max(2, ceil(round(high, 9))))
+
+
 def people(number: int, unit: str) -> str:
     """A number of annotators, or of votes per item."""
     return counted(number, ONE[unit])
 
 
-def width_words(number: int | None, most: int, unit: str) -> str:
+def width_words(number: int | None, most: int, unit: str, doubt: Range | None = None) -> str:
     """How many are enough for one model, in words; `most` is the size of the panel."""
     if number is None:
         return "How many are enough cannot be told."
-    return f"For a half-width of {NARROW:g}, {_about(number, most, unit)}."
+    return f"For a half-width of {NARROW:g}, {_about(number, most, unit, doubt)}."
 
 
-def order_words(sizes: Ints, separate: Floats, models: int, unit: str) -> str:
+def order_words(
+    sizes: Ints, separate: Floats, models: int, unit: str,
+    ends: tuple[float, float] = (np.nan, np.nan),
+) -> str:  # fmt: skip
     """How many are enough for the order of the models, in words.
+
+    Parameters
+    ----------
+    ends
+        Interval of the last correlation that is known.
 
     Examples
     --------
@@ -92,7 +142,8 @@ def order_words(sizes: Ints, separate: Floats, models: int, unit: str) -> str:
         return f"{seen}: how many are enough cannot be told."
     if enough == sizes[last]:
         return f"{seen}; so many are enough, if that is to be at least {CLOSE:g}."
-    about = _about(enough, int(sizes[last]), unit)
+    doubt = order_range(int(sizes[last]), ends, CLOSE)
+    about = _about(enough, int(sizes[last]), unit, doubt)
     return f"{seen}; if that is to be at least {CLOSE:g}, {about}."
 
 
@@ -101,10 +152,16 @@ def _rounded(correlation: float) -> str:
     return f"{np.floor(round(correlation * 100, 6)) / 100:.2f}"
 
 
-def _about(number: int, most: int, unit: str) -> str:
-    """A number that may be an extrapolation, and that it is enough."""
-    if number > max(FAR, most):
-        return f"more than {people(max(FAR, most), unit)} would be enough"
-    if number > most:
-        return f"about {people(number, unit)} would be enough (extrapolated)"
-    return f"{people(number, unit)} are enough"
+def _about(number: int, most: int, unit: str, doubt: Range | None) -> str:
+    """A number that may be an extrapolation, with its range, and that it is enough."""
+    if number <= most:
+        return f"{people(number, unit)} are enough"
+    said, far = f"about {people(number, unit)}", max(FAR, most)
+    if number > far:
+        said = f"more than {people(far, unit)}"
+    if doubt is None:
+        return f"{said} would be enough (extrapolated)"
+    words = f"{doubt.low:,} or more"
+    if doubt.high is not None and doubt.high <= far:
+        words = f"{doubt.low:,} to {doubt.high:,}"
+    return f"{said} ({words}) would be enough (extrapolated)"

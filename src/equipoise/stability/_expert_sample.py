@@ -1,11 +1,13 @@
 """Which items to send to experts: the same number from every stratum of probability.
 
-Items are ordered by probability, items of equal probability at random, and cut into bins of as
-equal size as possible (quantiles); from every bin the same number is drawn without replacement,
-or all items of a bin that has fewer.
+Items are ordered by probability and cut into bins of as equal size as possible (quantiles);
+from every bin the same number is drawn without replacement, or all items of a bin that has
+fewer. Items of equal probability are ordered by a hash of the seed and their names: at random,
+but the same whatever the order of the rows.
 """
 
 import csv
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -61,16 +63,17 @@ class ExpertSample:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One line per item."""
-        columns = zip(self.items, self.bin, self.probability, strict=True)
+        """One line per item, in the order of the bins; bins are counted from 1 here."""
+        columns = zip(self.items, self.bin + 1, self.probability, strict=True)
         return [dict(zip(COLUMNS, (i, int(b), float(p)), strict=True)) for i, b, p in columns]
 
     def bin_rows(self) -> list[dict[str, Any]]:
-        """One line per bin: its items, those in the sample, and their probabilities."""
+        """One line per bin, counted from 1: its items, and those in the sample."""
         drawn = np.bincount(self.bin, minlength=len(self.bin_size))
+        columns = zip(self.bin_mean, self.bin_size, drawn, strict=True)
         return [
             {"bin": k, "mean probability": float(m), "items": int(n), "sampled": int(d)}
-            for k, (m, n, d) in enumerate(zip(self.bin_mean, self.bin_size, drawn, strict=True))
+            for k, (m, n, d) in enumerate(columns, 1)
         ]
 
     @property
@@ -85,26 +88,29 @@ class ExpertSample:
             f"{self.bin_mean[-1]:.3g} on average."
         )
 
-    def text(self, *, blind: bool = False) -> str:
+    def text(self, *, blind: bool = True, task: str | None = None) -> str:
         """Items as comma-separated text, with an empty column for the answer.
 
         Parameters
         ----------
         blind
-            Leave bin and probability out and shuffle the items, so that nothing tells experts
-            what is expected of them.
+            Shuffle the items, so that nothing tells experts what is expected of them; else bin
+            and probability of every item are shown, in the order of the bins.
+        task
+            Name of the question, as a column of its own; none without it.
         """
         rows, names = self.rows(), ("item",) if blind else COLUMNS
         if blind:
             order = np.random.default_rng([self.seed, 1]).permutation(len(rows))
             rows = [rows[k] for k in order]
+        asked = {"task": task} if task else {}
         made = StringIO()
         lines = csv.writer(made, lineterminator="\n")
-        lines.writerow([*names, ANSWER])
-        lines.writerows([*(row[name] for name in names), ""] for row in rows)
+        lines.writerow([*names, *asked, ANSWER])
+        lines.writerows([*(row[name] for name in names), *asked.values(), ""] for row in rows)
         return made.getvalue()
 
-    def write(self, path: Path, *, blind: bool = False, overwrite: bool = False) -> None:
+    def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
         """Write the items as a CSV to annotate, in one step; see `text`."""
         from equipoise.io.files import replaced
 
@@ -141,8 +147,7 @@ def sampling_plan(
             "no more bins than items", "choose fewer bins",
         )  # fmt: skip
     random = np.random.default_rng(seed)
-    shuffle = random.permutation(len(values))
-    parts = np.array_split(shuffle[np.argsort(values[shuffle], kind="stable")], bins)
+    parts = np.array_split(np.lexsort((_lots(items, seed), values)), bins)
     drawn = [np.sort(random.permutation(len(one))[:per_bin]) for one in parts]
     chosen = np.concatenate([one[rows] for one, rows in zip(parts, drawn, strict=True)])
     return ExpertSample(
@@ -154,6 +159,15 @@ def sampling_plan(
         notices=_notices([values[one] for one in parts], per_bin),
         seed=seed,
     )
+
+
+def _lots(items: Sequence[str], seed: int) -> Ints:
+    """A number for every item that depends on its name and the seed alone."""
+    digests = (
+        hashlib.sha256(f"{seed}/{name}".encode("utf-8", "surrogatepass")).digest()[:8]
+        for name in items
+    )
+    return np.frombuffer(b"".join(digests), dtype="<u8")
 
 
 def _notices(parts: list[PerItem], per_bin: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from equipoise.evaluation.blocks import pair
 from equipoise.evaluation.gradients import class_average
 from equipoise.metrics import Prepared
 from equipoise.stability._moves import NOTHING, Moves
-from equipoise.stability._subject import Subject
+from equipoise.stability.subject import Subject
 
 ONCE = 25_000_000  # moves times items up to which every move is scored alone: 5,000 items
 WIDTH = 1_000_000  # sets times items scored at once

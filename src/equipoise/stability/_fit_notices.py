@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from equipoise.stability._words import joined
+from equipoise.stability.words import joined
 
 COUNTED = re.compile(r"(?P<number>[\d,]+) (?P<rest>items? .+)", re.DOTALL)
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats
+from equipoise.arrays import Bools, Floats
 from equipoise.evaluation.blocks import majority
 from equipoise.metrics._item_scores import MEANS
 from equipoise.stability._field import Field
@@ -68,16 +68,20 @@ def lowest_leads(field: Field, ahead: list[int], behind: list[int], most: int) -
     unknown[:, 0] = lead
     if not len(field.moves.item):
         return np.repeat(lead[:, None], most + 1, axis=1)
-    bound = None
+    bound, known = None, np.ones(len(ahead), dtype=bool)
     if by_auroc(field):
         bound = Auroc.of(field, ahead, behind).bound(field, most)
     elif field.subject.metric.name.split(":")[0] in MEANS and field.moves.unit == "items":
-        bound = _mean(field, ahead, behind, most)
-    if bound is None or not np.allclose(bound.lead / bound.high[0], lead, atol=SURE):
+        known = _finite(field, ahead) & _finite(field, behind)
+        few = [
+            [m for m, here in zip(one, known, strict=True) if here] for one in (ahead, behind)
+        ]
+        bound = _mean(field, few[0], few[1], most) if known.any() else None
+    if bound is None or not np.allclose(bound.lead / bound.high[0], lead[known], atol=SURE):
         return unknown
-    found = bound.lowest()
-    found[:, 0] = lead
-    return found
+    unknown[known] = bound.lowest()
+    unknown[:, 0] = lead
+    return unknown
 
 
 def by_auroc(field: Field) -> bool:
@@ -85,10 +89,18 @@ def by_auroc(field: Field) -> bool:
     return field.subject.metric.name == "auroc" and len(field.subject.question.classes) == 1
 
 
+def _finite(field: Field, models: list[int]) -> Bools:
+    """Whether each model has a finite value on all data, and after each move alone."""
+    if not field.exact:
+        return np.zeros(len(models), dtype=bool)
+    values = np.column_stack([field.full, field.singles])[models]
+    return np.asarray(np.isfinite(values).all(axis=1))
+
+
 def _mean(field: Field, ahead: list[int], behind: list[int], most: int) -> Bound | None:
     """Metrics that are a mean over items: differences of the items add up."""
     size = field.items
-    if size < 2 or not field.exact or np.isnan(field.singles).any():
+    if size < 2:
         return None
     whole = size * (field.full[ahead] - field.full[behind])
     each = whole[:, None] - (size - 1) * (field.singles[ahead] - field.singles[behind])

@@ -105,7 +105,7 @@ class Greedy:
         if enough.any():
             order = np.lexsort((gaps, np.where(enough, pool.size, np.inf)))
             return (0.0, float(pool.size[order[0]])), int(order[0])
-        rate = np.where(fits, (gaps - gap) / pool.size, np.inf)
+        rate = np.subtract(gaps, gap, out=np.full(len(gaps), np.inf), where=fits) / pool.size
         return (1.0, float(rate.min())), int(np.argmin(rate))
 
     def _pool(self, field: int, chosen: list[Move], deep: int) -> _Pool:

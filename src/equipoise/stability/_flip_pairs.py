@@ -71,12 +71,12 @@ def _between(contest: Contest, rivals: list[int], two: tuple[int, int], best: Be
     """All pairs of a move of one field and a move of another."""
     for rival in rivals:
         models = [*contest.leaders, rival]
-        whole = contest.full[models] * len(contest.fields)
-        one, other = (
-            contest.singles[t][models] - contest.fields[t].full[models][:, None] for t in two
-        )
-        at = _lowest(whole, one, other)
-        gap = float(led((whole + one[:, at[0]] + other[:, at[1]])[:, None])[0])
+        rest = np.zeros(len(models))
+        for t, field in enumerate(contest.fields):
+            rest += 0.0 if t in two else field.full[models]
+        one, other = (contest.singles[t][models] for t in two)
+        at = _lowest(rest, one, other)
+        gap = float(led((rest + one[:, at[0]] + other[:, at[1]])[:, None])[0])
         if gap / len(contest.fields) < best[0]:
             pair = [
                 (t, int(contest.fields[t].kinds[place]))
@@ -86,10 +86,10 @@ def _between(contest: Contest, rivals: list[int], two: tuple[int, int], best: Be
     return best
 
 
-def _lowest(whole: Floats, one: Floats, other: Floats) -> tuple[int, int]:
+def _lowest(rest: Floats, one: Floats, other: Floats) -> tuple[int, int]:
     """Where the lead is lowest, a move of each; with one leader the two are independent."""
-    if len(whole) == 2:
+    if len(rest) == 2:
         return int(np.argmin(led(one))), int(np.argmin(led(other)))
-    gaps = led(whole[:, None, None] + one[:, :, None] + other[:, None, :])
+    gaps = led(rest[:, None, None] + one[:, :, None] + other[:, None, :])
     row, column = divmod(int(np.argmin(gaps)), int(gaps.shape[1]))
     return row, column

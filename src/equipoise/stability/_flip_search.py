@@ -105,13 +105,26 @@ class Search:
         models = [*self.contest.leaders, rival]
         lead = float(led(self.contest.full[models][:, None])[0])
         each = zip(self.contest.fields, self._first(rival), strict=True)
-        gains = np.concatenate([np.repeat(lead - gaps, field.copies) for field, gaps in each])
+        gains = np.concatenate(
+            [np.repeat(_gained(lead, gaps), field.copies) for field, gaps in each]
+        )
         few = min(4 * self.most, len(gains))
         top = -np.partition(-gains, few - 1)[:few]
         return lead, np.cumsum(np.maximum(-np.sort(-top), 0.0))
 
 
+def _gained(lead: float, gaps: Floats) -> Floats:
+    """What each move takes from a lead; nothing where it stays infinite.
+
+    Examples
+    --------
+    >>> _gained(np.inf, np.array([np.inf, 0.5]))
+    array([ 0., inf])
+    """
+    return np.subtract(lead, gaps, out=np.zeros(len(gaps)), where=gaps != lead)
+
+
 def _cost(lead: float, taken: Floats) -> float:
     """How many moves would do if effects added up; more than all, by what then is left."""
-    enough = np.flatnonzero(taken > lead)
+    enough = np.flatnonzero((taken > lead) | np.isinf(taken))
     return float(enough[0]) if len(enough) else len(taken) + lead - float(taken[-1])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from equipoise.evaluation import MACRO
-from equipoise.stability._words import capital
+from equipoise.stability.words import capital
 
 DONE = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
 NAMED = 4  # models named in a sentence

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.stability._words import capital
+from equipoise.stability.words import capital
 
 MEASURED, SMALL, UNDEFINED = "measured", "too few items", "undefined"
 EQUAL = 1e-12
@@ -53,13 +53,34 @@ def division(cells: Sequence[Cell], other: str, level: float) -> str:
     if _level(known):
         return f"Votes are equally divided in {_groups(known)} (entropy {known[0].value:.3f})"
     most = max(known, key=lambda one: one.value)
+    if len(known) == 1:
+        said = f"The entropy of votes is known for {most.group} alone ({most.items:,} items): "
+        said = f"{said}{most.value:.3f}"
+        if np.isnan(most.p_holm):
+            return f"{said}, which could not be compared"
+        return f"{said} against {most.other:.3f} in {other}, {_sure(most, level)}"
     said = f"Votes are most divided for {most.group} ({most.items:,} items; entropy "
-    if np.isnan(most.p_holm):
-        return f"{said}{most.value:.3f}), which could not be tested"
-    sure = (
-        "more than chance explains" if most.p_holm < 1 - level else "not told apart from chance"
+    said = f"{said}{most.value:.3f}"
+    if not np.isnan(most.p_holm):
+        return f"{said} against {most.other:.3f} in {other}), {_sure(most, level)}"
+    rivals = [
+        one for one in known
+        if one.column == most.column and one.other == most.value and not np.isnan(one.p_holm)
+    ]  # fmt: skip
+    if not rivals:
+        return f"{said}), which could not be tested"
+    least = min(rivals, key=lambda one: one.p_holm)
+    return (
+        f"{said}), {other}; {least.group} has {least.value:.3f}, a difference "
+        f"{_sure(least, level)}"
     )
-    return f"{said}{most.value:.3f} against {most.other:.3f} in {other}), {sure}"
+
+
+def _sure(one: Cell, level: float) -> str:
+    """Whether a difference that was tested is more than chance."""
+    if one.p_holm < 1 - level:
+        return "more than chance explains"
+    return "not told apart from chance"
 
 
 def agreement(cells: Sequence[Cell]) -> str:
@@ -70,6 +91,8 @@ def agreement(cells: Sequence[Cell]) -> str:
     least = min(known, key=lambda one: one.value)
     ends = f", {least.low:.2f} to {least.high:.2f}"
     alpha = f"alpha {least.value:.2f}{'' if np.isnan([least.low, least.high]).any() else ends}"
+    if len(known) == 1:
+        return f"agreement is known for {least.group} alone ({alpha})"
     if _level(known):
         return f"agreement is the same in {_groups(known)} ({alpha})"
     return f"agreement is lowest for {least.group} ({alpha})"

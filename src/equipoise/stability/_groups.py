@@ -5,8 +5,7 @@ the difference between two groups, and everything between models, is paired.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +18,17 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, PerItem
 from equipoise.evaluation.blocks import every_class, majority
 from equipoise.metrics._distributions import entropy
+from equipoise.resampling import Resampling
 from equipoise.stability._group_words import UNDEFINED, Cell
-from equipoise.stability._subject import Study, Subject, mean_over_tasks
-from equipoise.stability._words import joined
+from equipoise.stability._shuffled import (
+    Shuffles,
+    bootstrap_by_chance,
+    chance,
+    shuffles,
+    sides,
+)
+from equipoise.stability.subject import Study, Subject, mean_over_tasks
+from equipoise.stability.words import joined
 
 
 class Size(NamedTuple):
@@ -83,57 +90,117 @@ def measures(subject: Subject, annotations: Annotations, found: Study) -> Measur
     return Measures(subject, scores, np.concatenate([once, drawn], axis=1))
 
 
-def in_group(
-    parts: Sequence[Measures], named: Sequence[Quantity], group: Bools, found: Study,
-    annotations: Annotations,
-) -> Floats:  # fmt: skip
-    """All quantities of a group, averaged over tasks, (quantities, 1 + replicates).
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of items, each measured once, and each pair of them tested once.
 
-    Parameters
+    Attributes
     ----------
-    group
-        Which of the annotations' items belong to it, shape (items,).
+    study, annotations
+        What is measured, and the votes.
+    named, parts
+        The quantities, and the tasks.
+    known, tested
+        What was measured and tested before.
     """
-    tasks = []
-    for one in parts:
-        here = group[one.subject.question.place]
-        counts = one.counts * here[:, None].astype(np.uint8)
-        models = one.subject.scored(list(one.subject.question.shares), counts)
-        rows = list(models)
-        for quantity in named[len(models) :]:
-            if quantity.name == "agreement":
-                rows.append(_agreement(one.subject, here, annotations, found))
+
+    study: Study
+    annotations: Annotations
+    named: list[Quantity]
+    parts: list[Measures]
+    known: dict[bytes, Floats] = field(default_factory=dict)
+    tested: dict[frozenset[bytes], list[float]] = field(default_factory=dict)
+
+    def of(self, group: Bools) -> Floats:
+        """All quantities of a group, averaged over tasks, (quantities, 1 + replicates).
+
+        Parameters
+        ----------
+        group
+            Which of the annotations' items belong to it, shape (items,).
+        """
+        key = group.tobytes()
+        if key not in self.known:
+            counts = [
+                one.counts * group[one.subject.question.place][:, None].astype(np.uint8)
+                for one in self.parts
+            ]
+            self.known[key] = self._valued(counts, group, self.study.plan)
+        return self.known[key]
+
+    def chances(self, group: Bools, other: Bools) -> list[float]:
+        """P-value of the difference in each quantity, as `equipoise.stability._shuffled`."""
+        key = frozenset((group.tobytes(), other.tobytes()))
+        if key not in self.tested:
+            both, gaps = sides(group, other, self.study.plan), self.of(group) - self.of(other)
+            if both.mixed:
+                by_chance, degrees = bootstrap_by_chance(gaps, both)
             else:
-                rows.append(_mean(one.scores[quantity.name], counts))
-        tasks.append(np.stack(rows))
-    return mean_over_tasks(tasks)
+                one, two = (self._shuffled(plan) for plan in shuffles(both, self.study.plan))
+                by_chance, degrees = one - two, sum(both.numbers) - 2
+            self.tested[key] = [
+                chance(float(gap), drawn, degrees)
+                for gap, drawn in zip(gaps[:, 0], by_chance, strict=True)
+            ]
+        return self.tested[key]
+
+    def _shuffled(self, plan: Shuffles) -> Floats:
+        """All quantities of shuffled groups, (quantities, replicates)."""
+        counts = [plan.members[one.subject.question.place] for one in self.parts]
+        return self._valued(counts, np.asarray(plan.members.any(axis=1)), plan)
+
+    def _valued(
+        self, counts: list[NDArray[np.uint8]], group: Bools, plan: Resampling
+    ) -> Floats:
+        """All quantities on items that stand so often in each column, (quantities, columns)."""
+        tasks = []
+        for one, times in zip(self.parts, counts, strict=True):
+            models = one.subject.scored(list(one.subject.question.shares), times)
+            rows, means = list(models), _means(one.scores, times)
+            for quantity in self.named[len(models) :]:
+                if quantity.name == "agreement":
+                    alpha = _agreement(one.subject, group, self.annotations, plan)
+                    rows.append(alpha[-times.shape[1] :])
+                else:
+                    rows.append(means[quantity.name])
+            tasks.append(np.stack(rows))
+        return mean_over_tasks(tasks)
 
 
-def _mean(values: PerItem, counts: NDArray[np.uint8]) -> Floats:
-    """Mean over items in each replicate; nan without items."""
-    times = counts.astype(np.float64)
-    number = times.sum(axis=0)
-    return np.where(number > 0, (values @ times) / np.maximum(number, 1.0), np.nan)
+def _means(scores: dict[str, PerItem], counts: NDArray[np.uint8]) -> dict[str, Floats]:
+    """Mean over items in each replicate of all numbers per item at once; nan without items.
+
+    Examples
+    --------
+    >>> _means({"entropy": np.array([0.2, 0.4])}, np.array([[1, 0], [3, 0]], dtype=np.uint8))
+    {'entropy': array([0.35,  nan])}
+    """
+    together = np.stack([*scores.values(), np.ones(len(counts))])
+    *totals, number = together @ counts.astype(np.float64)
+    return {
+        name: np.where(number > 0, total / np.maximum(number, 1.0), np.nan)
+        for name, total in zip(scores, totals, strict=True)
+    }
 
 
-def _agreement(subject: Subject, here: Bools, annotations: Annotations, found: Study) -> Floats:
+def _agreement(
+    subject: Subject, group: Bools, annotations: Annotations, plan: Resampling
+) -> Floats:
     """Krippendorff's alpha of the votes on some items, value first."""
     question = subject.question
     inside = np.zeros(len(annotations.items), dtype=bool)
-    inside[question.place[here]] = True
+    inside[question.place] = group[question.place]
     rows = annotations.in_task(question.task) & inside[annotations.item]
     if annotations.is_gold is not None:
         rows &= ~annotations.is_gold
     if not rows.any():
-        return np.full(1 + found.plan.replicates, np.nan)
+        return np.full(1 + plan.replicates, np.nan)
     columns = {
         name: getattr(annotations, name)[rows]
         for name in COLUMNS
         if name != "group" and getattr(annotations, name) is not None
     }
-    alpha = krippendorff_alpha(
-        replace(annotations, **columns), task=question.task, plan=found.plan
-    )
+    alpha = krippendorff_alpha(replace(annotations, **columns), task=question.task, plan=plan)
     return np.append(alpha.value, alpha.replicates)
 
 
@@ -161,23 +228,6 @@ def _why(subject: Subject, group: Bools) -> str:
     shares = list(question.shares[:, here])
     labels = np.stack(shares if subject.labels == "soft" else majority(shares))
     return f"all its labels{task} are the same" if np.ptp(labels, axis=1).max() == 0 else ""
-
-
-def chance(difference: float, replicates: Floats) -> float:
-    """Two-sided p-value of a difference by the normal law and the replicates' spread.
-
-    Examples
-    --------
-    >>> chance(1.96, np.array([0.0, 2.0, 0.0, 2.0]))
-    0.05
-    """
-    known = replicates[np.isfinite(replicates)]
-    if np.isnan(difference) or len(known) < len(replicates) * 0.95:
-        return float("nan")
-    spread = float(known.std())
-    if not spread > 0:
-        return 1.0 if difference == 0 else float("nan")
-    return 2 * NormalDist().cdf(-abs(difference) / spread)
 
 
 def holm(values: Sequence[float]) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.questions import Question
-from equipoise.stability._subject import Subject
+from equipoise.stability.subject import Subject
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left

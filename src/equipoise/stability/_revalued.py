@@ -35,12 +35,15 @@ class Reevaluation:
         One line per version and model.
     items
         Items in the benchmark, audited items, and items they stand for.
+    groups
+        How many groups of the benchmark's items were redrawn as wholes; 0: single items were.
     """
 
     metric: str
     labels: str
     lines: tuple[Revalued, ...]
     items: tuple[int, int, int]
+    groups: int = 0
 
     def rows(self) -> list[dict[str, Any]]:
         """One line per version and model."""

@@ -3,12 +3,13 @@
 Three versions of the truth: ``before`` (the items of the benchmark), ``added`` (audited items
 count like any other) and ``reweighed`` (each audited item counts by the inverse of its sampling
 probability N/n, as an importance weight in the metric, so that the items stand for the whole
-pools). Intervals redraw the items of the benchmark and those of every pool separately; all
-versions and models share the draws, so that changes are paired.
+pools). Intervals redraw the items of the benchmark and those of every pool separately, or whole
+groups of items where the annotations have groups; all versions and models share the draws, so
+that changes are paired. An item that is drawn twice is two items, each of its weight.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +17,13 @@ import numpy as np
 from equipoise import metrics as catalogue
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
+    Bools,
     Floats,
     InputError,
     Ints,
     PerItem,
-    choice,
     listed,
-    require_number,
     require_unique,
-    require_whole,
     wrong_type,
 )
 from equipoise.estimate import Estimate
@@ -34,47 +33,53 @@ from equipoise.evaluation.questions import Question, questions
 from equipoise.metrics import named
 from equipoise.metrics._names import parsed
 from equipoise.predictions import Predictions
+from equipoise.stability._audited import Audited
 from equipoise.stability._revalued import Reevaluation, Revalued
 
 VERSIONS = ("before", "added", "reweighed")
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """Labels of audited items, and how the metric is taken.
+@dataclass(frozen=True, slots=True, eq=False)
+class Stratum:
+    """What is redrawn on its own: the benchmark, or a pool.
 
     Attributes
     ----------
-    votes
-        Votes on the audited items, none of them in the benchmark.
-    pool
-        Which pool each audited item is from.
-    sizes
-        How many items each pool has.
-    labels
-        ``hard`` (strict majority) or ``soft`` (mean vote).
-    replicates, seed, level
-        Of the redrawn items.
-    progress
-        Called as ``progress(done, all)``.
+    name
+        What it is called in messages.
+    rows
+        Its items among all.
+    unit
+        Which unit each of them is redrawn with: its group, or itself.
+    size
+        How many items it stands for; None for the benchmark, which stands for itself.
     """
 
-    votes: Annotations
-    pool: Mapping[str, str]
-    sizes: Mapping[str, int]
-    labels: str = "hard"
-    replicates: int = 500
-    seed: int = 0
-    level: float = 0.95
-    progress: Callable[[int, int], None] | None = None
+    name: str
+    rows: Ints
+    unit: Ints
+    size: int | None
 
     def __post_init__(self) -> None:
-        choice("audit, labels", self.labels, ("hard", "soft"))
-        require_whole("audit, replicates", self.replicates, least=1, do="500 are usual")
-        require_whole("audit, seed", self.seed, do="try 0")
-        require_number("audit, level", self.level, above=0, below=1, do="try 0.95")
-        for name, size in self.sizes.items():
-            require_whole(f"audit, size of pool {name!r}", size, least=1, do="count its items")
+        if self.units == 1 and len(self.rows) > 1:
+            raise InputError(
+                f"audit, groups of {self.name}", f"all {len(self.rows)} items in one group",
+                "at least two groups", "leave the groups out, also where they are the pools",
+            )  # fmt: skip
+
+    @property
+    def units(self) -> int:
+        """How many units there are to draw from."""
+        return int(self.unit.max()) + 1
+
+    def redrawn(self, random: np.random.Generator) -> Ints:
+        """How often each item stands in a replicate."""
+        even = np.full(self.units, 1 / self.units)
+        return np.asarray(random.multinomial(self.units, even)[self.unit])
+
+    def worth(self, drawn: int) -> float:
+        """How many items each of so many drawn ones stands for."""
+        return 1.0 if self.size is None else self.size / drawn
 
 
 def reevaluate(
@@ -99,26 +104,21 @@ def reevaluate(
     """
     if not isinstance(audited, Audited):
         raise wrong_type("audit", audited, "an Audited", "give Audited(votes, pool, sizes)")
+    if not isinstance(metric, str):
+        raise wrong_type("metric", metric, "the name of one metric", "try 'auroc'")
     old, new = _question(annotations, "annotations"), _question(audited.votes, "audit")
     _check(old, new, audited)
     given = _models(predictions)
     items = (*old.items, *new.items)
     label = np.concatenate([_label(old, audited.labels), _label(new, audited.labels)])
-    pools, stratum = np.unique([audited.pool[name] for name in new.items], return_inverse=True)
-    drawn = np.bincount(stratum)
-    worth = np.array([audited.sizes[str(name)] for name in pools]) / drawn
-    number = len(old.items)
-    strata = np.concatenate([np.zeros(number, dtype=np.intp), stratum + 1])
-    weights = np.ones((3, len(items)))
-    weights[0, number:] = 0
-    weights[2, number:] = worth[stratum]
+    strata = _strata((old, new), annotations, audited)
     score = _metric(metric)
     values = {one.model: _scores(one, items, old.classes) for one in given}
-    found = _values(score, (label, values), weights, strata, audited)
-    total = round(float(weights[2, number:].sum()))
+    found = _values(score, (label, values), strata, audited)
     return Reevaluation(
         metric, audited.labels, tuple(_lines(found, list(values), audited, metric)),
-        (number, len(new.items), total),
+        (len(old.items), len(new.items), sum(one.size or 0 for one in strata)),
+        groups=0 if annotations.group is None else strata[0].units,
     )  # fmt: skip
 
 
@@ -153,37 +153,78 @@ def _metric(text: str) -> Score:
         )  # fmt: skip
 
     def score(label: PerItem, value: PerItem, weight: PerItem) -> float:
-        kept = weight > 0
         if made.labels == "distribution":
-            whole = [np.stack([1 - one[kept], one[kept]], 1) for one in (label, value)]
-            return float(plain(*whole, weights=weight[kept], **given))
-        return float(plain(label[kept], value[kept], weights=weight[kept], **given))
+            whole = [np.stack([1 - one, one], 1) for one in (label, value)]
+            return float(plain(*whole, weights=weight, **given))
+        return float(plain(label, value, weights=weight, **given))
 
     return score
+
+
+def _strata(
+    questions: tuple[Question, Question], annotations: Annotations, audited: Audited
+) -> list[Stratum]:
+    """The benchmark and every pool, each with its items and groups."""
+    old, new = questions
+    place = {name: np.flatnonzero(own) for name, own in _pools(new, audited)}
+    whole = np.arange(len(old.items))
+    made = [Stratum("the benchmark", whole, _groups(annotations, old, whole), None)]
+    for name, rows in place.items():
+        groups = _groups(audited.votes, new, rows)
+        made.append(Stratum(f"pool {name!r}", len(whole) + rows, groups, audited.sizes[name]))
+    return made
+
+
+def _pools(new: Question, audited: Audited) -> list[tuple[str, Bools]]:
+    """Which audited items each pool has."""
+    names = np.array([audited.pool[name] for name in new.items])
+    return [(str(one), names == one) for one in np.unique(names)]
+
+
+def _groups(annotations: Annotations, question: Question, rows: Ints) -> Ints:
+    """Which unit each of these items is redrawn with: its group, or itself."""
+    if annotations.group is None:
+        return np.arange(len(rows))
+    codes = annotations.group[question.place[rows]]
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
 def _values(
     score: Score,
     task: tuple[PerItem, dict[str, PerItem]],
-    weights: Floats,
-    strata: Ints,
+    strata: Sequence[Stratum],
     audited: Audited,
 ) -> Floats:
     """Values of shape (versions, models, 1 + replicates); the first is the data as they are."""
     label, models = task
     random = np.random.default_rng(audited.seed)
-    rows = [np.flatnonzero(strata == one) for one in range(int(strata.max()) + 1)]
     out = np.empty((3, len(models), audited.replicates + 1))
     for number in range(audited.replicates + 1):
-        counts = np.ones(len(label))
-        for one in rows if number else ():
-            counts[one] = random.multinomial(len(one), np.full(len(one), 1 / len(one)))
-        for version in range(3):
-            weight = weights[version] * counts
-            out[version, :, number] = [score(label, one, weight) for one in models.values()]
+        counts = np.ones(len(label), dtype=np.int64)
+        for one in strata if number else ():
+            counts[one.rows] = one.redrawn(random)
+        for version, rows, weight in _versions(counts, strata):
+            out[version, :, number] = [
+                score(label[rows], one[rows], weight) for one in models.values()
+            ]
         if audited.progress is not None:
             audited.progress(number + 1, audited.replicates + 1)
     return out
+
+
+def _versions(counts: Ints, strata: Sequence[Stratum]) -> Iterator[tuple[int, Ints, PerItem]]:
+    """Every version: its number, its items one by one, and how much each of them counts.
+
+    An item that was drawn c times stands there c times: copies are items, not weights.
+    """
+    drawn = np.repeat(np.arange(len(counts)), counts)
+    old = drawn[drawn < len(strata[0].rows)]
+    worth = np.ones(len(counts))
+    for one in strata[1:]:
+        worth[one.rows] = one.worth(int(counts[one.rows].sum()))
+    yield 0, old, np.ones(len(old))
+    yield 1, drawn, np.ones(len(drawn))
+    yield 2, drawn, worth[drawn]
 
 
 def _lines(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.stability._words import joined
+from equipoise.stability.words import joined
 
 MOST = 3  # names in a clause
 
@@ -58,6 +58,30 @@ def not_finite(
     for which, words in cases:
         names = [name for name, here in zip(models, which, strict=True) if here]
         if names:
-            shown = names[:MOST] + [f"{len(names) - MOST} more"] * (len(names) > MOST)
-            said.append(f"that of {joined(shown)} is {words}")
+            said.append(f"that of {some_names(names)} is {words}")
     return said
+
+
+def some_names(names: Sequence[str]) -> str:
+    """A few names, and how many more there are.
+
+    Examples
+    --------
+    >>> some_names(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
+    return joined([*names[:MOST], *more])
+
+
+def odd_words(values: Floats, models: Sequence[str]) -> str:
+    """Whether values (sizes, models) are infinite, and whose, or undefined, for some panels.
+
+    Examples
+    --------
+    >>> odd_words(np.array([[0.5, np.inf]]), ["a", "b"])
+    'infinite for b with some of the panels'
+    """
+    infinite = np.flatnonzero(np.isinf(values).any(axis=0))
+    whose = some_names([models[int(m)] for m in infinite])
+    return f"{f'infinite for {whose}' if whose else 'undefined'} with some of the panels"

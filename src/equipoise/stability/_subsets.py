@@ -6,7 +6,6 @@ at a time, where two fit. Anonymous votes are drawn per item: at most m of each 
 without replacement, and for two separate panels at most half of them each.
 """
 
-from collections.abc import Iterator
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -17,11 +16,17 @@ from numpy.typing import NDArray
 from equipoise.arrays import Floats, Ints
 from equipoise.ballots import Ballots
 from equipoise.resampling import Resampling
-from equipoise.stability._subject import Study, Subject, mean_over_tasks
+from equipoise.stability._order_range import (
+    HALVINGS,
+    fold_correlations,
+    item_folds,
+    mean_correlation,
+)
+from equipoise.stability._panel_values import ROOM, panel_values
+from equipoise.stability.subject import Study, Subject, mean_over_tasks
 
 MOST_SIZES = 20
 MOST_TWINS = 2000  # pairs of separate panels that are compared
-ROOM = 2**23  # cells of labels held at a time
 
 
 class Paths(NamedTuple):
@@ -46,6 +51,8 @@ class Paths(NamedTuple):
         do not fit.
     degrees
         Degrees of freedom of a spread over panels.
+    folds, fold_size
+        Mean correlation of separate panels of this size, some left out in turn, (folds,).
     """
 
     sizes: Ints
@@ -56,6 +63,8 @@ class Paths(NamedTuple):
     coverage: Floats
     twins: list[Floats]
     degrees: float
+    folds: Floats
+    fold_size: int
 
 
 def some_sizes(most: int) -> Ints:
@@ -78,19 +87,16 @@ def smaller_panels(found: Study, active: Ints, people: int) -> Paths:
     values, members, coverage = [], [], []
     for step, size in enumerate(sizes):
         chosen = _chosen(int(size), active, people, found.plan)
-        parts, seen = [], []
-        for subject, panel in zip(found.subjects, laid, strict=True):
-            pieces = [panel.shares(part) for part in _columns(chosen, subject)]
-            parts.append(np.concatenate([subject.scored(*one) for one in pieces], axis=1))
-            seen.append(float(np.mean([present.mean() for _, present in pieces])))
-        values.append(mean_over_tasks(parts))
+        scored, seen = panel_values(found, laid, chosen)
+        values.append(scored)
         members.append(chosen[active])
-        coverage.append(float(np.mean(seen)))
+        coverage.append(seen)
         found.asked.tell(step + 1, len(sizes))
     twins = [_separate(*one) for one in zip(values, members, strict=True)]
     room = 1 - sizes / len(active)
     cover = np.array(coverage)
-    return Paths(sizes, values, members, None, room, cover, twins, len(active) - 1)
+    folds = fold_correlations(found, active, laid, people)
+    return Paths(sizes, values, members, None, room, cover, twins, len(active) - 1, *folds)
 
 
 def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
@@ -101,12 +107,6 @@ def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
         some = np.linspace(0, len(one) - 1, MOST_TWINS).astype(np.int64)
         one, two = one[some], two[some]
     return np.stack([values[:, one], values[:, two]])
-
-
-def _columns(chosen: NDArray[np.uint8], subject: Subject) -> Iterator[NDArray[np.uint8]]:
-    """A few subsets at a time."""
-    width = max(1, ROOM // (len(subject.question.items) * len(subject.question.classes)))
-    return (chosen[:, first : first + width] for first in range(0, chosen.shape[1], width))
 
 
 def _chosen(size: int, active: Ints, people: int, plan: Resampling) -> NDArray[np.uint8]:
@@ -129,15 +129,46 @@ def fewer_votes(found: Study, most: int) -> Paths:
     """Score all models on labels of at most m votes of each item."""
     sizes = some_sizes(most)
     parts = [_thinned(one, sizes, found) for one in found.subjects]
-    values, redrawn = (mean_over_tasks([part[k] for part in parts]) for k in range(2))
-    halves = mean_over_tasks([part[2] for part in parts])
+    values, redrawn, halves = (mean_over_tasks([part[k] for part in parts]) for k in range(3))
     number = np.concatenate([_votes(one).sizes for one in found.subjects])
     room = np.array([np.maximum(1 - size / number, 0).mean() for size in sizes])
     twins = [
         one[..., :0] if 2 * size > most else one
         for size, one in zip(sizes, halves, strict=True)
     ]
-    return Paths(sizes, list(values), [], redrawn, room, np.ones(len(sizes)), twins, np.inf)
+    folds = (np.empty(0), 0) if len(found.models) < 2 else _item_folds(found, sizes, most)
+    cover = np.ones(len(sizes))
+    return Paths(sizes, list(values), [], redrawn, room, cover, twins, np.inf, *folds)
+
+
+def _item_folds(found: Study, sizes: Ints, most: int) -> tuple[Floats, int]:
+    """Mean correlation of separate halves of the votes without each tenth of the items."""
+    fit = sizes[2 * sizes <= most]
+    if not len(fit):
+        return np.empty(0), 0
+    parts = [
+        _halved(subject, fit[-1:], stay, found.plan)
+        for subject, stay in zip(found.subjects, item_folds(found), strict=True)
+    ]
+    width = min(one.shape[-1] for one in parts)
+    values = mean_over_tasks([one[..., :width] for one in parts])
+    return np.array([mean_correlation(one, two) for one, two in values]), int(fit[-1])
+
+
+def _halved(subject: Subject, size: Ints, stay: NDArray[np.uint8], plan: Resampling) -> Floats:
+    """Values of separate halves on the items of each fold, (folds, 2, models, halvings)."""
+    random = np.random.default_rng(int(plan.key(f"halved votes/{subject.question.task}")))
+    cells = 3 * len(subject.question.classes) * len(stay)
+    width = int(min(HALVINGS, max(8, ROOM // cells)))
+    shares = np.stack([_some_votes(subject, size, random)[1:, 0] for _ in range(width)], -1)
+    several = (_votes(subject).sizes > 1)[:, None].astype(np.uint8)
+    halves = [[np.ascontiguousarray(one) for one in half] for half in shares]
+    return np.stack(
+        [
+            [subject.scored(half, np.repeat(several * here, width, axis=1)) for half in halves]
+            for here in np.split(stay, stay.shape[1], axis=1)
+        ]
+    )
 
 
 def _votes(subject: Subject) -> Ballots:

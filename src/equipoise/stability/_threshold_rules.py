@@ -27,10 +27,11 @@ from equipoise.stability._expert_sample import ExpertSample
 Where = tuple[Ints, PerItem]  # bin and probability of the items that experts labelled
 SLACK = 1e-12
 RULES = ("rise", "isotonic")
+BOTH = "experts x items"
 REDRAW: Mapping[str, str] = {
     "experts": "Experts were redrawn",
     "items": "Items were redrawn within their bins",
-    "experts x items": "Experts, and items within their bins, were redrawn",
+    BOTH: "Experts, and items within their bins, were redrawn",
 }
 
 
@@ -45,13 +46,14 @@ class Rule:
     margin, share
         The parameter of each; see above.
     redraw, replicates, seed, level
-        What is redrawn, how often and from which seed, and the level of the interval.
+        What is redrawn for the interval of the finding, how often and from which seed, and the
+        level of the interval.
     """
 
     name: str = "rise"
     margin: float = 0.1
     share: float = 0.5
-    redraw: str = "experts"
+    redraw: str = BOTH
     replicates: int = 1000
     seed: int = 0
     level: float = 0.95
@@ -93,7 +95,7 @@ def thresholds(
         pairs = zip(labels.T, counts.T, strict=True)
         return np.array([crossing(probability, y, n, parameter) for y, n in pairs])
     shares = bin_shares(bins, labels, counts, len(plan.bin_mean))
-    return np.array([rise(one, plan.bin_mean, parameter) for one in shares.T])
+    return rises(shares, plan.bin_mean, parameter)
 
 
 def fitted(
@@ -126,14 +128,23 @@ def bin_shares(bins: Ints, labels: Floats, counts: Floats, number: int) -> Float
     return np.where(size > 0, member @ (labels * counts) / np.maximum(size, 1e-300), np.nan)
 
 
-def rise(share: Floats, mean: Floats, margin: float) -> float:
-    """Mean probability of the bin where positives start to rise; bins without items pass."""
-    known = np.flatnonzero(~np.isnan(share))
-    seen = share[known]
-    for spot in range(1, len(seen)):
-        if (seen[spot:] > seen[:spot].mean() + margin + SLACK).all():
-            return float(mean[known[spot]])
-    return math.nan
+def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
+    """Mean probability of the bin where positives start to rise, in each replicate.
+
+    `shares` has the shape (bins, replicates); bins without items (nan) are passed over.
+
+    Examples
+    --------
+    >>> rises(np.array([[0.0], [0.05], [0.4], [0.9]]), np.array([0.1, 0.3, 0.5, 0.7]), 0.1)
+    array([0.5])
+    """
+    known = ~np.isnan(shares)
+    number = np.cumsum(known, axis=0) - known
+    whole = np.where(known, shares, 0.0)
+    below = (np.cumsum(whole, axis=0) - whole) / np.maximum(number, 1)
+    above = np.minimum.accumulate(np.where(known, shares, np.inf)[::-1], axis=0)[::-1]
+    risen = known & (number > 0) & (above > below + margin + SLACK)
+    return np.where(risen.any(axis=0), mean[np.argmax(risen, axis=0)], np.nan)
 
 
 def isotonic(probability: PerItem, label: Floats, count: Floats) -> tuple[Floats, Floats]:

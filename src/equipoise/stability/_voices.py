@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.metrics import Prepared
-from equipoise.stability._subject import Study, Subject, mean_over_tasks
+from equipoise.stability.subject import Study, Subject, mean_over_tasks
 
 
 class Voices(NamedTuple):

@@ -11,8 +11,13 @@ experts, and p drawn a little to the middle (Wilson's centre), so that n stays d
 share of 0 or 1. It never has a width of zero: that all pairs of eight experts agree says no
 more than eight agreeing experts do.
 
-The interval of the worth holds the middle of the same paired replicates as everything else, and
-its ends are replicates, so that an end can be *more than there are*.
+The worth is read from the curve of k experts, which need not rise: by accuracy two experts
+decide no better than one, since they can only tie where they differ. Numbers of experts who do
+no better than fewer do are therefore passed over, and the worth is interpolated between those
+who do better than all fewer: that curve rises, has one place for every value, and a model is
+worth more than one expert exactly if it agrees with a held-out expert better than single
+experts do on average. The interval of the worth holds the middle of the same paired replicates
+as everything else, and its ends are replicates, so that an end can be *more than there are*.
 """
 
 from statistics import NormalDist
@@ -24,19 +29,23 @@ from equipoise.arrays import Floats, Ints
 from equipoise.estimate import wilson
 from equipoise.stability._duels import Bench, Duels, duels
 from equipoise.stability._groups_of_experts import Groups, group_sizes, groups_against
-from equipoise.stability._subject import Study
 from equipoise.stability._voices import known_mean, three
+from equipoise.stability.subject import Study
+
+SAME = 1e-12  # differences below are those of rounding
 
 
 class Tally(NamedTuple):
     """Sums over held-out experts and groups, each with how much was summed.
 
     `crowd` is (2, sizes, 1 + replicates), `lead` how far groups are ahead of the models,
-    (2, sizes, models, 1 + replicates), and `wins` (pairs, models, 1 + replicates).
+    (2, sizes, models, 1 + replicates), `models` what the models have there, of the same shape,
+    and `wins` (pairs, models, 1 + replicates).
     """
 
     crowd: Floats
     lead: Floats
+    models: Floats
     wins: list[Floats]
 
 
@@ -44,18 +53,16 @@ def standing(benches: list[Bench], found: Study) -> dict[str, Any]:
     """Superiority and worth of every model, and the curve of k experts."""
     number = benches[0].weight.shape[1]
     sizes, width = group_sizes(number), 1 + found.plan.replicates
-    tally = Tally(
-        np.zeros((2, len(sizes), width)),
-        np.zeros((2, len(sizes), len(found.models), width)),
-        [],
-    )
+    each = (2, len(sizes), len(found.models), width)
+    tally = Tally(np.zeros((2, len(sizes), width)), np.zeros(each), np.zeros(each), [])
     for expert in range(number):
         groups = groups_against(expert, number, found.plan)
         _add(tally, duels(benches, expert, groups, found), groups)
         found.asked.tell(expert + 1, number)
     with np.errstate(invalid="ignore"):
-        human, lead = (one[0] / one[1] for one in (tally.crowd, tally.lead))
-    human = human if found.metric.better == "higher" else -human
+        human, lead, models = (one[0] / one[1] for one in tally[:3])
+    if found.metric.better == "lower":
+        human, models = -human, -models
     wins = np.stack(tally.wins)
     first, value = known_mean(wins), worth(sizes, lead)
     level = found.asked.level
@@ -65,6 +72,7 @@ def standing(benches: list[Bench], found: Study) -> dict[str, Any]:
         **three("worth", worth_ends(value, level), value[:, 0]),
         "sizes": sizes,
         **three("crowd", found.ends(human[:, 0], human[:, 1:]), human[:, 0]),
+        **three("held_out", found.ends(models[..., 0], models[..., 1:]), models[..., 0]),
     }
 
 
@@ -72,7 +80,9 @@ def _add(tally: Tally, done: Duels, groups: Groups) -> None:
     """Add the duels of one held-out expert; the first groups are single experts, in order."""
     for group, (size, items) in enumerate(zip(groups.size, done.items, strict=True)):
         rival, models, weight = done.rival[group], done.models[items], groups.weight[group]
-        for total, one in ((tally.crowd, rival), (tally.lead, rival - models)):
+        lead = rival - models
+        both = np.where(np.isnan(lead), np.nan, models)
+        for total, one in ((tally.crowd, rival), (tally.lead, lead), (tally.models, both)):
             known = ~np.isnan(one) & (weight > 0)
             total[0, size] += np.where(known, one, 0.0) * weight
             total[1, size] += known * weight
@@ -97,7 +107,8 @@ def share_ends(wins: Floats, experts: int, level: float) -> Floats:
            [1.   ]])
     """
     share = known_mean(wins)
-    spread = np.nanvar(share[:, 1:], axis=1) + _jackknife(wins[:, :, 0], experts)
+    drawn = share[:, 1:].T
+    spread = known_mean((drawn - known_mean(drawn)) ** 2) + _jackknife(wins[:, :, 0], experts)
     z = NormalDist().inv_cdf(0.5 + level / 2)
     ends = []
     for p, variance in zip(share[:, 0], spread, strict=True):
@@ -121,6 +132,18 @@ def _jackknife(wins: Floats, experts: int) -> Floats:
     known = np.isfinite(without).sum(axis=0)
     gap = np.where(np.isnan(without), 0.0, without - known_mean(without))
     return np.asarray((gap**2).sum(axis=0) * (known - 1) / np.maximum(known, 1))
+
+
+def passed_over(sizes: Ints, better: Floats) -> list[int]:
+    """Numbers of experts who do worse than fewer do, given values as higher-is-better.
+
+    Examples
+    --------
+    >>> passed_over(np.array([1, 2, 3]), np.array([0.79, 0.77, 0.82]))
+    [2]
+    """
+    fewer = np.fmax.accumulate(better)[:-1]
+    return [int(k) for k in sizes[1:][better[1:] < fewer - SAME]]
 
 
 def worth_ends(value: Floats, level: float) -> Floats:
@@ -150,18 +173,21 @@ def worth(sizes: Ints, lead: Floats) -> Floats:
     Returns
     -------
     Floats
-        Interpolated between sizes, (...): 0 when one expert already does better, infinite
-        when even the largest group does not.
+        Interpolated between sizes, those passed over that do no better than a smaller one,
+        (...): 0 when one expert already does better, infinite when no group does as well.
 
     Examples
     --------
     >>> worth(np.array([1, 2, 4]), np.array([[-0.2, 0.1, -0.3], [-0.1, 0.2, -0.2],
     ...     [0.1, 0.3, -0.1]]))
     array([ 3.,  0., inf])
+    >>> worth(np.array([1, 2, 3]), np.array([-0.1, -0.3, 0.1]))
+    array(2.)
     """
     ahead = lead >= 0
     first = np.argmax(ahead, axis=0)
-    before = np.maximum(first - 1, 0)
+    place = np.arange(len(sizes)).reshape(-1, *[1] * first.ndim)
+    before = np.argmax(np.where(place < first, lead, -np.inf), axis=0)
     low, high = (np.take_along_axis(lead, one[None], axis=0)[0] for one in (before, first))
     gap = np.where(high > low, high - low, 1.0)
     with np.errstate(invalid="ignore"):

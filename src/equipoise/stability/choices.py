@@ -31,8 +31,8 @@ from equipoise.stability._aggregations import (
 )
 from equipoise.stability._choice_words import FIXED, under, verdict, verdicts_said
 from equipoise.stability._fit_notices import fit_notices
-from equipoise.stability._words import joined
 from equipoise.stability.redrawing import Redraw, RedrawHow, options, plan_for
+from equipoise.stability.words import joined
 
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
 USUAL: Choice = ("mean_vote", None)
@@ -194,11 +194,9 @@ class Choices:
         first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
         names = [name for name, here in zip(self.models, first, strict=True) if here]
         best = f"the best is {joined(names, 'or')}"
-        cell = (task, self.metrics[0], labels)
-        told = [
-            one["verdict"] for one in self.conclusions()
-            if (one["task"], one["metric"], one["labels"]) == cell
-        ]  # fmt: skip
+        cell = len(self.tasks) - 1, 0, label
+        pairs = range(len(self.pairs))
+        told = [str(self._conclusion(cell, pair)["verdict"]) for pair in pairs]
         return f"{start}, {best} by {what}; {verdicts_said(told)}."
 
     finding = property(said)

@@ -1,58 +1,56 @@
-r"""Variance components: how much of a result's spread comes from where.
+r"""Variance components: how much of a result's spread comes from where, as parts that add up.
 
-For each model's value, and for the difference of the two best models, the variance of the
-replicates when only one thing is drawn anew: items, annotators (``panel``), or each item's
-votes; the variance between aggregation models (``model choice``); and the total, items and
-annotators (or votes) together. The interaction is what the total has beyond its two parts,
+A study of n items and A annotators varies by items/n + annotators/A + votes/(nA). For each
+model's value, and for the difference of the two best models, replicates that draw only one
+thing anew show items with the noise of their votes, annotators with the noise of their votes,
+or the votes of each item alone. The noise of votes is taken off the first two and counted once
+(`equipoise.stability._variances`); the total is what a fresh study of the same size would vary
+by. Model choice, the variance between aggregation models, stands beside the total: a choice is
+no sample.
 
-.. math:: \sigma^2_{\text{interaction}} = \sigma^2_{\text{items x panel}}
-    - \sigma^2_{\text{items}} - \sigma^2_{\text{panel}}
-
-with the panel's variance as drawn there. Shares are of the total and need not add to one:
-redrawn items bring their votes along, so the items' part holds some of the votes'; drawing
-items and annotators together counts their interaction more than once; and aggregation models
-are a choice, not a sample.
-
-Intervals: :math:`\nu s^2 / \chi^2_\nu` as for normal data, with
-:math:`1/\nu = 1/(\text{units} - 1) + 1/(\text{replicates} - 1)`, so that eight annotators give
-a wide one however many replicates there are. Units are items (or groups), annotators, votes
-beyond the first of each item, and aggregation models; the total takes Satterthwaite's
-:math:`\nu`, and the interaction combines the ends of its three parts (MOVER).
+Intervals are chi-square with
+:math:`1/\nu = 1/\nu_{\text{units}} + 1/(\text{replicates} - 1)`. For items and votes
+:math:`\nu_{\text{units}}` allows for single items that matter much more than others
+(`equipoise.stability._influences`); annotators have their effective number less one, so that
+eight of them give a wide interval however many replicates there are.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 from typing import Any, Unpack
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice, require_number, require_whole
+from equipoise.arrays import InputError, choice, require_number, require_whole
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, MACRO, Evaluation, evaluate
 from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
 from equipoise.metrics import Metric, titled
 from equipoise.predictions import Predictions
 from equipoise.ranks import goodness
-from equipoise.stability._aggregations import Choice, aggregated, grouped, listed_choices
-from equipoise.stability._asked import USUAL
-from equipoise.stability._component_words import Component, component_notes, components_said
-from equipoise.stability._variances import beyond, chi_square_ends, satterthwaite, variance_of
-from equipoise.stability._words import REDRAWN
+from equipoise.stability._aggregations import Choice, aggregated, listed_choices
+from equipoise.stability._component_words import (
+    Component,
+    component_notes,
+    components_said,
+    task_notes,
+)
+from equipoise.stability._influences import Influences, Places, gap_of
+from equipoise.stability._variances import SOURCES, Variance, chi_square, split, variance_of
+from equipoise.stability.asked import USUAL
 from equipoise.stability.redrawing import (
     Redraw,
     RedrawHow,
-    as_drawn,
     options,
     plan_for,
     redrawable,
     redrawn,
+    voting,
 )
-
-Places = tuple[int, ...]  # of one model, or of two whose difference is taken
-SOURCES = {"items": "items", "panel": "annotators", "votes": "votes"}
+from equipoise.stability.words import joined
 
 
 class ComponentsHow(RedrawHow, total=False):
@@ -88,7 +86,8 @@ class Components:
     metric, labels, level, models
         What was asked, and the models in their order.
     total
-        Which kind of resampling the total is; empty when there is none.
+        What the total is the sum of, such as ``items, annotators and votes``; empty when
+        there is none.
     parts
         All components.
     notices
@@ -144,16 +143,16 @@ def variance_components(
         (soft or hard); ``reliability`` and ``threshold`` of the aggregation models.
     """
     told = options(_Components, how)
-    given, truth = given_predictions(predictions), given_annotations(annotations)
+    given, every = given_predictions(predictions), given_annotations(annotations)
+    truth, aside = voting(given, every, told.settings.on_missing)
     plans, notices = redrawable(truth, None)
-    total = next((k for k in ("items x panel", "items x votes") if k in plans), "")
-    kinds = [kind for kind in (*SOURCES, total) if kind in plans]
+    kinds = [kind for kind in SOURCES if kind in plans]
     if not kinds:
         raise InputError(
             "components", "nothing that can be drawn anew", "items, annotators or votes",
             " ".join(notices) or "give more data",
         )  # fmt: skip
-    world = _World(given, truth, given_metrics([metric]), total, told)
+    world = _World(given, truth, given_metrics([metric]), told)
     worth = () if told.reliability is None else (told.reliability,)
     asked = listed_choices(truth, models, worth)
     for number, kind in enumerate(kinds, 1):
@@ -163,17 +162,18 @@ def variance_components(
         world.chosen.append(world.scored(one))
         told.tell(len(kinds) + number, len(kinds) + len(asked))
     first = world.first
-    several = first.tasks[-1] == MACRO
-    notes = component_notes(REDRAWN.get(total, ""), several=several)
     parts = [
         part
         for t in range(len(first.tasks))
         for places in world.results(t)
         for part in world.parts(t, places)
     ]
+    total = joined(world.sources) if any(part.source == "total" for part in parts) else ""
+    notes = component_notes(total, world.sources, world.below)
+    notes += task_notes(first.questions)
     return Components(
         world.metrics[0].name, told.labels, told.settings.level, first.models, total,
-        tuple(parts), tuple(dict.fromkeys([*notices, *notes, *first.notices])),
+        tuple(parts), tuple(dict.fromkeys([*aside, *notices, *notes, *first.notices])),
     )  # fmt: skip
 
 
@@ -184,24 +184,28 @@ class _World:
     given: list[Predictions]
     annotations: Annotations
     metrics: tuple[Metric, ...]
-    total: str
     told: _Components
     done: dict[str, Evaluation] = field(default_factory=dict)
     chosen: list[Evaluation] = field(default_factory=list)
+    below: dict[str, int] = field(default_factory=dict)
 
     @property
     def first(self) -> Evaluation:
         """One of the evaluations; what is not redrawn is the same in all."""
         return next(iter(self.done.values()))
 
+    @property
+    def sources(self) -> list[str]:
+        """What was drawn anew, in words."""
+        return [SOURCES[kind] for kind in self.done]
+
     def scored(self, one: Choice) -> Evaluation:
         """The models against the truth of one aggregation model, nothing redrawn."""
         setting = Told(self.told.threshold, one[1], self.told.seed)
         truth, _ = aggregated(self.annotations, one[0], setting)
         few = Redraw(replicates=1, seed=self.told.seed)
-        plan = grouped(plan_for(truth, "items", few), self.annotations)
         return evaluate(
-            self.given, truth, metrics=self.metrics, resampling=plan,
+            self.given, truth, metrics=self.metrics, resampling=plan_for(truth, "items", few),
             settings=self.told.settings,
         )  # fmt: skip
 
@@ -217,79 +221,69 @@ class _World:
 
     def parts(self, t: int, places: Places) -> list[Component]:
         """All components of one result."""
-        spread = {kind: self._variance(kind, t, places) for kind in self.done}
-        free = {kind: self._freedom(kind, t) for kind in SOURCES if kind in spread}
-        whole = spread.get(self.total, nan)
-        parts = self.total.split(" x ") if self.total else []
-        if self.total:
-            free[self.total] = satterthwaite([(spread[k], free[k]) for k in parts])
-        label = f"total ({REDRAWN.get(self.total, '')})"
-        made = {
-            SOURCES.get(kind, label): (value, *self._ends(value, free[kind]), free[kind])
-            for kind, value in spread.items()
-        }
+        drawn = {}
+        for kind, one in self.done.items():
+            value = variance_of(gap_of(one.replicates[t, 0, self._label], places))
+            drawn[kind] = chi_square(value, self._freedom(kind, t, places), self._level)
+        made = split(drawn, self._level)
+        for source, each in made.items():
+            self.below[source] = self.below.get(source, 0) + (each.raw < 0)
+        whole = made["total"].value if "total" in made else nan
         made["model choice"] = self._between(t, places)
-        if self.total:
-            drawn = [spread["items"], self._variance(parts[1], t, places, widened=False)]
-            each = [(whole, *self._ends(whole, free[self.total]))]
-            each += [(v, *self._ends(v, free[k])) for v, k in zip(drawn, parts, strict=True)]
-            made["interaction"] = (*beyond(each), nan)
         task = self.first.tasks[t]
         name = " - ".join(self.first.models[m] for m in places)
         return [
             Component(
-                task, name, source, value, low, high,
-                sqrt(value) if value >= 0 else nan,
-                value / whole if whole > 0 else nan, freedom,
+                task, name, source, each.value, each.low, each.high,
+                nan if isnan(each.value) else sqrt(each.value),
+                each.value / whole if whole > 0 and source != "model choice" else nan,
+                each.freedom,
             )
-            for source, (value, low, high, freedom) in made.items()
+            for source, each in made.items()
         ]  # fmt: skip
 
     @property
     def _label(self) -> int:
         return LABELS.index(self.told.labels)
 
-    def _variance(self, kind: str, t: int, places: Places, *, widened: bool = True) -> float:
-        """Variance of the replicates; nan when any of them is undefined or infinite."""
-        one = self.done[kind]
-        each = one.replicates[:, 0, self._label] if widened else self._narrow
-        return variance_of(_gap(each[t], places))
+    @property
+    def _level(self) -> float:
+        return self.told.settings.level
 
     @cached_property
-    def _narrow(self) -> Floats:
-        """Replicates of the total's second part as they are drawn there, not widened."""
-        one = self.done[self.total.split(" x ")[1]]
-        return np.asarray(as_drawn(one)[:, 0, self._label])
+    def _influences(self) -> Influences:
+        return Influences(self.first, self._label)
 
-    def _freedom(self, kind: str, t: int) -> float:
-        """Degrees of freedom: units less one, and the replicates less one."""
-        one = self.done[kind]
-        every = one.questions if one.tasks[t] == MACRO else [one.questions[t]]
+    def _tasks(self, t: int) -> list[int]:
+        """The task, or those in the average: all that are defined for every model."""
+        if self.first.tasks[t] != MACRO:
+            return [t]
+        lost = np.isnan(self.first.values[:t, 0, self._label]).any(axis=-1)
+        return [int(one) for one in np.flatnonzero(~lost)] or list(range(t))
+
+    def _freedom(self, kind: str, t: int, places: Places) -> float:
+        """Degrees of freedom: of the units, and the replicates less one."""
+        tasks = self._tasks(t)
         if kind == "panel":
-            units = len(self.annotations.annotators or ()) - 1
-        elif kind == "votes":
-            sizes = [q.votes.sizes for q in every if q.votes is not None]
-            units = int(sum((size - 1).sum() for size in sizes))
+            units = self._annotators(tasks) - 1
+        elif kind == "items":
+            units = self._influences.items(tasks, places)
         else:
-            place = np.unique(np.concatenate([q.place for q in every]))
-            group = one.plan.group
-            units = len(place if group is None else np.unique(group[place])) - 1
-        return 1 / (1 / max(units, 1) + 1 / (one.plan.replicates - 1))
+            units = self._influences.votes(tasks, places)
+        return 1 / (1 / max(units, 1.0) + 1 / (self.told.replicates - 1))
 
-    def _between(self, t: int, places: Places) -> tuple[float, float, float, float]:
+    def _annotators(self, tasks: list[int]) -> float:
+        """Effective number of annotators: those with more votes count more."""
+        votes = [self.first.questions[t].votes for t in tasks]
+        who = np.concatenate([one.annotator for one in votes if one is not None])
+        load = np.bincount(who[who >= 0]).astype(np.float64)
+        return float(load.sum() ** 2 / max((load**2).sum(), 1.0))
+
+    def _between(self, t: int, places: Places) -> Variance:
         """Variance between aggregation models."""
         each = np.stack([one.values[t, 0, self._label] for one in self.chosen], axis=-1)
         if len(self.chosen) < 2:
-            return nan, nan, nan, 0.0
-        value, freedom = variance_of(_gap(each, places)), len(self.chosen) - 1.0
-        return value, *self._ends(value, freedom), freedom
-
-    def _ends(self, variance: float, freedom: float) -> tuple[float, float]:
-        return chi_square_ends(variance, freedom, self.told.settings.level)
-
-
-@np.errstate(invalid="ignore")  # of two infinite values: undefined
-def _gap(each: Floats, places: Places) -> Floats:
-    """Replicates of a model, or of the difference of two, from those of all (models, ...)."""
-    first, *rest = places
-    return np.asarray(each[first] - each[rest[0]] if rest else each[first])
+            return Variance(nan, nan, nan, 0.0, nan)
+        return chi_square(
+            variance_of(gap_of(each, places)), len(self.chosen) - 1.0, self._level
+        )

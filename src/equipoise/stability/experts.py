@@ -12,9 +12,13 @@ Three questions, each with the metric of the evaluation and intervals that resam
   ties count half. Its interval allows for the few experts: see `equipoise.stability._worth`.
 - *Worth how many experts?* The k for which the mean vote of k random others agrees with a
   held-out expert as well as the model does, interpolated between whole numbers; 0 stands for
-  fewer than one, infinity for more than there are. Up to nine experts all groups of k are
-  taken, so that nothing depends on the seed but the intervals; of larger panels different
-  groups are drawn: see `equipoise.stability._groups_of_experts`.
+  fewer than one, infinity for more than there are. Numbers of experts who do no better than
+  fewer do, such as two who can only tie, are passed over: see `equipoise.stability._worth`.
+  One held-out expert is another truth than the mean of several, so that the value of a model
+  against it is not the one among the human range; it is given beside it.
+  Up to nine experts all groups of k are taken, so that nothing depends on the seed but the
+  intervals; of larger panels different groups are drawn: see
+  `equipoise.stability._groups_of_experts`.
 
 An expert's vote counts as a certain prediction. Metrics of order reward the finer scale of a
 model's scores, and scores of probabilities that a model can hedge; metrics of decisions, such
@@ -39,14 +43,24 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.given import given_annotations
 from equipoise.metrics import titled
-from equipoise.stability._asked import How, asked
+from equipoise.ranks import goodness
 from equipoise.stability._compared import caveat, compared, refuse, refuse_metric
 from equipoise.stability._duels import bench
+from equipoise.stability._expert_words import (
+    Standing,
+    Three,
+    difference,
+    pairs_won,
+    passing,
+    worth_range,
+    worth_words,
+)
 from equipoise.stability._groups_of_experts import drawn_sizes
-from equipoise.stability._subject import Given, freeze, study
 from equipoise.stability._voices import against_others, known_mean, three, voices
-from equipoise.stability._words import capital, percent
-from equipoise.stability._worth import standing
+from equipoise.stability._worth import passed_over, standing
+from equipoise.stability.asked import How, asked
+from equipoise.stability.subject import Given, freeze, study
+from equipoise.stability.words import capital
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -74,6 +88,9 @@ class Experts:
         The model's worth in experts, (models,).
     sizes, crowd, crowd_low, crowd_high
         Numbers of experts, and the metric of their mean vote against a held-out one, (sizes,).
+    held_out, held_out_low, held_out_high
+        Each model against the held-out expert on the same items as those groups, so that the
+        worth is where this meets `crowd`, (sizes, models).
     every_group
         Whether all groups of experts were taken, so that no number depends on a draw of them.
     caveat
@@ -111,6 +128,9 @@ class Experts:
     crowd: Floats
     crowd_low: Floats
     crowd_high: Floats
+    held_out: Floats
+    held_out_low: Floats
+    held_out_high: Floats
     every_group: bool
     caveat: str = ""
     notices: tuple[str, ...] = ()
@@ -120,33 +140,30 @@ class Experts:
 
     def worth_words(self, model: int) -> str:
         """A model's worth in experts, in words."""
-        number = float(self.worth[model])
-        if np.isnan(number):
-            return "an undefined number of experts"
-        if number <= 1:
-            return "one expert" if number == 1 else "fewer than one expert"
-        whole = f"{_end(number, int(self.sizes[-1]))} experts"
-        return whole if np.isinf(number) else f"the mean of {whole}"
+        return worth_words(float(self.worth[model]), int(self.sizes[-1]))
 
     def worth_range(self, model: int) -> str:
         """The interval of a model's worth, in words."""
-        ends = (float(self.worth_low[model]), float(self.worth_high[model]))
-        if np.isnan(ends).any():
-            return "interval undefined"
-        low, high = (_end(one, int(self.sizes[-1])) for one in ends)
-        return f"{low} at both ends" if low == high else f"{low} to {high}"
+        return worth_range(self._standing(model).worth, int(self.sizes[-1]))
 
     def superior_words(self, model: int) -> str:
         """In how many pairs of experts a model beats the colleague, in words."""
-        share, pairs = float(self.superior[model]), int(self.pairs[model])
-        if np.isnan(share):
-            return "in an undefined share of pairs"
-        ends = (self.superior_low[model], self.superior_high[model])
-        said = {1.0: f"in all {pairs} pairs", 0.0: f"in none of {pairs} pairs"}
-        words = said.get(share, f"in {percent(share)} of {pairs} pairs")
-        if np.isnan(ends).any():
-            return f"{words} (interval undefined)"
-        return f"{words} ({percent(float(ends[0]))} to {percent(float(ends[1]))})"
+        return pairs_won(self._standing(model).superior, int(self.pairs[model]))
+
+    def _standing(self, model: int) -> Standing:
+        def of(*three: Floats) -> Three:
+            value, low, high = (float(one[model]) for one in three)
+            return value, low, high
+
+        gap = of(self.mean_gap, self.mean_gap_low, self.mean_gap_high)
+        return Standing(
+            gap=gap if self.better == "higher" else (-gap[0], -gap[2], -gap[1]),
+            superior=of(self.superior, self.superior_low, self.superior_high),
+            worth=of(self.worth, self.worth_low, self.worth_high),
+            most=int(self.sizes[-1]),
+            scores=self.held_out[:, model],
+            crowd=self.crowd,
+        )
 
     @property
     def finding(self) -> str:
@@ -158,11 +175,12 @@ class Experts:
         m = int(np.nanargmax(sign * self.mean_gap))
         known = self.gap[:, m][~np.isnan(self.gap[:, m])]
         above = int((sign * known > 0).sum())
+        gap = self.mean_gap[m], self.mean_gap_low[m], self.mean_gap_high[m]
         return (
             f"By {score} {self.models[m]} agrees with the other experts better than "
-            f"{above} of {len(known)} experts do, and with an expert better than a colleague "
-            f"does {self.superior_words(m)}: it is worth {self.worth_words(m)} "
-            f"({self.worth_range(m)}). {self.caveat}"
+            f"{above} of {len(known)} experts do ({difference(*map(float, gap))} against the "
+            "average expert), and with an expert better than a colleague does "
+            f"{self.superior_words(m)}. {self._standing(m).said()} {self.caveat}"
         ).rstrip()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -187,6 +205,9 @@ class Experts:
                 "who": model,
                 "kind": "model",
                 "value": float(means[m]),
+                "held_out": float(self.held_out[0, m]),
+                "held_out_low": float(self.held_out_low[0, m]),
+                "held_out_high": float(self.held_out_high[0, m]),
                 "gap": float(self.mean_gap[m]),
                 "gap_low": float(self.mean_gap_low[m]),
                 "gap_high": float(self.mean_gap_high[m]),
@@ -199,16 +220,10 @@ class Experts:
                 "worth_high": float(self.worth_high[m]),
                 "worth_words": self.worth_words(m),
                 "worth_range": self.worth_range(m),
+                "worth_doubts": "; ".join(self._standing(m).doubts()),
             }
             for m, model in enumerate(self.models)
         ]
-
-
-def _end(number: float, most: int) -> str:
-    """A number of experts, in words."""
-    if number < 1:
-        return "fewer than one"
-    return f"more than {most}" if np.isinf(number) else f"{number:.1f}"
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -220,7 +235,7 @@ def experts(predictions: Given, annotations: Annotations, **how: Unpack[How]) ->
     predictions, annotations
         What models and annotators say; at least three annotators with ids.
     **how
-        See `equipoise.stability._asked.Asked`; replicates resample items.
+        See `equipoise.stability.asked.Asked`; replicates resample items.
     """
     refuse(given_annotations(annotations))
     found = study(predictions, annotations, asked(how))
@@ -232,6 +247,8 @@ def experts(predictions: Given, annotations: Annotations, **how: Unpack[How]) ->
     own, models = scores[:, 0], scores[:, 1:]
     gap = models - own[:, None]
     mean = known_mean(gap)
+    stood = standing([bench(one, paired, number, found) for one in found.subjects], found)
+    crowd = goodness(stood["crowd"], found.metric.better)
     return Experts(
         task=found.task,
         metric=found.metric.name,
@@ -245,8 +262,8 @@ def experts(predictions: Given, annotations: Annotations, **how: Unpack[How]) ->
         **three("", found.ends(own[:, 0], own[:, 1:]), own[:, 0], first="values"),
         **three("gap", found.ends(gap[..., 0], gap[..., 1:], difference=True), gap[..., 0]),
         **three("mean_gap", found.ends(mean[:, 0], mean[:, 1:], difference=True), mean[:, 0]),
-        **standing([bench(one, paired, number, found) for one in found.subjects], found),
+        **stood,
         every_group=not drawn_sizes(len(paired)),
         caveat=caveat(found),
-        notices=(*found.notices, *notices),
+        notices=(*found.notices, *notices, *passing(passed_over(stood["sizes"], crowd))),
     )

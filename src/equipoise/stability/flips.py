@@ -14,10 +14,10 @@ after which the metric is undefined in a task is not taken.
 Every move alone is tried exactly. Larger sets are found by greedy steps, rival by rival, which
 gives an upper bound, and verified by sorting and scoring everything anew. `smallest` says that
 no smaller set exists for any rival: because all single moves and all pairs were tried, or, for
-AUROC and for metrics that are a mean over items, because a bound proves it (see
-`equipoise.stability._flip_bounds`). Where there are too many candidates to try each alone,
-influence functions choose those that are tried, and pass over rivals that are out of reach by
-several times the sum of single effects; a metric without influence function then refuses.
+AUROC and for metrics that are a mean over items, because a bound proves it (`_flip_bounds`,
+`_flip_exclusion`). Where there are too many candidates to try each alone, influence functions
+choose those that are tried, and pass over rivals that are out of reach by several times the sum
+of single effects; a metric without influence function then refuses.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,6 @@ from equipoise.arrays import Floats, InputError, choice, require_whole
 from equipoise.evaluation import MACRO
 from equipoise.metrics import Metric, titled
 from equipoise.predictions import Predictions
-from equipoise.stability._asked import Asked, Progress
 from equipoise.stability._contest import AHEAD, Contest
 from equipoise.stability._field import Field
 from equipoise.stability._flip_search import Found, Search
@@ -47,8 +46,11 @@ from equipoise.stability._flip_words import (
     told,
 )
 from equipoise.stability._moves import UNITS, Member, moves
-from equipoise.stability._subject import Study, study
+from equipoise.stability.asked import Asked, Progress
 from equipoise.stability.redrawing import options
+from equipoise.stability.subject import Study, study
+
+__all__ = ["UNITS", "Flip", "FlipHow", "Flips", "Member", "flips"]
 
 
 class FlipHow(TypedDict, total=False):

@@ -35,11 +35,11 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.metrics import titled
-from equipoise.ranks import average_ranks, goodness, kendall_tau_b, spearman
-from equipoise.stability._asked import How, asked
+from equipoise.ranks import TIE, average_ranks, goodness, kendall_tau_b, spearman
 from equipoise.stability._decided import decided, decided_kappa
 from equipoise.stability._shifts import largest_finite, not_finite
-from equipoise.stability._subject import (
+from equipoise.stability.asked import How, asked
+from equipoise.stability.subject import (
     Given,
     Study,
     Subject,
@@ -48,7 +48,7 @@ from equipoise.stability._subject import (
     shown,
     study,
 )
-from equipoise.stability._words import joined
+from equipoise.stability.words import counted, joined
 
 ALL = ("with all annotators", "without some")
 MOST = 100  # annotators left out in turn
@@ -139,7 +139,7 @@ class LeaveOneOut:
         said = f"Leaving one annotator out does not move {what} of any model"
         if most is None:
             said = f"Leaving one annotator out gives no finite shift of {what}"
-        elif most.value:
+        elif abs(most.value) > 10.0**-TIE:
             said = (
                 f"Leaving one annotator out moves {what} by at most {shown(abs(most.value))} "
                 f"({most.model}, without {most.annotator})"
@@ -158,7 +158,11 @@ class LeaveOneOut:
         stays = ((known == known.min(axis=1, keepdims=True)) == first).all(axis=1).sum()
         names = joined([self.models[m] for m in np.flatnonzero(first)])
         keep = "keep sharing" if first.sum() > 1 else "keeps"
-        folds = f"{len(self.annotators)} folds"
+        if not len(known):
+            return ["no fold has an order of the models"]
+        folds = f"{counted(len(known), 'fold')} with an order"
+        if len(known) == len(self.annotators):
+            folds = f"{len(known)} folds"
         return [f"{names} {keep} rank 1 in {int(stays)} of {folds}"]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -199,7 +203,7 @@ def leave_one_out(
     predictions, annotations
         What models and annotators say.
     **how
-        See `equipoise.stability._asked.Asked`; replicates resample items.
+        See `equipoise.stability.asked.Asked`; replicates resample items.
     """
     found = study(predictions, annotations, asked(how))
     who, votes, notices = _chosen(found, annotations)
@@ -248,11 +252,7 @@ def _chosen(found: Study, annotations: Annotations) -> tuple[Ints, Ints, list[st
         if annotations.annotators is None:
             got, do = "anonymous votes", "look at panel_size, which leaves votes out instead"
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)
-    load = np.zeros(len(annotations.annotators), dtype=np.int64)
-    for one in found.subjects:
-        assert one.question.votes is not None
-        voters = one.question.votes.annotator
-        load += np.bincount(voters[voters >= 0], minlength=len(load))
+    load = found.votes_given(len(annotations.annotators))
     active = np.flatnonzero(load)
     order = active[np.argsort(-load[active], kind="stable")]
     who = np.sort(order[:MOST])

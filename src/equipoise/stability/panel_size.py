@@ -18,6 +18,8 @@ votes of each item are drawn instead, the interval of a resamples items, and t i
 *How many are enough?* As many as it takes that two separate panels, of different people, order
 the models with a rank correlation of at least 0.95 on average. Where no two panels that large
 fit into the M there are, the Spearman-Brown formula extrapolates from the largest two that do.
+Few annotators tell that correlation badly: the number comes with the range that its jackknife
+interval allows, without an upper end where that includes zero (see `_order_range`).
 The rank correlation with the order by the whole panel is given, too, but is circular: smaller
 panels are part of it, so that it is 1 for m = M by construction.
 
@@ -41,21 +43,24 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, require_number, require_whole
 from equipoise.metrics import titled
-from equipoise.ranks import goodness, spearman
-from equipoise.stability._asked import How, asked
-from equipoise.stability._counted import counted
 from equipoise.stability._curves import fitted, half_widths, limit_ends, quantile
 from equipoise.stability._enough import (
     CLOSE,
     NARROW,
+    Range,
     fewest,
+    order_range,
     order_words,
     people,
+    width_range,
     width_words,
 )
-from equipoise.stability._subject import Given, Study, freeze, mean_over_tasks, shown, study
+from equipoise.stability._orders import between_separate, separate_ends, with_all
+from equipoise.stability._shifts import odd_words
 from equipoise.stability._subsets import Paths, fewer_votes, smaller_panels
-from equipoise.stability._words import capital
+from equipoise.stability.asked import How, asked
+from equipoise.stability.subject import Given, Study, freeze, shown, study
+from equipoise.stability.words import capital, counted
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,6 +86,8 @@ class PanelSize:
     separate
         Mean rank correlation between two separate panels of that size; nan where two do not
         fit, (sizes,).
+    separate_low, separate_high
+        Interval of the last of them that is known.
     limit, limit_low, limit_high, slope
         The fitted a with its interval, and b, shape (models,).
     variance
@@ -105,6 +112,8 @@ class PanelSize:
     spearman: Floats
     spearman_low: Floats
     separate: Floats
+    separate_low: float
+    separate_high: float
     limit: Floats
     limit_low: Floats
     limit_high: Floats
@@ -147,20 +156,38 @@ class PanelSize:
         wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
         return fewest(self.sizes, self.separate, wanted)
 
+    def range_for_order(self, correlation: float = CLOSE) -> Range | None:
+        """From how many to how many annotators may be enough for such an order.
+
+        It has no upper end where separate panels may not agree at all, and is None where
+        nothing is known of how well they agree, or where some size was seen to be enough.
+        """
+        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
+        known = self.sizes[~np.isnan(self.separate)]
+        enough = self.enough_for_order(wanted)
+        if not len(known) or (enough is not None and enough <= known[-1]):
+            return None
+        return order_range(int(known[-1]), (self.separate_low, self.separate_high), wanted)
+
     @property
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
         width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
         score = titled(self.metric, self.labels)
-        if np.isnan(width):
-            return f"{capital(score)} is undefined for some size of the panel."
         whose = "them" if self.unit == "annotators" else "the votes"
+        said = f"With {people(most, self.unit)} the half-width of {score} that is due to "
+        said += f"{whose} is at most {shown(width)}."
+        if np.isnan(width):
+            odd = odd_words(self.mean, self.models)
+            said = f"{capital(score)} is {odd}: its half-width cannot be told."
         if len(self.models) > 1:
-            enough = order_words(self.sizes, self.separate, len(self.models), self.unit)
+            ends = (self.separate_low, self.separate_high)
+            enough = order_words(self.sizes, self.separate, len(self.models), self.unit, ends)
         else:
-            enough = width_words(self.enough_for_width(NARROW), most, self.unit)
-        said = f"the half-width of {score} that is due to {whose} is at most {shown(width)}"
-        return f"With {people(most, self.unit)} {said}. {enough}"
+            number = self.enough_for_width(NARROW)
+            doubt = None if number is None else width_range(number, self.degrees, self.level)
+            enough = width_words(number, most, self.unit, doubt)
+        return f"{said} {enough}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict per size and model."""
@@ -199,7 +226,7 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
     predictions, annotations
         What models and annotators say; at least three annotators, or three votes per item.
     **how
-        See `equipoise.stability._asked.Asked`; replicates are subsets per size.
+        See `equipoise.stability.asked.Asked`; replicates are subsets per size.
     """
     found = study(predictions, annotations, asked(how))
     paths, unit = _paths(found, annotations)
@@ -207,9 +234,11 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
     spread = np.stack([one.std(axis=1) for one in paths.values])
     times = quantile(found.asked.level, paths.degrees)
     variance, half = half_widths(paths, spread, times)
-    order, low = _order(found, paths)
+    order, low = with_all(found, paths)
     limit, slope = fitted(paths.sizes, mean)
     ends = limit_ends(paths, limit, found)
+    separate = between_separate(paths, len(found.models))
+    agree = separate_ends(paths, separate, found.asked.level)
     return PanelSize(
         task=found.task,
         metric=found.metric.name,
@@ -226,7 +255,9 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
         half_width=half,
         spearman=order,
         spearman_low=low,
-        separate=_separate(paths, len(found.models)),
+        separate=separate,
+        separate_low=agree[0],
+        separate_high=agree[1],
         limit=limit,
         limit_low=ends[0],
         limit_high=ends[1],
@@ -237,19 +268,14 @@ def panel_size(predictions: Given, annotations: Annotations, **how: Unpack[How])
 
 
 def _paths(found: Study, annotations: Annotations) -> tuple[Paths, str]:
-    votes = [one.question.votes for one in found.subjects]
     if annotations.annotators is not None:
         people = len(annotations.annotators)
-        load = sum(
-            np.bincount(one.annotator[one.annotator >= 0], minlength=people)
-            for one in votes
-            if one is not None
-        )
-        active = np.flatnonzero(load)
+        active = np.flatnonzero(found.votes_given(people))
         if len(active) >= 3:
             return smaller_panels(found, active, people), "annotators"
         got = counted(len(active), "annotator")
     else:
+        votes = [one.question.votes for one in found.subjects]
         sizes = np.concatenate([one.sizes for one in votes if one is not None])
         most = int(np.median(sizes))
         if most >= 3:
@@ -268,31 +294,6 @@ def _cautions(paths: Paths) -> list[str]:
         f"Panels of {paths.sizes[0]} reach {paths.coverage[0]:.0%} of the items on average: "
         "for small panels the spread is also that of the items they happen to rate."
     ]
-
-
-def _order(found: Study, paths: Paths) -> tuple[Floats, Floats]:
-    """Rank correlation with the whole panel: mean and lower end over subsets, (sizes,)."""
-    if len(found.models) < 2:
-        nothing = np.full(len(paths.sizes), np.nan)
-        return nothing, nothing
-    full = goodness(mean_over_tasks([one.full() for one in found.subjects]), "higher")
-    near = [
-        np.atleast_1d(spearman(one, np.broadcast_to(full[:, None], one.shape)))
-        for one in paths.values
-    ]
-    return np.array([one.mean() for one in near]), np.array(
-        [np.quantile(one, 0.025) for one in near]
-    )
-
-
-def _separate(paths: Paths, models: int) -> Floats:
-    """Mean rank correlation of separate panels, over the pairs that have one, (sizes,)."""
-    out = np.full(len(paths.sizes), np.nan)
-    for size, (one, two) in enumerate(paths.twins):
-        near = np.atleast_1d(spearman(one, two)) if models > 1 and one.shape[1] else np.empty(0)
-        known = near[~np.isnan(near)]
-        out[size] = known.mean() if len(known) else np.nan
-    return out
 
 
 def _whole(size: int) -> int:

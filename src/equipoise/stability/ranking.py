@@ -12,6 +12,9 @@ it says how different single redraws are, and does not shrink with their number.
 Replicates are taken as drawn, before their spread is widened, and only those count in which
 both the hard and the soft order are defined.
 
+Kinds that draw items together with votes or annotators err on the wide side
+(`equipoise.stability.rank_words`).
+
 The win rate of soft over ordinary metrics is the share of replicates whose soft order stays
 nearer to its own than the hard one, ties half; the gain is the mean difference of correlations.
 """
@@ -22,6 +25,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, frozen, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
@@ -30,7 +34,7 @@ from equipoise.metrics import DEFAULT, Metric, titled
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import beats, goodness, kendall_tau_b, rank_probabilities, spearman
-from equipoise.stability._words import REDRAWN, leaders, middle, percent
+from equipoise.stability.rank_words import in_front, order_said, rank_notes
 from equipoise.stability.redrawing import (
     Redraw,
     RedrawHow,
@@ -40,14 +44,7 @@ from equipoise.stability.redrawing import (
     redrawable,
     redrawn,
     simulation_interval,
-)
-
-NOTES = (
-    "A model's share of being best counts the redraws in which it is first; models that tie "
-    "for first share that redraw evenly.",
-    "Soft wins: the share of redraws in which the order by soft labels stays nearer to its own "
-    "original order than the order by hard labels does to its own, by rank correlation; a "
-    "redraw in which both are equally near counts half.",
+    voting,
 )
 
 
@@ -162,29 +159,17 @@ class RankStability:
         ]
 
     def said(self, labels: str = "soft") -> str:
-        """Tell the least stable kind in one sentence, for the last task."""
+        """Tell in one sentence how stable the order of the last task is."""
         cell = (self.tasks[-1], self.metrics[0], labels)
         rows = [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
-        known = [row for row in rows if not np.isnan(row["spearman"])]
-        where = f" ({cell[0]})" if cell[0] else ""
-        if not known:
-            return self._no_order(labels, where)
-        row = min(known, key=lambda one: float(one["spearman"]))
-        lost = (
-            f"; in {percent(row['undefined'])} of the redraws there is no order"
-            if row["undefined"]
-            else ""
-        )
-        return (
-            f"When {REDRAWN[row['kind']]} are drawn anew, the order of {len(self.models)} "
-            f"models by {titled(str(row['metric']), labels)}{where} agrees with the original "
-            f"at a rank correlation of {row['spearman']:.2f} on average"
-            f"{middle(row['spearman_low'], row['spearman_high'])}, and {leaders(row)}{lost}."
-        )
+        what = titled(cell[1], labels) + (f" ({cell[0]})" if cell[0] else "")
+        row = in_front(rows)
+        if row is None:
+            return self._no_order(labels, what)
+        return order_said(row, len(self.models), what)
 
-    def _no_order(self, labels: str, where: str) -> str:
+    def _no_order(self, labels: str, what: str) -> str:
         """Say why there is no order whose stability could be told."""
-        what = f"{titled(self.metrics[0], labels)}{where}"
         values = np.round(self.values[0, -1, 0, LABELS.index(labels)], 12)
         if len(set(values.tolist())) == 1:
             return f"The {len(self.models)} models are level by {what}: there is no order."
@@ -246,13 +231,19 @@ def rank_stability(
     given, chosen = given_predictions(predictions), given_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
-    plans, notices = redrawable(annotations, kinds, told.plausibilities)
+    truths: Truths = annotations
+    aside: tuple[str, ...] = ()
+    if isinstance(annotations, Annotations):
+        truths, aside = voting(given, annotations, told.settings.on_missing)
+    plans, notices = redrawable(truths, kinds, told.plausibilities)
     done = []
     for kind, truth in plans.items():
         done.append(redrawn(given, truth, metrics=chosen, kind=kind, told=told))
         told.tell(len(done), len(plans))
     cells = [_stability(one) for one in done]
     arrays = {name: np.stack([one[name] for one in cells]) for name in cells[0]}
+    said = [*notices, *rank_notes(tuple(plans))]
+    said += [note for one in done for note in one.notices]
     return RankStability(
         kinds=tuple(plans),
         tasks=done[0].tasks,
@@ -261,7 +252,7 @@ def rank_stability(
         values=np.stack([one.values for one in done]),
         **arrays,
         level=told.settings.level,
-        notices=tuple(dict.fromkeys((*notices, *NOTES, *(n for o in done for n in o.notices)))),
+        notices=tuple(dict.fromkeys((*aside, *said))),
     )
 
 

@@ -2,7 +2,8 @@
 
 Which kinds the data allow is asked of `equipoise.resample`; what it refuses becomes a sentence.
 Ranks and orders are read from replicates as drawn, before their spread was widened, so that
-ties stay ties.
+ties stay ties. Annotators without a vote on the items that are scored are nobody's panel: they
+are left aside before anybody is drawn.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,15 +13,23 @@ from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, listed, nearest, require_whole, wrong_type
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    require_keywords,
+    require_whole,
+    wrong_type,
+)
 from equipoise.estimate import wilson
 from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
+from equipoise.evaluation.alignment import align
+from equipoise.evaluation.questions import questions
 from equipoise.evaluation.result import narrowed
 from equipoise.metrics import Metric
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.resampling import KINDS, Resampling, normalised, resample
-from equipoise.stability._asked import USUAL
+from equipoise.stability.asked import USUAL
 
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
@@ -84,13 +93,7 @@ def options(kind: type[Options], how: Mapping[str, Any]) -> Options:
     ...
     equipoise.arrays.InputError: keyword 'replicats': unknown, expected one of ...
     """
-    known = [one.name for one in fields(kind)]
-    for name in how:
-        if name not in known:
-            raise InputError(
-                f"keyword {name!r}", "unknown", f"one of {listed(known, most=9)}",
-                nearest(name, known),
-            )  # fmt: skip
+    require_keywords(how, [one.name for one in fields(kind)])
     return kind(**how)
 
 
@@ -107,7 +110,9 @@ def redrawable(
     plausibilities
         Possible truths beside annotations, one per task, for the kinds with posterior.
     """
-    if isinstance(kinds, str) or not all(isinstance(one, str) for one in kinds or ()):
+    some = () if kinds is None else kinds
+    many = isinstance(some, Iterable) and not isinstance(some, str)
+    if not many or not all(isinstance(one, str) for one in some):
         raise wrong_type("kinds", kinds, f"a list of {', '.join(KINDS)}", "try ['items']")
     asked = KINDS[:-1] if kinds is None else tuple(dict.fromkeys(map(normalised, kinds)))
     if not asked:
@@ -127,6 +132,31 @@ def redrawable(
             continue
         found[kind] = drawn
     return found, notices
+
+
+def voting(
+    predictions: Sequence[Predictions], annotations: Annotations, on_missing: str
+) -> tuple[Annotations, tuple[str, ...]]:
+    """Annotations of those who voted on the items that are scored, and what was left aside."""
+    names, by = annotations.annotators, annotations.annotator
+    if names is None or by is None:
+        return annotations, ()
+    aligned, notices = align(predictions, questions(annotations), on_missing=on_missing)
+    voted = np.zeros(len(names), dtype=bool)
+    for one in aligned:
+        if one.question.votes is not None:
+            who = one.question.votes.annotator
+            voted[who[who >= 0]] = True
+    if voted.all() or not voted.any():
+        return annotations, ()
+    gold = False if annotations.is_gold is None else annotations.is_gold
+    keep, number = voted[by] | gold, int((~voted).sum())
+    code = np.where(voted, np.cumsum(voted) - 1, 0)[by][keep]
+    those = tuple(name for name, yes in zip(names, voted, strict=True) if yes)
+    kept = replace(annotations.rows(keep), annotators=those, annotator=code)
+    some = f"{number:,} of {len(names):,} annotators {'has' if number == 1 else 'have'}"
+    said = f"{some} no vote on the items that are scored and cannot be drawn."
+    return kept, (*notices, said)
 
 
 def redrawn(

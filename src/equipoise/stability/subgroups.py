@@ -3,9 +3,10 @@
 For every value of every attribute: the metric of each model, the mean certainty of the most
 plausible class (Dirichlet posterior of the votes), the mean entropy of the votes in nats, and
 Krippendorff's alpha, each with an interval that resamples items, and the paired difference to
-the rest of the items (or to the largest group). The p-value of a difference takes its spread
-over the resamples as normal; Holm's adjustment counts all differences of the same quantity, and
-the same difference once: an attribute of two values makes one comparison, not two.
+the rest of the items (or to the largest group). The p-value of a difference comes from
+shuffling who belongs to the group: see `equipoise.stability._shuffled`. Holm's adjustment
+counts all differences of the same quantity, and the same difference once: an attribute of two
+values makes one comparison, not two.
 Alpha also depends on how mixed a group's labels are: compare it together with the entropy.
 
 Groups of fewer than ten items are not measured; they stay in the rows as *too few items*. A
@@ -30,9 +31,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, wrong_type
+from equipoise.arrays import Bools, InputError, Ints, choice, wrong_type
 from equipoise.metrics import titled
-from equipoise.stability._asked import How, asked
 from equipoise.stability._attributes import Attributes, read_attributes
 from equipoise.stability._group_words import (
     MEASURED,
@@ -45,17 +45,16 @@ from equipoise.stability._group_words import (
     measured,
 )
 from equipoise.stability._groups import (
-    Quantity,
+    Groups,
     Size,
-    chance,
     holm,
-    in_group,
     measures,
     quantities,
     undefined,
 )
-from equipoise.stability._subject import Given, Study, interval_ends, shown, study
-from equipoise.stability._words import capital
+from equipoise.stability.asked import How, asked
+from equipoise.stability.subject import Given, Study, interval_ends, shown, study
+from equipoise.stability.words import capital
 
 LEAST = 10  # items of a group that is measured
 AGAINST = ("rest", "largest")
@@ -140,7 +139,7 @@ def subgroups(
     against
         ``rest`` or ``largest``: what each group is compared with.
     **how
-        See `equipoise.stability._asked.Asked`; replicates resample items. With
+        See `equipoise.stability.asked.Asked`; replicates resample items. With
         ``on_missing="drop"`` items without attributes stay in no group.
     """
     choice("against", against, AGAINST)
@@ -150,21 +149,11 @@ def subgroups(
     named = quantities(found, annotations)
     drawn = list(_groups(attributes, codes, against))
     parts = [measures(one, annotations, found) for one in found.subjects]
-    known: dict[bytes, Floats] = {}
-    nothing = np.full((len(named), 1 + found.plan.replicates), np.nan)
-
-    def of(group: Bools) -> Floats:
-        key = group.tobytes()
-        if key not in known:
-            known[key] = in_group(parts, named, group, found, annotations)
-        return known[key]
-
+    groups = Groups(found, annotations, named, parts)
     cells: list[Cell] = []
     compared: list[frozenset[bytes]] = []
     for step, (size, group, other) in enumerate(drawn):
-        inside = of(group) if size.measured else nothing
-        outside = of(other) if size.measured and other.sum() >= LEAST else nothing
-        cells += _cells(size, named, (inside, outside), found)
+        cells += _cells(size, groups, group, other)
         compared += [frozenset((group.tobytes(), other.tobytes()))] * len(named)
         if size.measured:
             notices += undefined(size, group, cells[-len(named) :], found)
@@ -228,25 +217,25 @@ def _groups(
             yield Size(column, level, items, items >= LEAST), group, other
 
 
-def _cells(
-    size: Size, named: list[Quantity], both: tuple[Floats, Floats], found: Study
-) -> list[Cell]:
+def _cells(size: Size, groups: Groups, group: Bools, other: Bools) -> list[Cell]:
     """All quantities of one group; p-values are adjusted later."""
-    inside, outside = both
-    gaps = inside - outside
+    level, named = groups.study.asked.level, groups.named
+    nothing = np.full((len(named), 1 + groups.study.plan.replicates), np.nan)
+    both = size.measured and int(other.sum()) >= LEAST
+    inside = groups.of(group) if size.measured else nothing
+    outside = groups.of(other) if both else nothing
+    chances = groups.chances(group, other) if both else [float("nan")] * len(named)
     cells = []
-    for quantity, one, other, gap in zip(named, inside, outside, gaps, strict=True):
-        low, high = quantity.bounds
-        level, width = found.asked.level, high - low
+    for quantity, one, rest, p in zip(named, inside, outside, chances, strict=True):
+        width, gap = quantity.bounds[1] - quantity.bounds[0], one - rest
         ends = interval_ends(one[:1], one[None, 1:], level, quantity.bounds)[:, 0]
         apart = interval_ends(gap[:1], gap[None, 1:], level, (-width, width))[:, 0]
         status = UNDEFINED if np.isnan(one[0]) else MEASURED
         cells.append(
             Cell(
                 size.column, size.level, size.items, quantity.name, quantity.model,
-                float(one[0]), float(ends[0]), float(ends[1]), float(other[0]),
-                float(gap[0]), float(apart[0]), float(apart[1]),
-                chance(float(gap[0]), gap[1:]), float("nan"),
+                float(one[0]), float(ends[0]), float(ends[1]), float(rest[0]),
+                float(gap[0]), float(apart[0]), float(apart[1]), p, float("nan"),
                 status if size.measured else SMALL,
             )
         )  # fmt: skip

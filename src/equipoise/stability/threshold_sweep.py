@@ -2,11 +2,12 @@
 
 At each threshold of an even grid, from `reach` below to `reach` above, items whose probability
 is at least the threshold (under a strict grid: more than it) are positive, and every model is
-scored against these hard labels. All thresholds share one plan of redrawn items, so everything
-is paired. A strict grid around one half moves the rule of the majority: more than half.
+scored against these hard labels. All thresholds share one plan of redrawn items, whole groups
+of them where groups are given, so everything is paired. A strict grid around one half moves the
+rule of the majority: more than half.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,81 +19,20 @@ from equipoise.arrays import (
     Floats,
     InputError,
     PerItem,
-    choice,
     require_number,
-    require_whole,
     wrong_type,
 )
 from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
-from equipoise.evaluation.alignment import ON_MISSING
-from equipoise.evaluation.given import given_metrics, given_predictions
-from equipoise.metrics import DEFAULT, Metric
+from equipoise.evaluation.given import given_predictions
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, goodness, spearman
 from equipoise.resampling import Resampling
 from equipoise.stability._expert_sample import checked_probabilities
-from equipoise.stability._sweep_words import said, undefined
+from equipoise.stability._sweep_grid import Grid, called
+from equipoise.stability.sweep_words import said, undefined
 
-TIE = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Which thresholds are tried, and how models are scored at each.
-
-    Attributes
-    ----------
-    reach, steps
-        How far to go on either side, and in how many steps.
-    metrics
-        Metrics or their names; their hard-label form is taken.
-    replicates, seed, level
-        Of the redrawn items.
-    progress
-        Called as ``progress(done, all)`` after each threshold.
-    strict
-        Whether an item must exceed the threshold; else it must reach it.
-    on_missing
-        As in `equipoise.evaluation.Settings`.
-    """
-
-    reach: float = 0.15
-    steps: int = 5
-    metrics: Sequence[str | Metric] = DEFAULT
-    replicates: int = 1000
-    seed: int = 0
-    level: float = 0.95
-    progress: Callable[[int, int], None] | None = None
-    strict: bool = False
-    on_missing: str = "error"
-
-    def __post_init__(self) -> None:
-        require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
-        require_number("threshold sweep, level", self.level, above=0, below=1, do="try 0.95")
-        require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
-        require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
-        require_whole("threshold sweep, seed", self.seed, do="try 0")
-        given_metrics(self.metrics)
-        choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
-        if not isinstance(self.strict, bool):
-            raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")
-
-    def thresholds(self, centre: float) -> list[float]:
-        """The grid; what lies outside of [0, 1] is left out."""
-        steps = np.arange(-self.steps, self.steps + 1) * self.reach / self.steps
-        return [float(centre + x) for x in steps if 0 <= centre + x <= 1]
-
-
-def called(values: PerItem, threshold: float, *, strict: bool = False) -> Bools:
-    """Which items are positive; probabilities that differ by rounding alone are equal.
-
-    Examples
-    --------
-    >>> called(np.array([0.4, 0.5, 0.6]), 0.5), called(np.array([0.5]), 0.5, strict=True)
-    (array([False,  True,  True]), array([False]))
-    """
-    return np.asarray(values > threshold + TIE if strict else values >= threshold - TIE)
+__all__ = ["Grid", "Move", "ThresholdSweep", "called", "threshold_sweep"]
 
 
 class Move(NamedTuple):
@@ -130,6 +70,8 @@ class ThresholdSweep:
         By (threshold, metric): rank correlation (Spearman) with the order at the centre.
     notices
         What the user should know.
+    groups
+        How many groups of items were redrawn as wholes; 0: single items were.
     """
 
     centre: float
@@ -138,6 +80,7 @@ class ThresholdSweep:
     agreement: dict[tuple[float, str], float]
     strict: bool = False
     notices: tuple[str, ...] = ()
+    groups: int = 0
 
     def rows(self) -> list[dict[str, Any]]:
         """One line per threshold, metric and model."""
@@ -169,8 +112,15 @@ def threshold_sweep(
     grid
         How far to go, and which metrics to take.
     """
-    how = grid or Grid()
+    how = Grid() if grid is None else grid
+    if not isinstance(how, Grid):
+        raise wrong_type("threshold sweep, grid", grid, "a Grid", "try Grid(reach=0.1)")
     values = checked_probabilities(probabilities, items)
+    if how.group is not None and len(how.group) != len(items):
+        raise InputError(
+            "threshold sweep, group", f"{len(how.group):,} groups",
+            f"one for each of the {len(items):,} items", "align them item by item",
+        )  # fmt: skip
     do = "set one with expert_threshold, or choose it"
     if not 0 <= require_number("threshold sweep, threshold", threshold, do=do) <= 1:
         raise InputError(
@@ -195,6 +145,7 @@ def threshold_sweep(
             for k, metric in enumerate(one.metrics)
         },
         notices=(*_cut(tried, how), *undefined(moves), *centre.notices),
+        groups=0 if how.group is None else len(np.unique(how.group)),
     )  # fmt: skip
 
 
@@ -207,8 +158,9 @@ def _scored(
     """Every model against the labels of each threshold; equal labels are scored once."""
     items, values = truth
     plan = Resampling(
-        kind="items", items=tuple(items), replicates=how.replicates, seed=how.seed
-    )
+        kind="items", items=tuple(items), replicates=how.replicates, seed=how.seed,
+        group=None if how.group is None else np.asarray(how.group),
+    )  # fmt: skip
     known: dict[bytes, Evaluation] = {}
     done = []
     for number, threshold in enumerate(tried, 1):

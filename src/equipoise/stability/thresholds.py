@@ -16,27 +16,31 @@ item (a tie is negative). Two rules turn that into a threshold:
     reaches `share`.
 
 An item is positive when its probability is at least the threshold. The interval comes from
-redrawing experts (``experts``), items within their bins (``items``), or both.
+redrawing experts and items within their bins (``experts x items``). The one over experts alone
+(``experts``), as published, and the one over items alone (``items``) are beside it: both leave
+out a source of doubt, and hold the truth less often.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, frozen, wrong_type
+from equipoise.arrays import Floats, Ints, frozen, wrong_type
 from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
 from equipoise.evaluation.given import given_annotations
-from equipoise.evaluation.questions import Question, questions
-from equipoise.evaluation.redraw import PanelDraw
-from equipoise.resampling import resample
+from equipoise.stability._expert_answers import asked
+from equipoise.stability._expert_redraws import OVER, panel, redraws
 from equipoise.stability._expert_sample import ExpertSample, sampling_plan
 from equipoise.stability._threshold_rules import (
     REDRAW,
     RULES,
+    SLACK,
     Rule,
     Where,
     fitted,
@@ -57,6 +61,7 @@ __all__ = [
     "threshold_sweep",
 ]
 ENOUGH = 10  # experts whose redraws are not called few
+SELDOM = 0.5  # share of replicates that should choose the same bin
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,10 +70,15 @@ class Threshold:
 
     Attributes
     ----------
-    value, replicates
-        The threshold, nan when there is none, and the same in each replicate.
+    value
+        The threshold, nan when there is none.
+    redrawn
+        The threshold in each replicate, by what was redrawn (one of `REDRAW`): all that the
+        votes allow.
     rule
         How it was set.
+    experts
+        Experts who voted on the sample; 0 where votes have no names.
     bin_mean, bin_items, bin_positives
         Per bin: mean probability, items the experts labelled, and positives among them.
     fit_at, fit_share
@@ -79,8 +89,9 @@ class Threshold:
     """
 
     value: float
-    replicates: Floats
+    redrawn: Mapping[str, Floats]
     rule: Rule
+    experts: int
     bin_mean: Floats
     bin_items: Ints
     bin_positives: Ints
@@ -90,24 +101,52 @@ class Threshold:
 
     def __post_init__(self) -> None:
         bins = ("bin_mean", "bin_items", "bin_positives")
-        for name in ("replicates", *bins, "fit_at", "fit_share"):
+        for name in (*bins, "fit_at", "fit_share"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        kept = {name: frozen(one) for name, one in self.redrawn.items()}
+        object.__setattr__(self, "redrawn", MappingProxyType(kept))
+
+    @property
+    def replicates(self) -> Floats:
+        """The threshold in each replicate of what the rule redraws."""
+        return self.redrawn[self.rule.redraw]
 
     @property
     def interval(self) -> tuple[float, float]:
         """Percentile interval; an end is nan when too many replicates have no threshold."""
-        return Estimate(self.value, self.replicates, "experts").interval(self.rule.level)
+        return self._ends(self.rule.redraw)
 
     @property
     def stays(self) -> float:
         """Share of replicates with the same threshold."""
-        return float(np.isclose(self.replicates, self.value, rtol=0, atol=1e-12).mean())
+        return self._same(self.rule.redraw)
+
+    def intervals(self) -> list[dict[str, Any]]:
+        """One line per way to redraw: its interval, and how often the threshold stayed."""
+        lines = []
+        for name, drawn in self.redrawn.items():
+            low, high = self._ends(name)
+            lines.append(
+                {
+                    "interval": OVER[name], "low": low, "high": high,
+                    "same threshold": self._same(name),
+                    "no threshold": float(np.isnan(drawn).mean()),
+                    "in the finding": name == self.rule.redraw,
+                }
+            )  # fmt: skip
+        return lines
+
+    def _ends(self, name: str) -> tuple[float, float]:
+        return Estimate(self.value, self.redrawn[name], name).interval(self.rule.level)
+
+    def _same(self, name: str) -> float:
+        return float(np.isclose(self.redrawn[name], self.value, rtol=0, atol=1e-12).mean())
 
     def rows(self) -> list[dict[str, Any]]:
-        """One line per bin; the interval of the share is Wilson's."""
+        """One line per bin, counted from 1; the interval of the share is Wilson's."""
         columns = zip(self.bin_mean, self.bin_items, self.bin_positives, strict=True)
         lines = []
-        for number, (mean, items, positives) in enumerate(columns):
+        for number, (mean, items, positives) in enumerate(columns, 1):
             share, low, high = math.nan, math.nan, math.nan
             if items:
                 share = positives / items
@@ -144,8 +183,33 @@ class Threshold:
         return (
             f"Experts call an item positive from a probability of {self.value:.3f} "
             f"[{low}, {high}]. {REDRAW[self.rule.redraw]}, and the threshold stayed the same "
-            f"in {self.stays:.0%} of {len(self.replicates):,} replicates."
+            f"in {self.stays:.0%} of {len(self.replicates):,} replicates.{self._doubt()}"
         )
+
+    @property
+    def bin_number(self) -> int | None:
+        """Which bin, counted from 1, the rule ``rise`` chose."""
+        if self.rule.name != "rise" or math.isnan(self.value):
+            return None
+        share = self.bin_positives / np.maximum(self.bin_items, 1)
+        share = np.where(self.bin_items > 0, share, np.inf)
+        above = np.minimum.accumulate(share[::-1])[::-1]
+        same = np.isclose(self.bin_mean, self.value, rtol=0, atol=1e-12)
+        return int(np.argmax(same & (above > self.fit_share + SLACK))) + 1
+
+    def _doubt(self) -> str:
+        """Say so where redraws do not bear the threshold out."""
+        low, high = self.interval
+        if math.isnan(low) or math.isnan(high):
+            return " It is not well determined: too many replicates set no threshold."
+        seldom = self.rule.name == "rise" and self.stays < SELDOM
+        side = "lower" if self.value <= low else "upper" if self.value >= high else ""
+        reasons = []
+        if side and low < high:
+            reasons.append(f"it lies at the {side} end of its interval")
+        if seldom:
+            reasons.append("most replicates choose another bin")
+        return f" It is not well determined: {', and '.join(reasons)}." if reasons else ""
 
     def _why(self) -> str:
         """Say why there is no threshold."""
@@ -170,36 +234,41 @@ def expert_threshold(
     rule
         How the threshold is set, and what is redrawn for its interval.
     """
-    how = rule or Rule()
+    how = Rule() if rule is None else rule
+    if not isinstance(how, Rule):
+        raise wrong_type("threshold, rule", rule, "a Rule", "try Rule('isotonic')")
     if not isinstance(plan, ExpertSample):
         raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
-    question, notices = _asked(plan, given_annotations(votes))
+    question, notices = asked(plan, given_annotations(votes))
     row = {name: number for number, name in enumerate(plan.items)}
     place = np.array([row[name] for name in question.items])
     where: Where = (plan.bin[place], plan.probability[place])
     hard = (question.shares[0] > HALF).astype(np.float64)
     once = np.ones((len(hard), 1))
     value = thresholds(how.parameter, where, hard[:, None], once, plan)[0]
-    labels, counts = _redrawn(question, votes, where[0], how)
-    replicates = thresholds(how.parameter, where, labels, counts, plan)
+    experts = panel(question, votes)
+    redrawn = {
+        name: thresholds(how.parameter, where, labels, counts, plan)
+        for name, labels, counts in redraws(question, experts, where[0], how)
+    }
     fit_at, fit_share = fitted(how.parameter, where, hard, plan)
     number = len(plan.bin_mean)
     return Threshold(
         value=float(value),
-        replicates=replicates,
+        redrawn=redrawn,
         rule=how,
+        experts=len(experts),
         bin_mean=plan.bin_mean,
         bin_items=np.bincount(where[0], minlength=number),
         bin_positives=np.bincount(where[0], hard, number).astype(np.int64),
         fit_at=fit_at,
         fit_share=fit_share,
-        notices=(*notices, *_few(votes, how), *_undefined(replicates)),
+        notices=(*notices, *_few(len(experts), how), *_undefined(redrawn[how.redraw])),
     )
 
 
-def _few(votes: Annotations, how: Rule) -> list[str]:
+def _few(number: int, how: Rule) -> list[str]:
     """Warn of an interval from a handful of experts."""
-    number = len(votes.annotators or ())
     if not how.redraw.startswith("experts") or number >= ENOUGH:
         return []
     return [
@@ -217,51 +286,3 @@ def _undefined(replicates: Floats) -> list[str]:
         f"In {share:.1%} of the replicates no threshold is set; they count against both ends "
         "of the interval."
     ]
-
-
-def _asked(plan: ExpertSample, votes: Annotations) -> tuple[Question, tuple[str, ...]]:
-    """The experts' question on the items of the sample."""
-    question = questions(votes)[0]
-    if len(votes.tasks) > 1 or len(question.classes) > 1:
-        raise InputError(
-            "experts' votes", f"{len(votes.tasks)} tasks, classes {votes.classes}",
-            "one yes/no question",
-            "ask about one class: --positive CLASS, in Python Annotations.against",
-        )  # fmt: skip
-    known = set(plan.items)
-    keep = np.array([name in known for name in question.items])
-    if not keep.any():
-        raise InputError(
-            "experts' votes", "no item of the sample", "votes on the items of the plan",
-            "check the ids",
-        )  # fmt: skip
-    outside, missing = int((~keep).sum()), len(plan.items) - int(keep.sum())
-    notices = []
-    if outside:
-        doubt = " (was it drawn with other bins, another seed?)" if missing else ""
-        notices.append(f"Left aside votes on {outside:,} items outside the sample{doubt}.")
-    if missing:
-        notices.append(f"{missing:,} items of the sample have no expert vote yet.")
-    return question.kept(keep), tuple(notices)
-
-
-def _redrawn(
-    question: Question, votes: Annotations, bins: Ints, how: Rule
-) -> tuple[Floats, Floats]:
-    """Hard labels and counts of the items in every replicate, (items, replicates) both."""
-    width = how.replicates
-    labels = np.repeat((question.shares[0] > HALF).astype(np.float64)[:, None], width, axis=1)
-    counts = np.ones(labels.shape)
-    if how.redraw.startswith("experts"):
-        plan = resample(votes, "panel", replicates=width, seed=how.seed)
-        assert question.votes is not None
-        draw = PanelDraw.prepare(question.votes, question.masses, plan.annotators)
-        shares, present = draw.shares(plan.annotator_counts(0, width))
-        labels, counts = (shares[0] > HALF).astype(np.float64), present.astype(np.float64)
-    if how.redraw.endswith("items"):
-        random = np.random.default_rng(how.seed)
-        for number in np.unique(bins):
-            rows = np.flatnonzero(bins == number)
-            even = np.full(len(rows), 1 / len(rows))
-            counts[rows] *= random.multinomial(len(rows), even, width).T
-    return labels, counts

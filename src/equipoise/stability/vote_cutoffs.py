@@ -1,8 +1,10 @@
 """Vote cut-offs: what is left, and what it says, when thinly rated items are left out.
 
-For every cut-off k only items with at least k votes count. Coverage is the share of items that
-are left. Intervals resample items; the change against all items is paired, replicate by
-replicate. A cut-off that no item reaches has no items: a value that is undefined, not an error.
+For every cut-off k only items with at least k votes count. An item of known truth (gold) is not
+thinly rated, however many votes it has: it stays at every cut-off. Coverage is the share of
+items that are left. Intervals resample items; the change against all items is paired, replicate
+by replicate. A cut-off that no item reaches has no items: a value that is undefined, not an
+error.
 
 References
 ----------
@@ -31,12 +33,13 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
+from equipoise.ballots import Ballots
 from equipoise.metrics import titled
-from equipoise.ranks import average_ranks, goodness, spearman
-from equipoise.stability._asked import How, asked
 from equipoise.stability._shifts import not_finite
-from equipoise.stability._subject import Given, Study, freeze, mean_over_tasks, shown, study
-from equipoise.stability._words import percent
+from equipoise.stability.asked import How, asked
+from equipoise.stability.cuts import cut
+from equipoise.stability.subject import Given, Subject, freeze, shown, study
+from equipoise.stability.words import percent
 
 ALL = ("on all items", "on these")
 CUTOFFS = (1, 3, 5, 7, 10, 15)
@@ -54,6 +57,8 @@ class VoteCutoffs:
         Value of each model on all items, shape (models,).
     cutoffs, items, coverage
         Fewest votes, how many items have as many (summed over tasks), and which share.
+    known
+        How many items have a known truth, and stay at every cut-off (summed over tasks).
     values, low, high
         Value of each model and its interval, shape (cutoffs, models).
     change, change_low, change_high
@@ -73,6 +78,7 @@ class VoteCutoffs:
     cutoffs: tuple[int, ...]
     items: Ints
     coverage: Floats
+    known: int
     values: Floats
     low: Floats
     high: Floats
@@ -105,6 +111,7 @@ class VoteCutoffs:
         odd = not_finite(self.full, self.values[last : last + 1], self.models, ALL)
         return (
             f"With at least {self.cutoffs[last]} votes per item "
+            f"{'or a known truth ' if self.known else ''}"
             f"({percent(self.coverage[last])} of the items) "
             f"{titled(self.metric, self.labels)}{where} changes by at most "
             f"{shown(abs(far[m]))} ({self.models[m]}); "
@@ -144,7 +151,6 @@ class VoteCutoffs:
         return "undefined" if np.isnan(self.values[cutoff, model]) else "scored"
 
 
-@np.errstate(invalid="ignore")  # of two infinite values: undefined
 def vote_cutoffs(
     predictions: Given,
     annotations: Annotations,
@@ -161,37 +167,37 @@ def vote_cutoffs(
     cutoffs
         Fewest votes, rising.
     **how
-        See `equipoise.stability._asked.Asked`; replicates resample items.
+        See `equipoise.stability.asked.Asked`; replicates resample items.
     """
     steps = _checked(cutoffs)
     found = study(predictions, annotations, asked(how))
-    sizes = [_sizes(one.question) for one in found.subjects]
-    items = np.array([sum(int((size >= k).sum()) for size in sizes) for k in steps])
-    full = mean_over_tasks([one.full() for one in found.subjects])
-    values, replicates, whole = _scores(found, sizes, steps)
-    low, high = found.ends(values, replicates)
-    change = values - full
-    edges = found.ends(change, replicates - whole, difference=True)
-    good = goodness(values, found.metric.better).T
-    first = np.broadcast_to(goodness(full, found.metric.better)[:, None], good.shape)
+    votes = [_votes(one) for one in found.subjects]
+    gold = [np.add.reduceat(one.annotator < 0, one.start[:-1]) > 0 for one in votes]
+    kept = [
+        known | (one.sizes >= np.array(steps)[:, None])
+        for one, known in zip(votes, gold, strict=True)
+    ]
+    items = np.sum([one.sum(axis=1) for one in kept], axis=0)
+    cuts = cut(found, kept)
     return VoteCutoffs(
         task=found.task,
         metric=found.metric.name,
         labels=found.asked.labels,
         models=found.models,
         level=found.asked.level,
-        full=full,
+        full=cuts.full,
         cutoffs=steps,
         items=items,
-        coverage=items / sum(len(size) for size in sizes),
-        values=values,
-        low=low,
-        high=high,
-        change=change,
-        change_low=edges[0],
-        change_high=edges[1],
-        ranks=average_ranks(good).T,
-        spearman=np.asarray(spearman(good, first)),
+        coverage=items / sum(len(one) for one in gold),
+        known=int(sum(one.sum() for one in gold)),
+        values=cuts.values,
+        low=cuts.low,
+        high=cuts.high,
+        change=cuts.change,
+        change_low=cuts.change_low,
+        change_high=cuts.change_high,
+        ranks=cuts.ranks,
+        spearman=cuts.spearman,
         notices=found.notices,
     )
 
@@ -209,25 +215,7 @@ def _checked(cutoffs: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(k) for k in steps)
 
 
-def _sizes(question: Any) -> Ints:
-    return np.asarray(question.votes.sizes)
-
-
-def _scores(
-    found: Study, sizes: list[Ints], steps: tuple[int, ...]
-) -> tuple[Floats, Floats, Floats]:
-    """Values (cutoffs, models), their replicates, and those on all items."""
-    values, replicates, whole = [], [], []
-    for t, (subject, size) in enumerate(zip(found.subjects, sizes, strict=True)):
-        shares = list(subject.question.shares)
-        counts = subject.item_counts(found.plan)
-        whole.append(subject.scored(shares, counts))
-        own, drawn = [], []
-        for c, k in enumerate(steps):
-            keep = (size >= k).astype(np.uint8)[:, None]
-            own.append(subject.scored(shares, keep)[:, 0])
-            drawn.append(subject.scored(shares, counts * keep))
-            found.asked.tell(t * len(steps) + c + 1, len(sizes) * len(steps))
-        values.append(np.stack(own))
-        replicates.append(np.stack(drawn))
-    return mean_over_tasks(values), mean_over_tasks(replicates), mean_over_tasks(whole)
+def _votes(subject: Subject) -> Ballots:
+    votes = subject.question.votes
+    assert votes is not None
+    return votes

@@ -41,6 +41,19 @@ def joined(names: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
+def few(names: Sequence[str], most: int = 3) -> str:
+    """The first few names as one would say them, and how many more there are.
+
+    Examples
+    --------
+    >>> few(["a", "b", "c"]), few(["a", "b", "c", "d", "e"])
+    ('a, b and c', 'a, b, c and 2 more')
+    """
+    if len(names) <= most:
+        return joined(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
 def middle(low: float, high: float) -> str:
     """The middle of redraws in brackets; nothing where too many of them are undefined.
 
@@ -81,3 +94,16 @@ def capital(sentence: str) -> str:
     'Soft AUROC is undefined.'
     """
     return sentence[:1].upper() + sentence[1:]
+
+
+def counted(number: int, noun: str) -> str:
+    """A count with its noun; words after *per* stay as they are.
+
+    Examples
+    --------
+    >>> counted(1, "annotator"), counted(1200, "annotator"), counted(3, "vote per item")
+    ('1 annotator', '1,200 annotators', '3 votes per item')
+    """
+    head, *rest = noun.split(" ")
+    whole = " ".join([head + "s" * (number != 1), *rest])
+    return f"{number:,} {whole}"

@@ -7,8 +7,7 @@ from typing import Any, TypedDict
 from equipoise.arrays import (
     InputError,
     choice,
-    listed,
-    nearest,
+    require_keywords,
     require_number,
     require_whole,
     wrong_type,
@@ -104,11 +103,5 @@ def asked(how: Mapping[str, Any]) -> Asked:
     >>> asked({"metric": "accuracy"}).scored.title
     'accuracy'
     """
-    known = [item.name for item in fields(Asked)]
-    for name in how:
-        if name not in known:
-            raise InputError(
-                f"keyword {name!r}", "unknown", f"one of {listed(known, most=8)}",
-                nearest(name, known),
-            )  # fmt: skip
+    require_keywords(how, [item.name for item in fields(Asked)])
     return Asked(**how)

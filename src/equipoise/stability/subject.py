@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, frozen, listed
+from equipoise.arrays import Floats, InputError, Ints, frozen, listed
+from equipoise.digits import fixed
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
@@ -27,7 +28,7 @@ from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Metric, Prepared
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
-from equipoise.stability._asked import Asked
+from equipoise.stability.asked import Asked
 
 MOST_BYTES = 2 * 2**30  # of item counts
 Given = Predictions | Iterable[Predictions]
@@ -124,6 +125,15 @@ class Study:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
+    def votes_given(self, annotators: int) -> Ints:
+        """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
+        load = np.zeros(annotators, dtype=np.int64)
+        for one in self.subjects:
+            assert one.question.votes is not None
+            who = one.question.votes.annotator
+            load += np.bincount(who[who >= 0], minlength=annotators)
+        return load
+
     def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
         """Lower and upper ends; value (...), replicates (..., replicates), result (2, ...)."""
         low, high = self.metric.bounds
@@ -210,14 +220,14 @@ def _defined(subjects: list[Subject]) -> tuple[list[Subject], list[str]]:
 
 
 def shown(size: float) -> str:
-    """A small number for a sentence: three decimals, or one figure when they would be zero.
+    """A small number for a sentence: three decimals, or two figures when they would be zero.
 
     Examples
     --------
     >>> shown(0.0123), shown(0.00004), shown(0.0)
-    ('0.012', '4e-05', '0.000')
+    ('0.012', '0.000040', '0.000')
     """
-    return f"{size:.1g}" if 0 < size < 0.0005 else f"{size:.3f}"
+    return fixed(size)
 
 
 def freeze(result: Any) -> None:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from equipoise.arrays import listed
 from equipoise.metrics import named
+from equipoise.stability.words import few
 
 if TYPE_CHECKING:
     from equipoise.stability.threshold_sweep import Move
@@ -86,16 +86,14 @@ def over_tasks(tasks: Mapping[str, Sequence["Move"]], centre: float, *, strict: 
     if all(len(one.models) == 1 for one in found.values()):
         return f"{start}, there is one model in every task, so no order to change."
     lost = [name for name, one in found.items() if not one.seen]
-    words = f" (it is undefined in {listed(lost)})" if lost else ""
+    words = f" (it is undefined in {few(lost)})" if lost else ""
     if len(lost) == len(found):
         return f"{start}, the order by {title} is undefined in every task."
     moved = [name for name, one in found.items() if one.moved]
     if not moved:
         return f"{start}, the order by {title} stays the same in every task{words}."
     new = [name for name, one in found.items() if one.moved and not one.best]
-    best = (
-        f"who is best changes in {len(new)} ({listed(new)})" if new else "the best stays best"
-    )
+    best = f"who is best changes in {len(new)} ({few(new)})" if new else "the best stays best"
     return f"{start}, the order by {title} changes in {len(moved)} {whole}, and {best}{words}."
 
 
@@ -128,8 +126,8 @@ def _order(own: Sequence["Move"]) -> str:
     verb = "changes its rank" if len(found.moved) == 1 else "change their ranks"
     best = "who is best changes"
     if found.best:
-        best = f"{listed(found.best)} {'stays' if len(found.best) == 1 else 'stay'} best"
-    return f"{listed(found.moved)} {verb} by {title}{lost}; {best}"
+        best = f"{few(found.best)} {'stays' if len(found.best) == 1 else 'stay'} best"
+    return f"{few(found.moved)} {verb} by {title}{lost}; {best}"
 
 
 def undefined(moves: Sequence["Move"]) -> list[str]:

@@ -1,0 +1,178 @@
+"""What a terminal and printed tables say is for people: no names of code, no doubled words."""
+
+import errno
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from equipoise.arrays import InputError
+from equipoise.cli._hints import in_options
+from equipoise.cli._threshold_screen import _moves
+from equipoise.run import text_folder
+from equipoise.stability.sweep_words import said as sweep_said
+from equipoise.stability.threshold_sweep import Move
+from tests.cli_sample import FILES, QUICK, caller, flat, write_study
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_study(tmp_path)
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+def refused(*_, **__):
+    raise OSError(errno.EROFS, "Read-only file system", "/x/.out.part")
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("verb", [("stability",), ("compare", "good", "fair")])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
+    verb, equipoise, monkeypatch
+):
+    def run(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(text_folder, "mkdtemp", refused)
+    monkeypatch.setattr("equipoise.run.stability.stability_facts", run)
+    monkeypatch.setattr("equipoise.run.compare.compare_facts", run)
+    code, _, said = equipoise(*verb, *FILES, *QUICK, "--out", "out")
+    assert code == 1 and "equipoise: out: cannot be written" in said
+    assert not Path("out").exists()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
+def test_a_place_that_takes_no_folder_is_found_by_trying():
+    with pytest.raises(InputError, match=r"^/proc/nope: cannot be written \(/proc cannot"):
+        text_folder.check_folder(Path("/proc/nope"), ())
+
+
+def test_trying_leaves_nothing_behind(tmp_path):
+    text_folder.check_folder(tmp_path / "new", ())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monkeypatch, there):
+    folder = tmp_path / "out"
+    if there:
+        folder.mkdir()
+    monkeypatch.setattr(text_folder, "write_text", refused)
+    with pytest.raises(InputError) as error:
+        text_folder.write_folder(folder, {"a.txt": "a"})
+    assert str(error.value).startswith(f"{folder}: cannot be written (Read-only file system)")
+    assert ".part" not in str(error.value)
+
+
+@pytest.mark.usefixtures("study")
+def test_an_option_is_named_once(equipoise):
+    code, _, said = equipoise("stability", *FILES, "--only", "rankin")
+    assert code == 2 and flat(said).count("--only:") == 1
+    assert "did you mean 'ranking'?" in flat(said)
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("verb", [("stability",), ("evaluate",), ("compare", "good", "fair")])
+def test_a_slip_among_the_labels_is_found_in_its_file(verb, equipoise):
+    path = Path("votes.csv")
+    path.write_text(re.sub(r"(?m)^7,r1,.$", "7,r1,maybe", path.read_text()))
+    code, _, said = equipoise(*verb, *FILES)
+    told = flat(said)
+    assert code == 1, said
+    assert "votes.csv: 3 classes (" in told
+    assert "'maybe' 1 vote; the rarest, 'maybe', first for item '7')" in told
+    assert "if 'maybe' is a typo, correct it" in told and "--positive CLASS" in told
+
+
+@pytest.mark.usefixtures("study")
+def test_three_classes_in_earnest_are_no_slip(equipoise):
+    lines = Path("votes.csv").read_text().splitlines()
+    more = [f"{line[:-1]}2" if k % 3 == 0 else line for k, line in enumerate(lines[1:])]
+    Path("votes.csv").write_text("\n".join([lines[0], *more]) + "\n")
+    code, _, said = equipoise("evaluate", *FILES)
+    assert code == 1 and "typo" not in said and "3 classes" in said
+
+
+@pytest.mark.usefixtures("study")
+def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
+    rows = [line.split(",")[:2] for line in Path("scores.csv").read_text().splitlines()]
+    Path("one.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
+    code, out, said = equipoise("stability", "-a", "votes.csv", "-p", "one.csv", *QUICK,
+                                "--out", "out")  # fmt: skip
+    assert code == 0, said
+    assert out.count("nobody can overtake it") == 1
+    assert "one model  " not in out and "best in" not in out
+    found = json.loads(Path("out/stability.json").read_text())
+    assert found["flips"]["findings"] == ["There is only one model: nobody can overtake it."]
+    assert "Left out: groups of items (No attributes of items; it takes a table" in flat(out)
+    page = Path("out/report.html").read_text()
+    assert "subgroups: no attributes" not in page and "No attributes of items; it takes" in page
+
+
+@pytest.mark.usefixtures("study")
+def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
+    code, out, said = equipoise("stability", *FILES, *QUICK, "--out", "out", "--only",
+                                "flips,choices,ranking,experts")  # fmt: skip
+    assert code == 0, said
+    printed = "".join(path.read_text() for path in Path("out/tables").glob("*.md"))
+    printed += "".join(path.read_text() for path in Path("out/tables").glob("*.tex"))
+    for word in ("True", "False", "auroc", "dawid", " | a | b ", "idle", "cleared"):
+        assert word not in printed, word
+    for word in ("| best | then first |", "none smaller", "Dawid-Skene", "AUROC", "| no |"):
+        assert word in printed, word
+    assert "| none up to 5 |" in printed and "| items | good |  |" in printed
+    raw = Path("out/tables/flips.csv").read_text()
+    assert ",a,b," in raw and ",idle" in raw and "auroc" in raw
+    assert "Dawid-Skene" in out and "dawid_skene" not in out
+    assert "Brackets: interval when items are drawn anew." in flat(out)
+
+
+def test_models_that_stay_best_or_move_are_named_plainly():
+    places = {"a": (1.5, 1.5), "b": (1.5, 1.5), "c": (3.0, 4.0), "d": (4.0, 3.0)}
+    moves = [
+        Move(step, 3, 0.3, "auroc", model, 0.5, 0.4, 0.6, ranks[n], 1, 4, ranks[n] - ranks[0])
+        for n, step in enumerate((0.5, 0.6))
+        for model, ranks in places.items()
+    ]  # fmt: skip
+    assert "c and d change their ranks by AUROC; a and b stay best." in sweep_said(
+        moves, 0.5, strict=True
+    )
+
+
+@pytest.mark.usefixtures("study")
+def test_the_leaderboard_says_what_was_redrawn(equipoise):
+    code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20)
+    assert code == 0 and "Brackets and P(best): over 20 redraws of annotators." in out
+    code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
+    assert code == 0 and "over 20 redraws of items." in out
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("ask about one class: --positive CLASS, in Python Annotations.against",
+         "ask about one class: --positive CLASS"),
+        ("Look at panel_size, which leaves votes out instead",
+         "Look at smaller panels, which leaves votes out instead"),
+        ("krippendorff_alpha does not ask who voted",
+         "Krippendorff's alpha does not ask who voted"),
+        ("choose krippendorff_alpha with level='interval' for ratings",
+         "choose Krippendorff's alpha with --level interval for ratings"),
+        ("Give attributes such as sex", "Give --attributes FILE with columns such as sex"),
+    ],
+)  # fmt: skip
+def test_names_of_code_become_words(said, told):
+    assert in_options(said) == told
+
+
+def test_a_threshold_is_shown_under_the_title_of_its_metric():
+    row = {"metric": "average_precision", "threshold": 0.219, "model": "a", "value": 0.5,
+           "low": 0.4, "high": 0.6, "rank": 1.0, "positives": 3, "prevalence": 0.3}  # fmt: skip
+    heads, _ = _moves({"rows": [row], "centre": 0.219}, "average_precision")
+    assert heads == ("model", "average precision at 0.219 (rank)")

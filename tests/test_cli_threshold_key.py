@@ -1,0 +1,178 @@
+"""A plan for experts is blind, and its key gives the threshold its options back."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equipoise import cli
+from equipoise.cli._plan_key import key_of
+from tests.threshold_study import EXPERTS, votes_csv
+
+PLAN = ("--truth", "votes", "--bins", "8", "--per-bin", "5", "--seed", "3")
+GIVEN = ("--experts", "panel.csv", "--replicates", "30")
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys, tmp_path):
+    """Run one verb in this process; returns exit code, output and messages."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    Path("votes.csv").write_text(votes_csv())
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
+        code = cli.run()
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def rows_of(path):
+    with Path(path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def answered(plan="plan.csv", leave=0):
+    """Write votes of the experts on the items of a plan: positives start at 0.6."""
+    key = json.loads(key_of(Path(plan)).read_text())
+    chance = {row["item"]: row["probability"] for row in key["items"]}
+    random = np.random.default_rng(0)
+    lines = ["item,annotator,label"]
+    for row in rows_of(plan)[leave:]:
+        yes = 0.9 if chance[row["item"]] >= 0.6 else 0.02
+        lines += [f"{row['item']},{name},{int(random.random() < yes)}" for name in EXPERTS]
+    Path("panel.csv").write_text("\n".join(lines) + "\n")
+
+
+def planned(equipoise, *more):
+    code, _, said = equipoise("threshold-plan", "votes.csv", *PLAN, *more, "--out", "plan.csv")
+    assert code == 0, said
+    return said
+
+
+def test_a_plan_is_blind_and_its_key_lies_beside_it(equipoise):
+    said = planned(equipoise)
+    assert "Wrote plan.csv: 40 items" in said and "Wrote plan.key.json" in said
+    rows, key = rows_of("plan.csv"), json.loads(Path("plan.key.json").read_text())
+    assert list(rows[0]) == ["item", "label"] and not any(row["label"] for row in rows)
+    assert sorted(row["item"] for row in rows) == sorted(row["item"] for row in key["items"])
+    chance = {row["item"]: row["probability"] for row in key["items"]}
+    order = [chance[row["item"]] for row in rows]
+    assert abs(np.corrcoef(order, np.arange(40))[0, 1]) < 0.4
+    assert {row["bin"] for row in key["items"]} == set(range(1, 9))
+    assert key["options"]["seed"] == 3 and key["options"]["per_bin"] == 5
+
+
+def test_a_key_is_not_written_over_and_nothing_is_left_of_an_interrupt(equipoise, monkeypatch):
+    Path("plan.key.json").write_text("mine")
+    words = ("threshold-plan", "votes.csv", *PLAN, "--out", "plan.csv")
+    code, _, said = equipoise(*words)
+    assert code == 1 and "plan.key.json: is there already" in said
+    assert not Path("plan.csv").exists() and Path("plan.key.json").read_text() == "mine"
+    Path("plan.key.json").unlink()
+    before = sorted(Path.cwd().iterdir())
+    whole = Path.open
+
+    def stopping(path, *how, **more):
+        if path.name == ".plan.key.json.part":
+            raise KeyboardInterrupt
+        return whole(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", stopping)
+    assert equipoise(*words)[0] == 130
+    assert sorted(Path.cwd().iterdir()) == before
+
+
+def test_the_key_gives_the_options_that_the_plan_was_made_with(equipoise):
+    planned(equipoise)
+    answered()
+    by_hand = equipoise("threshold", "votes.csv", *PLAN, *GIVEN, "--json")
+    for plan in ("plan.key.json", "plan.csv"):
+        words = ("threshold", "votes.csv", "--plan", plan, "--seed", "3", *GIVEN, "--json")
+        assert equipoise(*words)[:2] == by_hand[:2]
+    other = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN, "--json")[1]
+    found = [json.loads(text) for text in (by_hand[1], other)]
+    assert found[0]["threshold"]["value"] == found[1]["threshold"]["value"]
+    assert found[1]["sample"] == {"bins": 8, "seed": 3} and found[1]["settings"]["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--truth", "votes"), ("--truth", "votes", "--bins", "8"), PLAN[:-2]]
+)
+def test_options_that_were_forgotten_give_no_number(equipoise, words):
+    planned(equipoise)
+    answered()
+    code, out, said = equipoise("threshold", "votes.csv", *words, *GIVEN)
+    assert code == 1 and not out
+    assert "items of the plan made now" in said and "--plan plan.key.json" in said
+
+
+def test_answers_to_a_part_need_the_key(equipoise):
+    planned(equipoise)
+    answered(leave=6)
+    code, out, said = equipoise("threshold", "votes.csv", *PLAN, *GIVEN)
+    assert code == 1 and not out and "34 of the 40 items" in said
+    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN)
+    assert code == 0 and "6 items of the sample have no expert vote yet" in said
+    with Path("panel.csv").open("a") as file:
+        file.write("elsewhere,anna,1\n")
+    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN)
+    assert code == 1 and not out and "and on 1 others" in said
+
+
+def test_a_key_that_does_not_fit_is_refused(equipoise):
+    planned(equipoise)
+    answered()
+    plan = ("--plan", "plan.key.json")
+    code, _, said = equipoise("threshold", "votes.csv", *plan, "--bins", "5", *GIVEN)
+    assert code == 2 and "plan.key.json has 8" in said
+    text = Path("votes.csv").read_text()
+    Path("votes.csv").write_text(text.replace("i000,w0,0", "i000,w0,1").replace("i001", "j"))
+    code, out, said = equipoise("threshold", "votes.csv", *plan, *GIVEN)
+    assert code == 1 and not out and "made into the plan again" in said
+    key = Path("plan.key.json")
+    whole = json.loads(key.read_text())
+    for wrong in ("[]", "{", '{"options": {}}',
+                  json.dumps(whole | {"options": whole["options"] | {"truth": 5}}),
+                  json.dumps(whole | {"options": whole["options"] | {"bins": "8"}})):  # fmt: skip
+        key.write_text(wrong)
+        code, out, said = equipoise("threshold", "votes.csv", *plan, *GIVEN)
+        assert code == 1 and not out and "no key of a plan" in said, wrong
+    key.unlink()
+    assert "no such file" in equipoise("threshold", "votes.csv", *plan, *GIVEN)[2]
+
+
+def test_experts_without_a_task_answer_the_one_asked_about(equipoise):
+    lines = Path("votes.csv").read_text().splitlines()
+    told = [f"{lines[0]},task", *(f"{one},{name}" for one in lines[1:] for name in "ab")]
+    Path("votes.csv").write_text("\n".join(told) + "\n")
+    planned(equipoise, "--task", "b")
+    assert list(rows_of("plan.csv")[0]) == ["item", "task", "label"]
+    assert {row["task"] for row in rows_of("plan.csv")} == {"b"}
+    answered()
+    outs = [
+        equipoise("threshold", "votes.csv", *words, "--seed", 3, *GIVEN, "--json")
+        for words in (("--plan", "plan.csv"), (*PLAN, "--task", "b"))
+    ]
+    assert outs[0][0] == 0 and outs[0][:2] == outs[1][:2], outs
+    rows = [row | {"label": k % 2} for k, row in enumerate(rows_of("plan.csv"))]
+    for name in EXPERTS:
+        with Path(f"{name}.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    filled = [word for name in EXPERTS for word in ("--experts", f"{name}.csv")]
+    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *filled)
+    assert code == 0 and "threshold" in out, said
+    code, _, said = equipoise("threshold", "votes.csv", *PLAN, "--task", "c", *GIVEN)
+    assert code == 1 and "one of 'a', 'b'" in said
+
+
+def test_a_task_of_a_file_without_tasks_is_refused_in_words(equipoise):
+    code, _, said = equipoise("threshold-plan", "votes.csv", "--truth", "votes", "--task", "b")
+    assert code == 1 and "no column task" in said and "leave out --task" in said
