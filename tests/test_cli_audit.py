@@ -215,3 +215,53 @@ def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(
     assert code == exit_code, said
     assert told in " ".join(said.replace("│", " ").split()) and not out
     assert sorted(study.iterdir()) == before
+
+
+def test_ties_of_two_auditors_are_counted_and_said_everywhere(study, equipoise):
+    for name in ("audited.csv", "votes.csv"):
+        lines = (study / name).read_text().splitlines()
+        kept = [one for one in lines if ",z," not in one]
+        (study / name).write_text("\n".join(kept) + "\n")
+    code, out, said = equipoise("audit", *AGAIN, "--out", "a")
+    assert code == 0, said
+    votes = {}
+    for row in csv.DictReader(StringIO((study / "audited.csv").read_text())):
+        votes.setdefault(row["item"], []).append(int(row["label"]))
+    ties = sum(sum(one) == 1 for one in votes.values())
+    assert ties
+    told = (
+        f"{ties} of 50 audited items have no strict majority of votes: they count as negative"
+    )
+    assert told in said and told in (study / "a/report.html").read_text()
+    assert "items of votes.csv have no strict majority of votes" in said
+    methods = (study / "a/methods.md").read_text()
+    assert f"{ties} had no strict majority of votes and count as negative." in methods
+    rows = json.loads((study / "a/audit.json").read_text())["audit"]["rows"]
+    assert sum(row["ties"] for row in rows) == ties
+    assert "Before: the benchmark alone. Added: audited items count like any other." in out
+
+
+def test_few_positives_are_in_the_sentence_the_page_and_the_methods(tmp_path, equipoise):
+    words = ("--found", "23", "--audited", "30", "--positives", "2", "--unaudited", "470")
+    code, out, _ = equipoise("audit", *words, "--out", tmp_path / "a")
+    shown = " ".join(out.split())
+    assert code == 0 and "which rests on 2 positives among 30 audited items" in shown
+    low = f"{audit([Pool('pool', 30, 2, 500)], 23).missed[1]:.1f}"
+    assert float(low) < 10 and f"({low} to " in shown and f"33 [{low}, " in shown
+    page = (tmp_path / "a/report.html").read_text()
+    assert f"33 [{low}, " in page and "rests on 2 positives" in page
+    assert "Few audited items are positive (2 of 30" in page
+    methods = (tmp_path / "a/methods.md").read_text()
+    assert "2 of 30 audited items were positive." in methods
+    assert "the lower end of the interval is too high too often" in methods
+
+
+def test_audited_items_without_a_task_answer_the_one_asked_about(study, equipoise):
+    plain = equipoise("audit", *AGAIN, "--json")
+    lines = (study / "votes.csv").read_text().splitlines()
+    told = [f"{lines[0]},task", *(f"{one},{name}" for one in lines[1:] for name in "ab")]
+    (study / "votes.csv").write_text("\n".join(told) + "\n")
+    code, out, said = equipoise("audit", *AGAIN, "--task", "b", "--json")
+    assert code == 0, said
+    assert json.loads(out)["audit"] == json.loads(plain[1])["audit"]
+    assert json.loads(out)["reevaluation"] == json.loads(plain[1])["reevaluation"]

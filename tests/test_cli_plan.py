@@ -45,6 +45,7 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
     code, out, said = equipoise(*words, "--out", "plan")
     assert code == 0, said
     assert "Wrote plan: plan.json, report.html, " in said
+    assert "plan/tables/plan_next.csv: a table to fill in" in flat(said)
     assert "hardest" in out and "Each model against the next" in out
     assert "Expected gain: the fall, by one more vote on the item, of the number" in flat(out)
     assert "(--difference)" in said or "difference=" not in said
@@ -63,7 +64,7 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
     assert equipoise(*words, "--out", "next.csv")[0] == 0
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
     code, _, said = equipoise(*words, "--out", "next.csv")
-    assert "a table to fill in, columns annotator and label" in flat(said)
+    assert "Wrote next.csv: a table to fill in (columns annotator and label)" in flat(said)
     sheet = (tmp_path / "plan/tables/plan_next.csv").read_text().splitlines()
     assert sheet[0].startswith("item,annotator,label,votes so far,")
     assert ",,,4," in sheet[1]

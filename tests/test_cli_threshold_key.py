@@ -137,9 +137,11 @@ def test_a_key_that_does_not_fit_is_refused(equipoise):
     assert code == 1 and not out and "made into the plan again" in said
     key = Path("plan.key.json")
     whole = json.loads(key.read_text())
-    for wrong in ("[]", "{", '{"options": {}}',
-                  json.dumps(whole | {"options": whole["options"] | {"truth": 5}}),
-                  json.dumps(whole | {"options": whole["options"] | {"bins": "8"}})):  # fmt: skip
+    odd = [
+        json.dumps(whole | {"options": whole["options"] | one})
+        for one in ({"truth": 5}, {"bins": "8"}, {"seed": True}, {"layout": None})
+    ]
+    for wrong in ("[]", "{", '{"options": {}}', *odd):
         key.write_text(wrong)
         code, out, said = equipoise("threshold", "votes.csv", *plan, *GIVEN)
         assert code == 1 and not out and "no key of a plan" in said, wrong

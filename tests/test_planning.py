@@ -18,6 +18,7 @@ from equipoise.arrays import InputError
 from equipoise.cli.plan import plan as plan_verb
 from equipoise.datasets import chexpert
 from equipoise.evaluation import evaluate
+from equipoise.io import read_annotations
 from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.planning._pilot import pilot
 from equipoise.planning._question import usable_metric
@@ -705,7 +706,7 @@ def test_named_items_are_read_as_votes_when_filled_in(tmp_path, ask):
 def test_the_task_is_named_in_a_table_to_fill_in(tmp_path):
     votes, both, *_ = small()
     named = replace(votes, tasks=("edema",))
-    given = [replace(one, tasks=("edema",)) if hasattr(one, "tasks") else one for one in both]
+    given = [replace(one, task="edema") for one in both]
     for ask in (next_items, next_for_ranking):
         ask(given, named, number=2, task="edema").write(tmp_path / "next.csv")
         with (tmp_path / "next.csv").open() as file:

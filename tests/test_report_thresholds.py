@@ -247,3 +247,13 @@ def test_the_page_is_whole_without_a_script_and_reached_by_the_keyboard(visit, n
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == first
+
+
+def test_the_table_of_a_sweep_that_is_cut_has_the_threshold_and_the_ends():
+    facts = known("threshold")
+    sweep = facts["sweep"]
+    rows = [row for row in sweep["rows"] if row["threshold"] < sweep["centre"] + 0.04]
+    cut = facts | {"sweep": sweep | {"rows": rows}}
+    words = section(render_threshold(cut, About("x")), "models")
+    for spot in (rows[0]["threshold"], sweep["centre"], rows[-1]["threshold"]):
+        assert f"≥ {spot:.2f}" in words

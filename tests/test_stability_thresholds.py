@@ -244,3 +244,32 @@ def test_what_the_threshold_is_read_from():
     assert [row["threshold"] for row in rising.chosen()] == [pytest.approx(rising.value)]
     row = rising.rows()[1]
     assert (row["low"], row["high"]) == wilson(1, 10)
+
+
+def test_one_bin_is_the_one_that_was_chosen_also_among_equals():
+    plan = sample(np.repeat([0.1, 0.5, 0.9], [20, 30, 10]), 6)
+    yes = plan.bin >= 4  # bins 3 to 5, counted from 1, are of one probability
+    done = expert_threshold(plan, experts(plan, np.stack([yes] * 3, axis=1)))
+    assert [row["bin"] for row in done.rows()] == [1, 2, 3, 4, 5, 6]
+    assert done.value == 0.5 and done.bin_number == 5
+    assert expert_threshold(plan, experts(plan, np.zeros((60, 3)))).bin_number is None
+    isotonic = expert_threshold(plan, experts(plan, np.stack([yes] * 3, axis=1)),
+                                Rule("isotonic"))  # fmt: skip
+    assert isotonic.bin_number is None
+
+
+def test_a_threshold_that_redraws_do_not_bear_out_is_called_so():
+    plan = sample(np.linspace(0, 1, 100), 10)
+    clear = np.stack([plan.bin >= 5] * 3, axis=1)
+    sure = expert_threshold(plan, experts(plan, clear), Rule(replicates=200))
+    assert sure.stays == 1 and "not well determined" not in sure.finding
+    split = np.stack([plan.bin >= cut for cut in (3, 5, 8)], axis=1)
+    torn = expert_threshold(plan, experts(plan, split), Rule(replicates=200))
+    low, high = torn.interval
+    assert torn.stays > 0.4 and low < torn.value < high
+    few = np.random.default_rng(1).random((100, 3)) < 0.2 + 0.05 * plan.bin[:, None]
+    weak = expert_threshold(plan, experts(plan, few), Rule(replicates=200, margin=0.02))
+    assert weak.stays < 0.5 and "It is not well determined: " in weak.finding
+    none = expert_threshold(plan, experts(plan, np.stack([clear[:, 0]] * 2 + [clear[:, 0] * 0],
+                                                         axis=1)))  # fmt: skip
+    assert "not well determined: too many replicates set no threshold" in none.finding

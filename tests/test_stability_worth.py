@@ -135,7 +135,15 @@ def test_what_speaks_against_a_worth_above_one_is_said():
     ]
     nothing = standing(worth=(2.5, np.nan, np.nan))
     assert nothing.doubts() == ["the interval of its worth is undefined"]
-    assert standing((0.0, -1.0, 1.0), worth=(0.0, 0.0, 2.0)).doubts() == []
+    below = standing((0.0, -1.0, 1.0), worth=(0.0, 0.0, 2.0))
+    assert below.doubts() == []
+    assert below.said().startswith("Its worth is put at fewer than one expert (fewer than one ")
+    assert (
+        standing(worth=(0.0, 0.0, 0.0)).said().startswith("It is worth fewer than one expert")
+    )
+    assert (
+        "put at about one expert (1.0 at both ends)" in standing(worth=(1.01, 1, 1.04)).said()
+    )
     undefined = standing(worth=(np.nan, np.nan, np.nan)).said()
     assert undefined == "It is worth an undefined number of experts (interval undefined)."
 
@@ -167,7 +175,8 @@ def test_lower_is_better_turns_the_doubt_around():
     assert rows["good"]["gap_high"] < 0
     assert rows["good"]["worth"] > 1
     assert rows["good"]["worth_doubts"] == ""
-    assert "(-0." in done.finding and "It is worth" in done.finding
+    assert "(against the average expert -0." in done.finding
+    assert "It is worth" in done.finding
     assert rows["bad"]["worth"] == 0
 
 

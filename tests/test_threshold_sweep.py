@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import metrics
 from equipoise.annotations import Annotations
+from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling
@@ -174,3 +175,45 @@ def test_several_tasks_are_summed_up_by_their_first_metric():
     assert "undefined in every task" in over_tasks({"a": never, "b": never}, 0.4, strict=True)
     alone = [one for one in fixed if one.model == "low"]
     assert "one model in every task" in over_tasks({"a": alone, "b": alone}, 0.4, strict=True)
+
+
+def two_tasks(patients):
+    """Facts of a sweep of the tasks a and b; the items of b are of these patients."""
+    random = np.random.default_rng(2)
+    label = random.random((20, 5)) < random.random(20)[:, None]
+    items = np.concatenate([np.arange(20), np.arange(20, 40)])
+    group = np.concatenate([np.arange(20) // 4, np.full(20, 5) if patients == 1 else
+                            5 + np.arange(20) // (20 // patients)])  # fmt: skip
+    votes = Annotations(
+        kind="binary", items=names(40), classes=("no", "yes"), tasks=("a", "b"),
+        item=np.repeat(items, 5), task=np.repeat([0, 1], 100),
+        label=np.concatenate([label, label]).ravel().astype(int),
+        group=group, groups=tuple(f"p{k}" for k in range(group.max() + 1)),
+    )  # fmt: skip
+    scores = label.mean(axis=1) + random.normal(0, 0.2, 20)
+    models = [
+        Predictions("m", names(40)[:20], scores, task="a"),
+        Predictions("m", names(40)[20:], scores, task="b"),
+    ]
+    how = StabilityHow(metrics=["auroc"], replicates=20, only=["threshold_sweep"])
+    return stability_facts(models, votes, how)
+
+
+def test_a_task_of_one_group_is_left_out_alone():
+    whole, less = (two_tasks(number)["threshold_sweep"] for number in (5, 1))
+    assert {row["task"] for row in whole["rows"]} == {"a", "b"}
+    assert {row["task"] for row in less["rows"]} == {"a"} and less["tasks"] == ["a"]
+    own = [row for row in whole["rows"] if row["task"] == "a"]
+    kept = [(row["threshold"], row["value"]) for row in less["rows"]]
+    assert kept == [(row["threshold"], row["value"]) for row in own]
+    assert any(one.startswith("b: left out") and "one group" in one for one in less["notices"])
+    assert not any("left out" in one for one in whole["notices"])
+
+
+def test_the_screen_shows_which_thresholds_each_line_stands_for():
+    facts = two_tasks(5)
+    heads, lines = LINES["threshold_sweep"](facts["threshold_sweep"], facts)
+    assert heads[1] == "share of yes above"
+    for task in ("a", "b"):
+        spans = [line[1] for line in lines if line[0] == task]
+        assert spans == ["0.35 to 0.59", "0.62 to 0.65"]  # no item has 2 of 5

@@ -108,11 +108,9 @@ def _fits(name: str, value: Any) -> bool:
         return type(value) is int
     if name == "exchangeable":
         return isinstance(value, bool)
-    return isinstance(value, float) if name == "reliability" and value else _word(name, value)
-
-
-def _word(name: str, value: Any) -> bool:
-    return isinstance(value, str) or (value is None and USUAL[name] is None)
+    if value is None:
+        return USUAL[name] is None
+    return isinstance(value, float if name == "reliability" else str)
 
 
 def check_key(options: dict[str, Any], sample: "ExpertSample") -> None:

@@ -90,23 +90,26 @@ def _show_ranking(console: "Console", facts: Mapping[str, Any]) -> None:
 
 
 def _design_line(one: Mapping[str, Any]) -> list[str]:
+    from equipoise.report.numerals import percent
     from equipoise.report.plan_rows import money
 
     cost = "" if one["cost"] is None else money(float(one["cost"]))
     pair = f"{one['a']} and {one['b']}" if "a" in one else ""
-    own = "" if "a" not in one else f"{one['pair_power']:.0%}"
+    own = "" if "a" not in one else percent(one["pair_power"])
     share, error = one["simulated"], one["monte_carlo_error"]
     drawn = "" if share is None else _simulated(share, error)
     return [
         f"{one['votes_per_item']}", f"{one['items']:,}", f"{one['votes']:,}", cost,
-        f"{one['power']:.0%}", pair, own, drawn,
+        percent(one["power"]), pair, own, drawn,
     ]  # fmt: skip
 
 
 def _pair_line(one: Mapping[str, Any]) -> list[str]:
+    from equipoise.report.numerals import percent
+
     gap = f"{one['difference']:.3g} [{one['low']:.3g}, {one['high']:.3g}]"
     items = "" if one["items"] is None else f"{one['items']:,}"
-    chance = "" if one["items"] is None else f"{one['power_in_study']:.0%}"
+    chance = "" if one["items"] is None else percent(one["power_in_study"])
     return [one["a"], one["b"], gap, items, chance, one["state"]]
 
 

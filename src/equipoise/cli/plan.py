@@ -26,6 +26,7 @@ from equipoise.cli._stability_options import AsJson, Title, check, given, in_opt
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
 TABLE = ".csv"
+FILL_IN = "a table to fill in (columns annotator and label); filled in, give it as votes (-a)"
 OTHER = (".txt", ".tsv", ".json", ".html", ".xlsx", ".parquet")  # no names of folders
 
 
@@ -203,9 +204,11 @@ def plan(
         write_plan(
             folder, facts, study, title or f"How large must the study be? ({study.name})"
         )
+        if wanted is not None and wanted.items:
+            say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
     elif wanted is not None and out is not None:
         wanted.write(out)
-        say(f"Wrote {out}: a table to fill in, columns annotator and label; then votes for -a")
+        say(f"Wrote {out}: {FILL_IN}")
     if as_json:
         print_json(facts)
     else:

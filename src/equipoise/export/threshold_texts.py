@@ -56,7 +56,8 @@ def threshold_methods(facts: Facts) -> str:
     who = f"{data['experts']} experts" if data["experts"] else "experts"
     parts = [
         f"We ordered {data['items']:,} items by probability ({facts['chances']}), cut them "
-        f"into {data['bins']} bins of equal size and drew items from each at random; {who} "
+        f"into {data['bins']} bins of equal size and drew items from each at random (seed "
+        f"{facts['sample']['seed']}); {who} "
         f"labelled {data['labelled']:,} of them, by majority, a tie being negative.",
         f"The threshold is {rule}.",
     ]

@@ -170,10 +170,10 @@ class NextForRanking:
         now, then = (f"{one:.2g}" for one in self.wrong_pairs())
         total = int(((self.variance > 0) | (self.difference > 0)).sum())
         pairs = f"{total:,} neighbouring pairs" if total > 1 else "1 neighbouring pair"
-        after = "about as many" if now == then else f"about {then}"
+        still = "still " if now == then else ""
         return (
-            f"If everybody voted on all items of the pilot, about {now} of {pairs} would "
-            f"change places; after these votes {after} would."
+            f"If everybody voted on all items of the pilot, on average {now} of {pairs} would "
+            f"change places; after these votes {still}{then}."
         )
 
     def write(self, path: str | Path) -> None:

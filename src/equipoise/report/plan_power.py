@@ -11,6 +11,7 @@ from equipoise.report.stability_rows import Part, by, capital, value
 from equipoise.report.tables import row, table
 
 DRAWN = 8  # lines; all are in the table
+SMALL = 0.005  # chance that would be written as less than 1%
 NOTE = (
     "The chance that the interval of the study lies above 0, if the difference is the one that "
     "the plan is made for: Φ(difference / standard error − z), with standard error "
@@ -41,13 +42,25 @@ def finding(facts: Facts) -> str:
     sure = [chance for chance in known if finite(chance)]
     now = max(0.0, 1 - sum(1 - chance for chance in sure))
     best, pilot = facts["recommended"], facts["pilot"]
-    least = "at least " if facts["goal"] == "ranking" else ""
-    chance = "no chance can be promised" if now == 0 else f"the chance is {least}{percent(now)}"
+    told = _least if facts["goal"] == "ranking" else percent
+    chance = "no chance can be promised" if now == 0 else f"the chance is {told(now)}"
     return (
         f"With as many items and votes as the pilot ({count(pilot['items'], 'item')}, "
         f"{votes_each(pilot['votes_per_item'])} each) {chance}; {count(best['items'], 'item')} "
-        f"with {votes_each(best['votes_per_item'])} each give {least}{percent(best['power'])}."
+        f"with {votes_each(best['votes_per_item'])} each give {told(best['power'])}."
     )
+
+
+def _least(share: float) -> str:
+    """Write a chance that may be larger.
+
+    Examples
+    --------
+    >>> _least(0.8), _least(0.9999), _least(0.0001)
+    ('at least 80%', 'more than 99%', 'at least 0.01%')
+    """
+    text = percent(share, 2) if 0 < share < SMALL else percent(share)
+    return f"more than {text[1:]}" if text.startswith(">") else f"at least {text}"
 
 
 def _draw(facts: Facts) -> Html | None:

@@ -3,7 +3,8 @@
 A model is said to be *worth* a number of experts above one only where nothing speaks against
 more than one: the interval of its difference to the average expert leaves out zero, it beats a
 colleague in at least half of the pairs, and the interval of its worth begins above one. Else
-the number is an estimate, and the sentence says what speaks against it.
+the number is an estimate, and the sentence says what speaks against it. So it is where a worth
+below one might be one or more.
 """
 
 import math
@@ -47,6 +48,8 @@ class Standing(NamedTuple):
             f"{worth_words(self.worth[0], self.most)} ({worth_range(self.worth, self.most)})"
         )
         doubts = self.doubts()
+        if self.worth[0] < 1 <= self.worth[2]:
+            return f"Its worth is put at {words}{self._beside()}."
         if not doubts:
             return f"It is worth {words}{self._beside()}."
         return (
@@ -123,6 +126,8 @@ def worth_words(number: float, most: int) -> str:
         return "an undefined number of experts"
     if number <= 1:
         return "one expert" if number == 1 else "fewer than one expert"
+    if f"{number:.1f}" == "1.0":
+        return "about one expert"
     whole = f"{_end(number, most)} experts"
     return whole if math.isinf(number) else f"the mean of {whole}"
 
@@ -166,6 +171,6 @@ def passing(sizes: list[int]) -> list[str]:
     some = joined([str(one) for one in sizes[:-1]] + [counted(sizes[-1], "expert")], "or")
     return [
         f"The mean vote of {some} agrees with another expert less well than that of fewer "
-        "experts does, as where two can only tie: it is passed over where a model's worth is "
-        "read from the curve."
+        "experts does, as where two can only tie: such a number is passed over where a model's "
+        "worth is read from the curve."
     ]

@@ -62,7 +62,7 @@ def standing(benches: list[Bench], found: Study) -> dict[str, Any]:
     with np.errstate(invalid="ignore"):
         human, lead, models = (one[0] / one[1] for one in tally[:3])
     if found.metric.better == "lower":
-        human, models = -human, -models
+        human, models = 0.0 - human, 0.0 - models
     wins = np.stack(tally.wins)
     first, value = known_mean(wins), worth(sizes, lead)
     level = found.asked.level

@@ -178,8 +178,8 @@ class Experts:
         gap = self.mean_gap[m], self.mean_gap_low[m], self.mean_gap_high[m]
         return (
             f"By {score} {self.models[m]} agrees with the other experts better than "
-            f"{above} of {len(known)} experts do ({difference(*map(float, gap))} against the "
-            "average expert), and with an expert better than a colleague does "
+            f"{above} of {len(known)} experts do (against the average expert "
+            f"{difference(*map(float, gap))}), and with an expert better than a colleague does "
             f"{self.superior_words(m)}. {self._standing(m).said()} {self.caveat}"
         ).rstrip()
 
