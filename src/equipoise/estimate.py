@@ -87,10 +87,7 @@ class Estimate:
         if self.method == "normal":
             half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
             return self.value - half, self.value + half
-        known = np.sort(self._defined())
-        unknown = np.full(len(self.replicates) - len(known), np.nan)
-        low = _quantile(np.concatenate([unknown, known]), tail)
-        high = _quantile(np.concatenate([known, unknown]), 1 - tail)
+        low, high = _quantiles(self._defined(), len(self.replicates), tail)
         if self.method == "basic":
             return 2 * self.value - high, 2 * self.value - low
         return low, high
@@ -170,10 +167,23 @@ def _z(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def _quantile(ordered: Floats, share: float) -> float:
-    """Linear quantile of sorted values; nan when it falls on an undefined replicate."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    end = float(ordered[below])
-    after = float(ordered[math.ceil(place)])
+def _quantiles(known: Floats, number: int, tail: float) -> tuple[float, float]:
+    """Linear quantiles of replicates, the undefined ones below all, then above all.
+
+    nan where a quantile falls on an undefined replicate.
+    """
+    missing = number - len(known)
+    places = tail * (number - 1) - missing, (1 - tail) * (number - 1)
+    around = [math.floor(place) + step for place in places for step in (0, 1)]
+    kept = sorted({place for place in around if 0 <= place < len(known)})
+    ordered = np.partition(known, kept) if kept else known
+    return _between(ordered, places[0]), _between(ordered, places[1])
+
+
+def _between(ordered: Floats, place: float) -> float:
+    """The value at a place that may lie between two; nan outside."""
+    below, above = math.floor(place), math.ceil(place)
+    if below < 0 or above >= len(ordered):
+        return math.nan
+    end, after = float(ordered[below]), float(ordered[above])
     return end if after == end else end + (place - below) * (after - end)

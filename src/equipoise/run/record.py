@@ -143,6 +143,8 @@ def plain(value: Any) -> Any:
     >>> plain({"a": np.array([1.0, np.nan, np.inf])})
     {'a': [1.0, None, 'inf']}
     """
+    if type(value) is str or type(value) is int:  # most values of a long table
+        return value
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, np.ndarray | list | tuple):

@@ -251,7 +251,7 @@ def _collected(
     }
     gaps = np.array(
         [
-            [(gap.low, gap.high) for gap in one.differences(metric.name, labels=x, task=task)]
+            _gaps(one, (task, metric.name, x))
             for one in done
             for task in one.tasks
             for metric in one.metrics
@@ -267,6 +267,13 @@ def _collected(
         better=tuple(one.better for one in first.metrics),
         notices=tuple(dict.fromkeys((*notices, *_told(asked, done)))),
     )  # fmt: skip
+
+
+def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, float]]:
+    """Intervals of the paired differences of all models, as `Evaluation.differences` has."""
+    task, metric, labels = cell
+    every = [done.estimate(one, metric, labels=labels, task=task) for one in done.models]
+    return [(a - b).interval(done.level) for a, b in combinations(every, 2)]
 
 
 def _told(asked: list[Choice], done: list[Evaluation]) -> list[str]:

@@ -129,13 +129,18 @@ def threshold_sweep(
     given = given_predictions(predictions)
     tried = how.thresholds(threshold)
     done = _scored(given, (items, values), tried, how)
-    ranks = [_ranks(one) for one in done]
+    ranks = {id(one): _ranks(one) for one in {id(one): one for one in done}.values()}
     middle = int(np.argmin(np.abs(np.array(tried) - threshold)))
     centre = done[middle]
+    found: dict[int, list[Move]] = {}
+    for t, one in zip(tried, done, strict=True):
+        if id(one) not in found:
+            at = (t, called(values, t, strict=how.strict))
+            found[id(one)] = _moves(at, one, ranks[id(one)], ranks[id(centre)])
     moves = [
-        move
-        for t, one, drawn in zip(tried, done, ranks, strict=True)
-        for move in _moves((t, called(values, t, strict=how.strict)), one, drawn, ranks[middle])
+        move._replace(threshold=t)
+        for t, one in zip(tried, done, strict=True)
+        for move in found[id(one)]
     ]
     return ThresholdSweep(
         centre=float(threshold), reach=how.reach, strict=how.strict, moves=tuple(moves),
