@@ -24,6 +24,17 @@ def fixed(value: float, digits: int = 3) -> str:
     return f"{value:.{decimals(value)}f}"
 
 
+def significant(value: float) -> str:
+    """Write two significant digits, without an exponent down to a millionth.
+
+    Examples
+    --------
+    >>> significant(0.0000991), significant(0.0053), significant(12.3), significant(0.0)
+    ('0.000099', '0.0053', '12', '0')
+    """
+    return f"{value:.{decimals(value)}f}" if LEAST <= abs(value) < 1 else f"{value:.2g}"
+
+
 def decimals(value: float) -> int:
     """How many decimals show two significant digits of a number below one.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from equipoise.cli._stability_cells import against, between, scored, share, shown, worth
+from equipoise.digits import significant
 
 Facts = Mapping[str, Any]
 Lines = tuple[Sequence[str], list[list[str]]]
@@ -190,7 +191,7 @@ def _deviation(row: Facts) -> str:
     if value is None or math.isnan(value):
         return ""
     low, high = (math.sqrt(float(row[end])) for end in ("low", "high"))
-    return f"{math.sqrt(value):.2g} [{low:.2g}, {high:.2g}]"
+    return f"{significant(math.sqrt(value))} [{significant(low)}, {significant(high)}]"
 
 
 def _subgroups(found: Facts, _: Facts) -> Lines:

@@ -7,6 +7,7 @@ factors, and a source that moves a value ten times as much leaves the others rea
 import math
 from collections.abc import Sequence
 
+from equipoise.digits import significant
 from equipoise.report.markup import Html, element
 from equipoise.report.numerals import finite, percent, shorten
 from equipoise.report.stability_rows import Cast, Entry, Part, by, chosen, several, value
@@ -86,7 +87,7 @@ def _row(one: Entry, scale: Scale, y: float) -> Html:
     share, (low, high) = value(one, "share"), _ends(one)
     words = "undefined"
     if finite(value(one, "variance")):
-        words = f"{middle:.2g}" if middle > 0 else "none"
+        words = significant(middle) if middle > 0 else "none"
         words += f" ({percent(share)})" if finite(share) and 0 < share < 1 else ""
     parts = [titled(source, shorten(source, 22), x=LABEL, y=y + 4, class_="e")]
     if finite(high) and high > 0:
@@ -155,5 +156,5 @@ def _cell(one: Entry) -> str:
     if not finite(value(one, "variance")):
         return "undefined"
     low, high = _ends(one)
-    ends = f" [{low:.2g}, {high:.2g}]" if finite(low) and finite(high) else ""
-    return f"{_deviation(one):.2g}{ends}"
+    ends = f" [{significant(low)}, {significant(high)}]" if finite(low) and finite(high) else ""
+    return f"{significant(_deviation(one))}{ends}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan, sqrt
 from typing import NamedTuple
 
+from equipoise.digits import significant
 from equipoise.evaluation.questions import Question
 from equipoise.stability.words import capital, counted, joined
 
@@ -122,9 +123,9 @@ def components_said(parts: Sequence[Component], what: str) -> str:
 
 
 def _short(one: Component) -> str:
-    return f"{one.source} {one.deviation:.2g}"
+    return f"{one.source} {significant(one.deviation)}"
 
 
 def _long(one: Component) -> str:
-    ends = f"{sqrt(max(one.low, 0)):.2g} to {sqrt(max(one.high, 0)):.2g}"
-    return f"standard deviation of {one.deviation:.2g} ({ends})"
+    ends = f"{significant(sqrt(max(one.low, 0)))} to {significant(sqrt(max(one.high, 0)))}"
+    return f"standard deviation of {significant(one.deviation)} ({ends})"
