@@ -220,7 +220,8 @@ def test_an_export_is_only_replaced_if_asked(study, equipoise):
     evaluated(equipoise)
     assert equipoise("report", "run", "--export", "paper")[0] == 0
     (study / "paper/methods.md").write_text("old")
-    (study / "paper/mine.txt").write_text("mine")
+    for mine in ("mine.txt", "stability.json"):
+        (study / "paper" / mine).write_text("mine")
     code, _, said = equipoise("report", "run", "--export", "paper")
     assert code == 1 and "there already" in said and "--overwrite" in said
     assert (study / "paper/methods.md").read_text() == "old"
@@ -232,6 +233,7 @@ def test_an_export_is_only_replaced_if_asked(study, equipoise):
     assert "We" in (study / "paper/methods.md").read_text()
     record = json.loads((study / "alone/run.json").read_text())
     assert bool(record.get("agreement")) == (study / "paper/tables/agreement.csv").exists()
-    assert (study / "paper/mine.txt").read_text() == "mine"
+    for mine in ("mine.txt", "stability.json"):
+        assert (study / "paper" / mine).read_text() == "mine"
     code, _, said = equipoise("report", "run", "--overwrite")
     assert code == 2 and "belongs to --export" in said

@@ -30,6 +30,7 @@ from equipoise.cli._stability_options import (
     Level,
     Metrics,
     Most,
+    Overwrite,
     Replicates,
     Scores,
     Seed,
@@ -86,12 +87,7 @@ def compare(
             "references.bib.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier comparison there."
-        ),
-    ] = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Which of two models is better, how sure is that, and what would turn it round?

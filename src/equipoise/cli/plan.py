@@ -22,7 +22,7 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import AsJson, Title, check, given, in_options
+from equipoise.cli._stability_options import AsJson, Overwrite, Title, check, given, in_options
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
 TABLE = ".csv"
@@ -144,12 +144,7 @@ def plan(
             "methods.md, references.bib and report.html; or a .csv for the items of --next.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier plan there."
-        ),
-    ] = False,
+    overwrite: Overwrite = False,
     title: Title = None,
     seed: Annotated[
         int, typer.Option(min=0, rich_help_panel=RESULT, help="Same seed, same bytes.")

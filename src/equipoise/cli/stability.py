@@ -32,6 +32,7 @@ from equipoise.cli._stability_options import (
     Level,
     Metrics,
     Most,
+    Overwrite,
     Replicates,
     Scores,
     Seed,
@@ -114,12 +115,7 @@ def stability(
             "methods.md, references.bib and report.html.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier analysis there."
-        ),
-    ] = False,
+    overwrite: Overwrite = False,
     title: Title = None,
     as_json: AsJson = False,
 ) -> None:
