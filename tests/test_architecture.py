@@ -50,17 +50,30 @@ def test_importing_is_light(code):
     assert not HEAVY & loaded_by(code)
 
 
+def lines_of_code(path):
+    """Lines that are neither blank nor part of a docstring."""
+    text = path.read_text(encoding="utf-8")
+    documented = [
+        node.body[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+        and ast.get_docstring(node)
+    ]
+    words = sum(one.end_lineno - one.lineno + 1 for one in documented)
+    return sum(bool(line.strip()) for line in text.splitlines()) - words
+
+
 @every_file
 def test_files_functions_and_signatures_stay_short(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert lines_of_code(path) <= 600
     for node in functions(path):
         body = node.body[1:] if ast.get_docstring(node) else node.body
         length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
         verb = path.parent.name == "cli" and not node.name.startswith("_")
-        assert length <= 40 or verb, f"{node.name} has {length} lines"
+        assert length <= 60 or verb, f"{node.name} has {length} lines"
         arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
         named = [a for a in arguments if a.arg not in ("self", "cls")]
-        assert len(named) <= 5 or verb, f"{node.name} has {len(named)} parameters"
+        assert len(named) <= 6 or verb, f"{node.name} has {len(named)} parameters"
 
 
 @every_file

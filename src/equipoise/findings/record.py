@@ -1,0 +1,281 @@
+"""The record: findings, their tables, and the report that holds them."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise import numbers
+from equipoise.arrays import InputError
+from equipoise.findings.charts import Chart
+from equipoise.notices import Notice
+from equipoise.numbers import UNDEFINED
+from equipoise.wording import capital
+
+Kind = Literal[
+    "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
+    "duration",
+]  # fmt: skip
+Cell = str | float | int | bool | None | Sequence[str]
+Row = Mapping[str, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    key
+        Its key in the rows.
+    head
+        Its head, where people read.
+    kind
+        How values are written: ``model`` is the name of a model, ``names`` a list,
+        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value.
+    ends
+        Keys of the ends of the interval, which is written behind the value.
+    brief
+        Whether it is shown where room is scarce.
+    """
+
+    key: str
+    head: str
+    kind: Kind = "text"
+    ends: tuple[str, str] | None = None
+    brief: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows with the columns that people read; files for machines hold every key of the rows.
+
+    Attributes
+    ----------
+    name
+        Of its files: ``tables/<name>.csv``.
+    brief
+        The few rows that a terminal shows; None is all of them, empty is none.
+    legend
+        What the columns mean, in a line.
+    open
+        Whether it stands open on the page, not folded under the chart.
+    file
+        Whether it is written as files.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    brief: Sequence[Row] | None = None
+    legend: str = ""
+    open: bool = False
+    file: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one analysis found.
+
+    Attributes
+    ----------
+    key, title
+        Its anchor, and its heading, best a question.
+    sentence
+        The answer; `more` are further sentences.
+    tables, charts
+        The numbers behind it; the first table is the one that a terminal shows.
+    note
+        How to read it, and how it was done.
+    methods
+        A sentence for the methods of a paper, with sources as ``[@key]``.
+    references
+        Keys of the sources of everything that it says.
+    notices
+        What the reader should know about it.
+    task, metric
+        The choice of the reader under which it is shown; empty where it is shown under all.
+    left_out
+        Whether the data did not allow it; the sentence then says why.
+    brief
+        Whether a terminal shows it.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    more: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    note: str = ""
+    methods: str = ""
+    references: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    task: str = ""
+    metric: str = ""
+    left_out: bool = False
+    brief: bool = True
+
+    def under(self, *, task: str = "", metric: str = "") -> "Finding":
+        """The same, shown under a choice of the reader."""
+        return replace(self, task=task, metric=metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one command has to say.
+
+    Attributes
+    ----------
+    title, scope, banner
+        Heading, one sentence on what was looked at, and a warning above everything.
+    models
+        Names of the models, in the order of their colours.
+    findings
+        In the order in which they are shown.
+    known
+        A few numbers for the line under the title.
+    terms
+        What words mean: word and definition.
+    settings
+        What was asked: name and value.
+    notices
+        What the reader should know about everything.
+    methods
+        Sentences for the methods of a paper before those of the findings.
+    """
+
+    title: str
+    findings: tuple[Finding, ...]
+    models: tuple[str, ...] = ()
+    scope: str = ""
+    banner: str = ""
+    known: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    notices: tuple[Notice, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+def cell(row: Row, column: Column) -> str:
+    """A value as people read it, with its interval, if it has one.
+
+    Examples
+    --------
+    >>> row = {"shift": 0.0123, "low": -0.01, "high": 0.03, "who": None}
+    >>> cell(row, Column("shift", "shift", "change", ("low", "high")))
+    '+0.012 [−0.010, +0.030]'
+    >>> cell(row, Column("who", "who"))
+    'undefined'
+    """
+    value = row.get(column.key)
+    if column.kind in ("text", "model", "names"):
+        return _words(value)
+    write = WRITERS[column.kind]
+    if isinstance(value, str):
+        return value  # the reason why there is no number
+    size = _real(value)
+    if column.ends is None:
+        return write(size)
+    low, high = (_real(row.get(end)) for end in column.ends)
+    return numbers.estimate(size, low, high, write)
+
+
+WRITERS: Mapping[str, Callable[[float | None], str]] = {
+    "number": numbers.number,
+    "change": numbers.change,
+    "percent": numbers.percent,
+    "count": numbers.count,
+    "rank": numbers.rank,
+    "p": numbers.p_value,
+    "figures": numbers.significant,
+    "duration": numbers.duration,
+}
+
+
+def _real(value: Cell) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _words(value: Cell) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value) if isinstance(value, str | int) else ", ".join(value)
+
+
+def left_out(key: str, title: str, error: InputError) -> Finding:
+    """A finding that the data did not allow, with the reason.
+
+    Examples
+    --------
+    >>> error = InputError("experts", "anonymous votes", "names", "give ids")
+    >>> left_out("experts", "Models among the experts", error).sentence
+    'Anonymous votes; it takes names. Give ids.'
+    """
+    own = error.where.replace(" ", "_").startswith(key)
+    got = error.got if own else f"{error.where}: {error.got}"
+    reason = f"{capital(got)}; it takes {error.expected}. {capital(error.do)}."
+    return Finding(key=key, title=title, sentence=reason, left_out=True)
+
+
+def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:
+    """The row with the largest finite number of each group, for a brief table.
+
+    Examples
+    --------
+    >>> rows = [{"g": 1, "x": 0.1}, {"g": 1, "x": -0.4}, {"g": 2, "x": None}]
+    >>> [row["x"] for row in largest_by(rows, "g", "x")]
+    [-0.4, None]
+    """
+    best: dict[Cell, tuple[float, Row]] = {}
+    for row in rows:
+        size = abs(_real(row[key]))
+        size = size if math.isfinite(size) else -1.0
+        if row[by] not in best or size > best[row[by]][0]:
+            best[row[by]] = (size, row)
+    return [row for _, row in best.values()]
+
+
+def rows_of(
+    fixed: Row, axes: Mapping[str, Sequence[Cell]], columns: Mapping[str, NDArray[np.generic]]
+) -> list[dict[str, Cell]]:
+    """Plain rows of arrays over named axes: a row per cell, arrays of fewer axes repeated.
+
+    Parameters
+    ----------
+    fixed
+        What every row begins with.
+    axes
+        Names of the axes, with what stands on them; the last moves fastest.
+    columns
+        Arrays over the first axes, or over the last alone where that has another length.
+
+    Examples
+    --------
+    >>> rows_of({"task": ""}, {"k": [1, 2], "model": ["a", "b", "c"]},
+    ...         {"items": np.array([5, 4]), "value": np.arange(6).reshape(2, 3)})[-1]
+    {'task': '', 'k': 2, 'model': 'c', 'items': 4, 'value': 5}
+    """
+    names, shape = list(axes), tuple(len(axis) for axis in axes.values())
+    arrays = {name: np.asarray(array) for name, array in columns.items()}
+    made: list[dict[str, Cell]] = []
+    for place in np.ndindex(*shape):
+        row = {**fixed, **{n: axes[n][i] for n, i in zip(names, place, strict=True)}}
+        for name, array in arrays.items():
+            first = array.shape == shape[: array.ndim]
+            row[name] = array[place[: array.ndim] if first else place[-array.ndim :]].item()
+        made.append(row)
+    return made
+
+
+def sources(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Keys of everything that the findings rest on, each once."""
+    return tuple(dict.fromkeys(key for one in findings for key in one.references))

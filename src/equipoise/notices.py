@@ -1,0 +1,163 @@
+"""Notices: what a reader should know, as data that each surface puts into its own words.
+
+A notice has a code (what is said), a template, the tasks or models it is about, and the values
+for the template. Notices of one code that differ in whom they are about, or in one number, are
+said once: *3 to 12 items are odd (Edema 3, Effusion 12).* Nothing ever reads the sentences.
+
+In a template ``{items:count}`` writes a count, ``{share:percent}`` a share, ``{value:number}``
+a number, ``{names:names}`` a list of names as quoted text, ``{models:listed}`` unquoted, and
+``{advice}`` text, an `Option` or a `Hint`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any
+
+from equipoise.numbers import change, count, number, percent, rank
+from equipoise.wording import Hint, Option, joined
+
+Value = str | float | int | Option | tuple[str, ...]
+MOST = 12  # names that are listed
+WRITERS: Mapping[str, Callable[[float | None], str]] = {
+    "count": count,
+    "percent": percent,
+    "number": number,
+    "change": change,
+    "rank": rank,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing a reader should know.
+
+    Attributes
+    ----------
+    code
+        What is said, the same for every task and model: ``few_votes``.
+    text
+        The sentence, with places for the values.
+    about
+        Tasks or models of which it is said; empty where it is said of everything.
+    values
+        What stands in the places.
+
+    Examples
+    --------
+    >>> str(Notice("odd", "{items:count} items are odd.", ("Edema",), {"items": 3}))
+    'Edema: 3 items are odd.'
+    """
+
+    code: str
+    text: str
+    about: tuple[str, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return worded([self])[0]
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.text, self.about, tuple(self.values)))
+
+    def of(self, *about: str) -> "Notice":
+        """The same, said of some tasks or models; an empty name adds nothing."""
+        named = (*(one for one in about if one), *self.about)
+        return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
+
+
+def worded(
+    notices: Iterable[Notice], *, command: bool = False, options: Collection[str] | None = None
+) -> list[str]:
+    """Say each thing once, where it first came up.
+
+    Parameters
+    ----------
+    command
+        Whether to name options of the command line in place of keywords.
+    options
+        Options that the command has; None is all.
+
+    Examples
+    --------
+    >>> odd = Notice("odd", "{items:count} items are odd.", (), {"items": 3})
+    >>> more = Notice("odd", "{items:count} items are odd.", ("b",), {"items": 12})
+    >>> worded([odd.of("a"), more])
+    ['3 to 12 items are odd (a 3, b 12).']
+    >>> worded([odd.of("a"), odd.of("b")]), worded([odd, odd])
+    (['3 items are odd (a and b).'], ['3 items are odd.'])
+    """
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Notice]] = {}
+    for one in notices:
+        fixed = tuple(repr(v) for k, v in one.values.items() if not _numeric(v))
+        groups.setdefault((one.code, one.text, fixed), []).append(one)
+    write = _Words(command=command, options=options)
+    return list(dict.fromkeys(said for same in groups.values() for said in _said(same, write)))
+
+
+def _numeric(value: Value) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
+    """One sentence for all where they differ in one number at most, else one each."""
+    first = same[0]
+    moving = [
+        key for key in first.values if any(n.values[key] != first.values[key] for n in same)
+    ]
+    if len(moving) > 1 or (moving and not all(one.about for one in same)):
+        return [said for one in same for said in _said([one], write)]
+    if not moving:
+        about = list(dict.fromkeys(name for one in same for name in one.about))
+        everything = any(not one.about for one in same)
+        return [
+            _sentence(write.format(first.text, **first.values), [] if everything else about)
+        ]
+    (key,) = moving
+    ordered = sorted(same, key=lambda one: float(str(one.values[key])))
+    low, high = (write.fill(first.text, key, one) for one in (ordered[0], ordered[-1]))
+    text = write.format(first.text, **{**first.values, key: Range(f"{low} to {high}")})
+    behind = [f"{joined(one.about)} {write.fill(one.text, key, one)}" for one in same]
+    return [f"{text.removesuffix('.')} ({', '.join(behind)})."]
+
+
+def _sentence(text: str, about: Sequence[str]) -> str:
+    if not about:
+        return text
+    if len(about) == 1:
+        return f"{about[0]}: {text}"
+    return f"{text.removesuffix('.')} ({joined(about, most=MOST)})."
+
+
+class Range(str):
+    """Numbers that are written already."""
+
+    __slots__ = ()
+
+
+class _Words(Formatter):
+    """Fills values into a template, options in the words of the surface."""
+
+    def __init__(self, *, command: bool, options: Collection[str] | None) -> None:
+        self.command, self.options = command, options
+
+    def fill(self, text: str, key: str, notice: Notice) -> str:
+        """One value as the template writes it."""
+        specs = {name: spec or "" for _, name, spec, _ in self.parse(text) if name}
+        return self.format_field(notice.values[key], specs.get(key, ""))
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write a value by the name of its kind."""
+        if isinstance(value, Option):
+            value = Hint([value])
+        if isinstance(value, Hint):
+            return value.in_command(self.options) if self.command else str(value)
+        if isinstance(value, Range):
+            return str(value)
+        if format_spec in WRITERS:
+            return WRITERS[format_spec](value)
+        if format_spec == "names":
+            return joined([repr(one) for one in value], most=MOST)
+        if format_spec == "listed":
+            return joined(list(value), most=MOST)
+        return str(super().format_field(value, format_spec))

@@ -1,0 +1,158 @@
+"""Wording: names in a list, capitals, and advice that names what a caller can choose.
+
+The library is used from Python and from a command line. Advice such as *read it with
+kind='interval'* is therefore not a plain sentence: it holds an `Option`, which is written as a
+keyword in Python and as ``--kind interval`` on the command line. `hint` makes such advice; it
+is text (in the words of Python) that remembers its parts, so no program ever searches a
+sentence for something to replace.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+PLACEHOLDERS = {
+    "at_least": "VALUE",
+    "attributes": "FILE",
+    "classes": "A,B,...",
+    "columns": "OURS=THEIRS",
+    "layout": "NAME",
+    "positive": "CLASS",
+    "prediction_layout": "NAME",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something a caller can choose.
+
+    Attributes
+    ----------
+    name
+        Name of the keyword; the option is ``--name``.
+    value
+        What to choose; None leaves it open. True is a flag, a mapping pairs of names.
+    python
+        How Python says it where that is no keyword, for example ``against()``.
+    """
+
+    name: str
+    value: str | float | bool | Sequence[str] | Mapping[str, str] | None = None
+    python: str = ""
+
+    def in_python(self) -> str:
+        """As a keyword.
+
+        Examples
+        --------
+        >>> Option("kind", "ordinal").in_python(), Option("classes").in_python()
+        ("kind='ordinal'", 'classes=...')
+        """
+        if self.python:
+            return self.python
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return f"{self.name}={'...' if value is None else repr(value)}"
+
+    def in_command(self) -> str:
+        """As an option of the command line.
+
+        Examples
+        --------
+        >>> Option("columns", {"group": "patient"}).in_command()
+        '--columns group=patient'
+        >>> Option("exchangeable", True).in_command(), Option("positive").in_command()
+        ('--exchangeable', '--positive CLASS')
+        """
+        flag = f"--{self.name.replace('_', '-')}"
+        if self.value is True:
+            return flag
+        if self.value is None:
+            return f"{flag} {PLACEHOLDERS.get(self.name, 'VALUE')}"
+        if isinstance(self.value, Mapping):
+            return f"{flag} {','.join(f'{a}={b}' for a, b in self.value.items())}"
+        if isinstance(self.value, str | float | int):
+            return f"{flag} {self.value}"
+        return f"{flag} {','.join(self.value)}"
+
+
+Part = str | Option
+
+
+class Hint(str):
+    """Advice: text in the words of Python that can also be said in those of a command."""
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, parts: Sequence[Part]) -> "Hint":
+        """Write the parts one after another."""
+        words = "".join(one.in_python() if isinstance(one, Option) else one for one in parts)
+        made = super().__new__(cls, words)
+        made.parts = tuple(parts)
+        return made
+
+    def __reduce__(self) -> tuple[type["Hint"], tuple[tuple[Part, ...]]]:
+        """Pickle with all parts."""
+        return type(self), (self.parts,)
+
+    def in_command(self, options: Collection[str] | None = None) -> str:
+        """The same in the words of a command that has these options; None is all of them."""
+        return "".join(
+            one
+            if isinstance(one, str)
+            else one.in_command()
+            if options is None or one.name in options
+            else one.in_python()
+            for one in self.parts
+        )
+
+
+def hint(template: str, /, *values: Part) -> Hint:
+    """Fill options, words and other hints into the places ``{}`` of a template.
+
+    Examples
+    --------
+    >>> advice = hint("say {} with {} for grades", Option("kind", "ordinal"), Option("classes"))
+    >>> advice
+    "say kind='ordinal' with classes=... for grades"
+    >>> advice.in_command()
+    'say --kind ordinal with --classes A,B,... for grades'
+    """
+    texts = template.split("{}")
+    if len(texts) != len(values) + 1:
+        message = f"{len(values)} values for {len(texts) - 1} places"
+        raise ValueError(message)
+    parts: list[Part] = [texts[0]]
+    for value, text in zip(values, texts[1:], strict=True):
+        parts += [*value.parts] if isinstance(value, Hint) else [value]
+        parts.append(text)
+    return Hint([one for one in parts if one != ""])
+
+
+def in_command(text: str, options: Collection[str] | None = None) -> str:
+    """Any text in the words of a command; text that is no hint stays as it is."""
+    return text.in_command(options) if isinstance(text, Hint) else text
+
+
+def joined(names: Sequence[str], word: str = "and", *, most: int | None = None) -> str:
+    """Names as one would say them; beyond `most`, how many more there are.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a", "b"], "or"), joined(list("abcde"), most=3)
+    ('a, b and c', 'a or b', 'a, b, c and 2 more')
+    """
+    if most is not None and len(names) > most + 1:
+        return f"{', '.join(names[:most])} {word} {len(names) - most} more"
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """A sentence with a large first letter; the rest stays as it is.
+
+    Examples
+    --------
+    >>> capital("soft AUROC is undefined.")
+    'Soft AUROC is undefined.'
+    """
+    return sentence[:1].upper() + sentence[1:]
