@@ -15,14 +15,14 @@ import scipy
 from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
+from equipoise.analyses.ranking import rank_stability
+from equipoise.analyses.redrawing import ResamplingOptions, as_drawn, redrawable, redrawn
 from equipoise.arrays import InputError
 from equipoise.datasets.chexpert import chexpert
 from equipoise.export import stability_texts
 from equipoise.ranks import beats, kendall_tau_b, rank_probabilities, spearman
 from equipoise.report.stability_page import figures, render_stability
 from equipoise.run.stability import ANALYSES, StabilityHow, stability_facts
-from equipoise.stability.ranking import rank_stability
-from equipoise.stability.redrawing import Redraw, as_drawn, redrawable, redrawn
 
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
 FEW = 20  # replicates that the peer is timed on
@@ -77,7 +77,7 @@ def every_analysis(study):
 
 def main():
     study = chexpert()
-    told = Redraw()
+    told = ResamplingOptions()
     cores = os.cpu_count()
     heading(f"rank stability, CheXpert, {cores} cores, peer scipy {scipy.__version__}")
 

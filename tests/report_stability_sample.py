@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow
 
 from equipoise.agreement import agreement_table
+from equipoise.analyses.subgroups import Attributes
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
 from equipoise.run.agreement import agreement_facts
 from equipoise.run.stability import StabilityHow, stability_facts
-from equipoise.stability.subgroups import Attributes
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from equipoise import metrics
+from equipoise.analyses.audit import Audited, Pool, audit, reevaluate
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
-from equipoise.stability.audit import Audited, Pool, audit, reevaluate
 from tests.strategies import names
 
 

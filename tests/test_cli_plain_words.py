@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.analyses.sweep_words import said as sweep_said
+from equipoise.analyses.threshold_sweep import Move
 from equipoise.arrays import InputError
 from equipoise.cli._hints import in_options
 from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
-from equipoise.stability.sweep_words import said as sweep_said
-from equipoise.stability.threshold_sweep import Move
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
 

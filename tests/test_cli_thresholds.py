@@ -12,8 +12,8 @@ import pytest
 
 from equipoise import cli
 from equipoise.aggregate import dawid_skene
+from equipoise.analyses.thresholds import sampling_plan
 from equipoise.io import read_annotations
-from equipoise.stability.thresholds import sampling_plan
 from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
 
 SIZE = ("--bins", "10", "--per-bin", "12")

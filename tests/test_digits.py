@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from equipoise.analyses.scoring import shown as in_sentences
 from equipoise.cli._stability_cells import between, shown, worth
 from equipoise.digits import fixed
 from equipoise.export import table_texts
 from equipoise.report.numerals import signed
-from equipoise.stability.subject import shown as in_sentences
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from equipoise.analyses._threshold_rules import rises
+from equipoise.analyses.thresholds import Rule, expert_threshold, sampling_plan
 from equipoise.annotations import Annotations
-from equipoise.stability._threshold_rules import rises
-from equipoise.stability.thresholds import Rule, expert_threshold, sampling_plan
 from tests.strategies import names
 from tests.test_stability_thresholds import experts, sample
 

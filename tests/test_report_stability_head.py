@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from equipoise.analyses.joined import items_and_annotators
+from equipoise.analyses.redrawing import ResamplingOptions
 from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import Settings
 from equipoise.export import stability_texts
@@ -16,8 +18,6 @@ from equipoise.report.stability_head import headline, verdict
 from equipoise.report.stability_map import _beside
 from equipoise.report.stability_page import ANALYSES, render_stability
 from equipoise.report.stability_rows import cast_of
-from equipoise.stability.joined import items_and_annotators
-from equipoise.stability.redrawing import Redraw
 from tests.report_stability_sample import facts_of, sample, study
 from tests.test_report_stability import section, shown
 
@@ -85,7 +85,7 @@ def test_the_head_says_what_the_facts_say():
     assert (
         f"{best} leads by soft AUROC (macro average): {rows[best]['value']:.3f}"[:-1] in words
     )
-    told = Redraw(replicates=40, settings=Settings(workers=1))
+    told = ResamplingOptions(replicates=40, settings=Settings(workers=1))
     done = items_and_annotators(*study(), ["auroc"], told)
     expected = [
         one for one in done.table() if (one.task, one.labels) == (front["task"], "soft")

@@ -9,15 +9,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.agreement import cohen_kappa
+from equipoise.analyses.leave_one_out import leave_one_out
+from equipoise.analyses.panel_size import panel_size
+from equipoise.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
 from equipoise.metrics import Copies, auroc
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability.leave_one_out import leave_one_out
-from equipoise.stability.panel_size import panel_size
-from equipoise.stability.vote_cutoffs import vote_cutoffs
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
+from equipoise.analyses.audit import Pool, audit
 from equipoise.arrays import InputError
 from equipoise.estimate import wilson
-from equipoise.stability.audit import Pool, audit
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, friedmanchisquare, spearmanr, studentized_range
 
 from equipoise.aggregate import dirichlet, mean_vote
+from equipoise.analyses._choice_words import DEPENDS, HOLDS, LEANS, LEVEL
+from equipoise.analyses._variances import Variance, chi_square, less, split
+from equipoise.analyses.choices import aggregation_choices
+from equipoise.analyses.components import variance_components
+from equipoise.analyses.critical_difference import critical_difference, friedman, nemenyi
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability._choice_words import DEPENDS, HOLDS, LEANS, LEVEL
-from equipoise.stability._variances import Variance, chi_square, less, split
-from equipoise.stability.choices import aggregation_choices
-from equipoise.stability.components import variance_components
-from equipoise.stability.critical_difference import critical_difference, friedman, nemenyi
 from tests.strategies import names
 
 ITEMS, PANEL = 40, 4

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equipoise.analyses._component_words import Component, components_said
+from equipoise.analyses.components import variance_components
 from equipoise.arrays import InputError
 from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability._component_words import Component, components_said
-from equipoise.stability.components import variance_components
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 from tests.test_stability_choices import ITEMS, world

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from equipoise.analyses import _duels
+from equipoise.analyses._groups_of_experts import drawn_sizes, groups_against
+from equipoise.analyses._worth import share_ends, worth, worth_ends
+from equipoise.analyses.experts import experts
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.metrics import accuracy, auroc, brier_score
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability import _duels
-from equipoise.stability._groups_of_experts import drawn_sizes, groups_against
-from equipoise.stability._worth import share_ends, worth, worth_ends
-from equipoise.stability.experts import experts
 from tests.oracles import bootstrap
 from tests.strategies import names
 

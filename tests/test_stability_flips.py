@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from equipoise.analyses import _field, _flip_greedy
+from equipoise.analyses._field import Field
+from equipoise.analyses._moves import UNITS, moves
+from equipoise.analyses.flips import flips
+from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.scoring import study
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability import _field, _flip_greedy
-from equipoise.stability._field import Field
-from equipoise.stability._moves import UNITS, moves
-from equipoise.stability.asked import Asked
-from equipoise.stability.flips import flips
-from equipoise.stability.subject import study
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 
@@ -184,7 +184,7 @@ def test_a_search_by_influence_finds_verified_sets_too(monkeypatch):
 def test_first_order_effects_are_near_the_exact_ones(metric, unit):
     votes, scores = tiny(8, items=300)
     truth, predictions = annotations(votes), models(scores)
-    (subject,) = study(predictions, truth, Asked(metric=metric)).subjects
+    (subject,) = study(predictions, truth, AnalysisOptions(metric=metric)).subjects
     field = Field(subject, moves(subject, unit))
     exact, near = (one[0] - one[1] for one in (field.singles, field.first_order()))
     assert np.corrcoef(exact, near)[0, 1] > 0.98

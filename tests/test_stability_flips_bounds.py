@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.stability._contest import Contest
-from equipoise.stability._field import Field
-from equipoise.stability._flip_bounds import Auroc, lowest_leads
-from equipoise.stability._flip_exclusion import excluded
-from equipoise.stability._moves import UNITS, moves
-from equipoise.stability.asked import Asked
-from equipoise.stability.flips import flips
-from equipoise.stability.subject import study
+from equipoise.analyses._contest import Contest
+from equipoise.analyses._field import Field
+from equipoise.analyses._flip_bounds import Auroc, lowest_leads
+from equipoise.analyses._flip_exclusion import excluded
+from equipoise.analyses._moves import UNITS, moves
+from equipoise.analyses.flips import flips
+from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.scoring import study
 from tests.oracles import flips as oracle
 from tests.test_stability_flips_oracle import as_given, drawn
 
@@ -21,7 +21,7 @@ DEEP = 3
 
 
 def fields(votes, scores, metric, unit, labels="soft"):
-    found = study(*as_given(votes, scores), Asked(metric=metric, labels=labels))
+    found = study(*as_given(votes, scores), AnalysisOptions(metric=metric, labels=labels))
     return [Field(one, moves(one, unit)) for one in found.subjects]
 
 

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from equipoise.analyses._flip_search import _cost, _gained
+from equipoise.analyses.flips import flips
 from equipoise.predictions import Predictions
-from equipoise.stability._flip_search import _cost, _gained
-from equipoise.stability.flips import flips
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from equipoise.analyses._moves import UNITS
+from equipoise.analyses.flips import flips
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
-from equipoise.stability._moves import UNITS
-from equipoise.stability.flips import flips
 from tests.oracles import flips as oracle
 from tests.strategies import names
 

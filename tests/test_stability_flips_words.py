@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equipoise.analyses._moves import UNITS
+from equipoise.analyses.flips import flips
 from equipoise.evaluation import MACRO
 from equipoise.predictions import Predictions
-from equipoise.stability._moves import UNITS
-from equipoise.stability.flips import flips
 from tests.oracles import flips as oracle
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names

@@ -7,19 +7,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kurtosis
 
+from equipoise.analyses._influences import Influences, steadiness
+from equipoise.analyses.joined import items_and_annotators
+from equipoise.analyses.rank_words import WIDE
+from equipoise.analyses.redrawing import ResamplingOptions
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability._influences import Influences, steadiness
-from equipoise.stability.joined import items_and_annotators
-from equipoise.stability.rank_words import WIDE
-from equipoise.stability.redrawing import Redraw
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 from tests.test_stability_components import study
 
-TOLD = Redraw(replicates=300, seed=3, settings=Settings(workers=1))
+TOLD = ResamplingOptions(replicates=300, seed=3, settings=Settings(workers=1))
 
 
 def evaluated(given, truth, kind="items", metric="brier_score"):

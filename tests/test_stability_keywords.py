@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from equipoise.analyses.experts import experts
+from equipoise.analyses.panel_size import panel_size
+from equipoise.analyses.ranking import rank_stability
+from equipoise.analyses.subgroups import Attributes, subgroups
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
-from equipoise.stability.experts import experts
-from equipoise.stability.panel_size import panel_size
-from equipoise.stability.ranking import rank_stability
-from equipoise.stability.subgroups import Attributes, subgroups
 from tests.oracles import bootstrap
 from tests.strategies import names
 

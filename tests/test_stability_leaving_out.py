@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equipoise.analyses._shifts import largest_finite, not_finite
+from equipoise.analyses.leave_one_out import leave_one_out
+from equipoise.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
-from equipoise.stability._shifts import largest_finite, not_finite
-from equipoise.stability.leave_one_out import leave_one_out
-from equipoise.stability.vote_cutoffs import vote_cutoffs
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 

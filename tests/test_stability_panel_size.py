@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
+from equipoise.analyses._enough import Range, fewest, order_words, prophecy, width_words
+from equipoise.analyses._order_range import correlation_ends
+from equipoise.analyses.panel_size import panel_size
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.stability._enough import Range, fewest, order_words, prophecy, width_words
-from equipoise.stability._order_range import correlation_ends
-from equipoise.stability.panel_size import panel_size
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, kendalltau, spearmanr
 
 from equipoise.aggregate import dirichlet
+from equipoise.analyses.ranking import rank_stability
+from equipoise.analyses.redrawing import as_drawn
+from equipoise.analyses.sign_test import sign_test
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.stability.ranking import rank_stability
-from equipoise.stability.redrawing import as_drawn
-from equipoise.stability.sign_test import sign_test
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 

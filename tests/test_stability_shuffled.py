@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student
 
+from equipoise.analyses._shuffled import bootstrap_by_chance, chance, shuffles, sides
+from equipoise.analyses.subgroups import Attributes, subgroups
 from equipoise.metrics import auroc, average_precision
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
-from equipoise.stability._shuffled import bootstrap_by_chance, chance, shuffles, sides
-from equipoise.stability.subgroups import Attributes, subgroups
 from tests.oracles import bootstrap
 from tests.strategies import names
 

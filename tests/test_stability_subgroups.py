@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.aggregate import dirichlet
 from equipoise.agreement import krippendorff_alpha
+from equipoise.analyses._groups import holm
+from equipoise.analyses.subgroups import Attributes, read_attributes, subgroups
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
-from equipoise.stability._groups import holm
-from equipoise.stability.subgroups import Attributes, read_attributes, subgroups
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.arrays import InputError
-from equipoise.estimate import wilson
-from equipoise.stability._threshold_rules import crossing, rises
-from equipoise.stability.threshold_sweep import Grid, threshold_sweep
-from equipoise.stability.thresholds import (
+from equipoise.analyses._threshold_rules import crossing, rises
+from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
+from equipoise.analyses.thresholds import (
     ExpertSample,
     Rule,
     expert_threshold,
     sampling_plan,
 )
+from equipoise.arrays import InputError
+from equipoise.estimate import wilson
 from tests.oracles import bootstrap
 from tests.strategies import names
 

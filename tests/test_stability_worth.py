@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from equipoise.analyses._expert_words import Standing
+from equipoise.analyses._worth import passed_over, worth
+from equipoise.analyses.experts import experts
 from equipoise.annotations import Annotations
 from equipoise.metrics import accuracy, brier_score
 from equipoise.predictions import Predictions
 from equipoise.report.stability_experts import part
 from equipoise.report.stability_rows import cast_of
-from equipoise.stability._expert_words import Standing
-from equipoise.stability._worth import passed_over, worth
-from equipoise.stability.experts import experts
 from tests.oracles import bootstrap
 from tests.report_stability_sample import sample
 from tests.strategies import names

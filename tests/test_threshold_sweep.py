@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
+from equipoise.analyses.sweep_words import over_tasks
+from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
 from equipoise.annotations import Annotations
 from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling
 from equipoise.run.stability import StabilityHow, stability_facts
-from equipoise.stability.sweep_words import over_tasks
-from equipoise.stability.threshold_sweep import Grid, threshold_sweep
 from tests.strategies import names
 
 

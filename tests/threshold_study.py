@@ -6,11 +6,11 @@ from io import StringIO
 
 import numpy as np
 
+from equipoise.analyses.thresholds import Rule, sampling_plan
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
 from equipoise.run.audit import AuditHow, Benchmark, audit_facts, audited_pools
 from equipoise.run.thresholds import Chances, ThresholdHow, threshold_facts
-from equipoise.stability.thresholds import Rule, sampling_plan
 from tests.report_stability_sample import BAD, LONG
 
 EXPERTS = ("anna", "ben", "cora")

@@ -11,9 +11,9 @@ from equipoise.cli._options import column_map, words
 from equipoise.cli._task_models import read_models
 
 if TYPE_CHECKING:
+    from equipoise.analyses.audit import Pool
     from equipoise.annotations import Annotations
     from equipoise.run.audit import Benchmark
-    from equipoise.stability.audit import Pool
 
 TEXT = (".csv", ".tsv")
 SINGLE = ("audited", "positives", "unaudited")
@@ -56,7 +56,7 @@ def _ways(options: dict[str, Any]) -> list[str]:
 
 def _numbers(options: dict[str, Any]) -> "list[Pool]":
     """One pool of numbers."""
-    from equipoise.stability.audit import Pool
+    from equipoise.analyses.audit import Pool
 
     lost = [f"--{name}" for name in SINGLE if options[name] is None]
     if lost:
@@ -70,7 +70,7 @@ def _numbers(options: dict[str, Any]) -> "list[Pool]":
 
 def _pools(texts: list[str]) -> "list[Pool]":
     """Several pools of numbers."""
-    from equipoise.stability.audit import Pool
+    from equipoise.analyses.audit import Pool
 
     pools = []
     for text in texts:

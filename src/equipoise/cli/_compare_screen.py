@@ -44,7 +44,7 @@ def show(console: "Console", facts: Facts) -> None:
 
 def _legend(facts: Facts) -> str:
     """What the chances and brackets are shares and intervals of."""
-    from equipoise.stability.words import REDRAWN
+    from equipoise.analyses.words import REDRAWN
 
     a, b, kind = facts["a"], facts["b"], facts["settings"]["resample"]
     if kind == "influence":

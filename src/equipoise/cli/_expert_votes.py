@@ -11,8 +11,8 @@ from equipoise.cli._chances import answers_to, read_table
 from equipoise.cli._options import column_map
 
 if TYPE_CHECKING:
+    from equipoise.analyses.thresholds import ExpertSample
     from equipoise.annotations import Annotations
-    from equipoise.stability.thresholds import ExpertSample
 
 OWN = {"bin", "probability"}  # columns of a plan
 TEXT = (".csv", ".tsv")

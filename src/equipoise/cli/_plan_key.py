@@ -18,7 +18,7 @@ from equipoise.arrays import InputError
 from equipoise.cli._options import flag
 
 if TYPE_CHECKING:
-    from equipoise.stability.thresholds import ExpertSample
+    from equipoise.analyses.thresholds import ExpertSample
 
 USUAL: dict[str, Any] = {
     "truth": None, "reliability": None, "model": None, "task": None, "kind": None,

@@ -57,9 +57,9 @@ def show(console: "Console", facts: Facts) -> None:
 
 def verdict(facts: Facts) -> list[str]:
     """Who leads and by how much, as the page says it; then who is best how often."""
+    from equipoise.analyses.words import REDRAWN, joined
     from equipoise.report.stability_head import headline
     from equipoise.report.stability_rows import cast_of
-    from equipoise.stability.words import REDRAWN, joined
 
     lead = facts["lead"]
     said = [headline(lead, cast_of(facts), f"{100 * facts['settings']['level']:g}%")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from equipoise.stability.thresholds import ExpertSample
+    from equipoise.analyses.thresholds import ExpertSample
 
 Facts = Mapping[str, Any]
 AGAIN = (
@@ -90,7 +90,7 @@ def _prevalence(rows: Sequence[Facts], step: float) -> str:
 
 def show_audit(console: "Console", facts: Facts) -> None:
     """Print what was missed, pool by pool, and the models before and after."""
-    from equipoise.stability.audit import tally
+    from equipoise.analyses.audit import tally
 
     found = facts["audit"]
     console.print(found["finding"], markup=False)

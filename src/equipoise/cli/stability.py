@@ -175,8 +175,8 @@ def _usage(options: dict[str, Any]) -> None:
 
 def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
     """Everything that was asked, under a bar."""
+    from equipoise.analyses.subgroups import read_attributes
     from equipoise.run.stability import StabilityHow, stability_facts
-    from equipoise.stability.subgroups import read_attributes
 
     path = options["attributes"]
     names = ("labels", "replicates", "seed", "level", "sign_test", "most")

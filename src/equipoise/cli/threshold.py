@@ -204,9 +204,9 @@ def threshold(
 
 def _check(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
+    from equipoise.analyses.thresholds import REDRAW, RULES
     from equipoise.coding.options import PREDICTION_LAYOUTS
     from equipoise.evaluation.alignment import ON_MISSING
-    from equipoise.stability.thresholds import REDRAW, RULES
 
     check_truth(options)
     known = {
@@ -229,10 +229,10 @@ def _check(options: dict[str, Any]) -> None:
 
 def _facts(options: dict[str, Any]) -> dict[str, Any]:
     """Read everything and set the threshold, under a bar."""
+    from equipoise.analyses.thresholds import Rule, sampling_plan
     from equipoise.cli._expert_votes import read_experts
     from equipoise.cli._plan_key import check_key
     from equipoise.run.thresholds import ThresholdHow, threshold_facts
-    from equipoise.stability.thresholds import Rule, sampling_plan
 
     names = ("margin", "share", "redraw", "replicates", "seed", "level")
     given = {name: options[name] for name in names if options[name] is not None}

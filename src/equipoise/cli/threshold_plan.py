@@ -20,7 +20,7 @@ from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli._stability_options import RESULT, AsJson, in_options
 
 if TYPE_CHECKING:
-    from equipoise.stability.thresholds import ExpertSample
+    from equipoise.analyses.thresholds import ExpertSample
 
 SAMPLE = "Sample"
 
@@ -99,8 +99,8 @@ def threshold_plan(
 
     options = dict(locals())
     options |= {name: options[name] or usual for name, usual in SIZE.items()}
+    from equipoise.analyses.thresholds import sampling_plan
     from equipoise.cli._truth_page import check_target
-    from equipoise.stability.thresholds import sampling_plan
 
     check_truth(options)
     check_target("--out", out, (".csv",))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from equipoise.analyses.audit import tally
 from equipoise.report.findings_page import About, Method, Section, drawn, kept, render_findings
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import (
@@ -17,7 +18,6 @@ from equipoise.report.numerals import (
 from equipoise.report.stability_charts import Dot, Rows, dot_rows
 from equipoise.report.stability_rows import Cast, Entry, Part, by, cast_of, digits_of, value
 from equipoise.report.tables import row, table
-from equipoise.stability.audit import tally
 
 Facts = Mapping[str, Any]
 ROOM = 16  # letters of a name in a figure

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equipoise.analyses.audit import Audit, Audited, Pool, audit, reevaluate
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed
 from equipoise.evaluation.questions import Question, questions
 from equipoise.metrics import named
 from equipoise.predictions import Predictions
 from equipoise.run.record import plain
-from equipoise.stability.audit import Audit, Audited, Pool, audit, reevaluate
 
 Facts = dict[str, Any]
 HALF, TIE = 0.5, 1e-12
@@ -44,7 +44,7 @@ class AuditHow:
     metrics
         Names of the metrics of the models.
     labels, replicates, seed
-        As in `equipoise.stability.audit.Audited`.
+        As in `equipoise.analyses.audit.Audited`.
     progress
         Called as ``progress(done, all)``.
     """

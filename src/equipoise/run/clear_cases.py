@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.cuts import Cuts
+from equipoise.analyses.scoring import StudyScorer
+from equipoise.analyses.words import joined, percent
 from equipoise.arrays import Ints
 from equipoise.ranks import TIE, goodness
 from equipoise.run.ambiguity import SURE
-from equipoise.stability.cuts import Cuts
-from equipoise.stability.subject import Study
-from equipoise.stability.words import joined, percent
 
 LEAST = 10  # items, below which a cut-off is in no sentence
 
@@ -24,7 +24,7 @@ LEAST = 10  # items, below which a cut-off is in no sentence
 class Told:
     """What the cut-offs came to, in rows and in words."""
 
-    study: Study
+    study: StudyScorer
     cuts: Cuts
     steps: tuple[float, ...]
     items: Ints

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+from equipoise.analyses.words import REDRAWN, percent
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.digits import fixed
@@ -21,7 +22,6 @@ from equipoise.run.record import plain
 from equipoise.run.stability import about_data, tried
 from equipoise.run.stability_case import Case, Facts, StabilityHow
 from equipoise.run.twins import twin_facts, twin_notices
-from equipoise.stability.words import REDRAWN, percent
 
 STEPS = 3
 

@@ -14,7 +14,7 @@ from equipoise.predictions import Predictions
 from equipoise.run.stability_case import Case, Facts, reason
 
 if TYPE_CHECKING:
-    from equipoise.stability.ranking import RankStability
+    from equipoise.analyses.ranking import RankStability
 
 MAJORITY = 0.5  # to be exceeded: a tie is negative
 
@@ -26,7 +26,7 @@ def _facts(result: Any, names: Sequence[str] = ()) -> Facts:
 
 
 def _ranking(case: Case) -> Facts:
-    from equipoise.stability.ranking import rank_stability
+    from equipoise.analyses.ranking import rank_stability
 
     found = rank_stability(
         case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
@@ -38,7 +38,7 @@ def _ranking(case: Case) -> Facts:
 
 
 def _sign_tests(found: "RankStability") -> list[Facts]:
-    from equipoise.stability.sign_test import sign_test
+    from equipoise.analyses.sign_test import sign_test
 
     return [
         sign_test(found, metric, kind=kind, task=task)._asdict()
@@ -49,7 +49,7 @@ def _sign_tests(found: "RankStability") -> list[Facts]:
 
 
 def _leave_one_out(case: Case) -> Facts:
-    from equipoise.stability.leave_one_out import leave_one_out
+    from equipoise.analyses.leave_one_out import leave_one_out
 
     found = leave_one_out(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "labels", "models", "annotators", "full", "full_ranks")
@@ -57,7 +57,7 @@ def _leave_one_out(case: Case) -> Facts:
 
 
 def _vote_cutoffs(case: Case) -> Facts:
-    from equipoise.stability.vote_cutoffs import vote_cutoffs
+    from equipoise.analyses.vote_cutoffs import vote_cutoffs
 
     found = vote_cutoffs(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "labels", "models", "cutoffs", "items", "coverage", "known")
@@ -65,7 +65,7 @@ def _vote_cutoffs(case: Case) -> Facts:
 
 
 def _panel_size(case: Case) -> Facts:
-    from equipoise.stability.panel_size import panel_size
+    from equipoise.analyses.panel_size import panel_size
 
     found = panel_size(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "labels", "models", "unit", "sizes", "coverage", "mean")
@@ -74,7 +74,7 @@ def _panel_size(case: Case) -> Facts:
 
 
 def _experts(case: Case) -> Facts:
-    from equipoise.stability.experts import experts
+    from equipoise.analyses.experts import experts
 
     found = experts(case.predictions, case.annotations, **case.single)
     names = ("task", "metric", "better", "labels", "models", "experts", "items", "values")
@@ -85,7 +85,7 @@ def _experts(case: Case) -> Facts:
 
 def _flips(case: Case) -> Facts:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    from equipoise.stability.flips import UNITS, flips
+    from equipoise.analyses.flips import UNITS, flips
 
     every, notices = [], []
     for number, unit in enumerate(UNITS, 1):
@@ -115,7 +115,7 @@ def _flips(case: Case) -> Facts:
 
 def _critical_difference(case: Case) -> Facts:
     """One diagram per metric; the first is in front."""
-    from equipoise.stability.critical_difference import LEAST, critical_difference
+    from equipoise.analyses.critical_difference import LEAST, critical_difference
 
     single = [one for one in case.evaluation.tasks if one != MACRO]
     if len(single) < LEAST:
@@ -136,7 +136,7 @@ def _critical_difference(case: Case) -> Facts:
 
 
 def _choices(case: Case) -> Facts:
-    from equipoise.stability.choices import aggregation_choices
+    from equipoise.analyses.choices import aggregation_choices
 
     found = aggregation_choices(
         case.predictions, case.annotations, metrics=case.how.metrics, **case.redrawn
@@ -147,7 +147,7 @@ def _choices(case: Case) -> Facts:
 
 
 def _components(case: Case) -> Facts:
-    from equipoise.stability.components import variance_components
+    from equipoise.analyses.components import variance_components
 
     found = variance_components(
         case.predictions, case.annotations, metric=case.how.metrics[0],
@@ -157,7 +157,7 @@ def _components(case: Case) -> Facts:
 
 
 def _subgroups(case: Case) -> Facts:
-    from equipoise.stability.subgroups import subgroups
+    from equipoise.analyses.subgroups import subgroups
 
     if case.how.attributes is None:
         raise InputError(
@@ -172,7 +172,7 @@ def _subgroups(case: Case) -> Facts:
 
 def _threshold_sweep(case: Case) -> Facts:
     """How large a share of yes makes an item positive, around the majority."""
-    from equipoise.stability.sweep_words import over_tasks
+    from equipoise.analyses.sweep_words import over_tasks
 
     asked = case.evaluation.questions
     if any(len(one.classes) > 1 for one in asked):
@@ -211,7 +211,7 @@ def _threshold_sweep(case: Case) -> Facts:
 
 def _swept(case: Case, question: Question, scores: Mapping[str, Any]) -> Facts:
     """One task, on the items that were scored."""
-    from equipoise.stability.threshold_sweep import Grid, threshold_sweep
+    from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
 
     how, items, where = case.how, question.items, {"task": question.task}
     grid = Grid(

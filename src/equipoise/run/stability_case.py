@@ -11,7 +11,7 @@ from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.stability.subgroups import Attributes
+    from equipoise.analyses.subgroups import Attributes
 
 Progress = Callable[[int, int], None]
 Facts = dict[str, Any]

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.aggregate import dirichlet
+from equipoise.analyses.cuts import cut
+from equipoise.analyses.options import as_options
+from equipoise.analyses.scoring import StudyScorer, study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.evaluation import MACRO
@@ -20,9 +23,6 @@ from equipoise.run.ambiguity import SURE
 from equipoise.run.clear_cases import Told
 from equipoise.run.sorted_certainty import sorted_points
 from equipoise.run.stability_case import Case, Facts
-from equipoise.stability.asked import asked
-from equipoise.stability.cuts import cut
-from equipoise.stability.subject import Study, study
 
 RELIABILITIES = (1.0, 3.0, 10.0)
 MANY = 200_000  # items times classes of all tasks, beyond which only the first is looked at
@@ -32,7 +32,7 @@ FINE = 9  # decimals to which certainties must differ
 
 def certainty_facts(case: Case) -> Facts:
     """Sorted certainties, and the first metric as the least certain items are left out."""
-    found = study(case.predictions, case.annotations, asked(case.single))
+    found = study(case.predictions, case.annotations, as_options(case.single))
     sure = [certainties(case.annotations, one.question, 1.0) for one in found.subjects]
     pooled = np.concatenate(sure)
     steps = cutoffs(pooled)
@@ -76,7 +76,7 @@ def cutoffs(certainty: Floats) -> tuple[float, ...]:
     return tuple(float(one) for one in levels)
 
 
-def _sorted(annotations: Annotations, found: Study) -> Facts:
+def _sorted(annotations: Annotations, found: StudyScorer) -> Facts:
     """Lines of all items together, and shares of uncertain items task by task."""
     questions = [one.question for one in found.subjects]
     size = sum(len(one.items) for one in questions) * len(annotations.classes)

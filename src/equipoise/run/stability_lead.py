@@ -3,7 +3,7 @@
 The question is the last task that has a value (the average, where there are several), the first
 metric and the labels asked for. Models that share the best value lead together. Intervals,
 ranks and chances speak for other items and other annotators where these have names, the noise
-of votes counted once (`equipoise.stability.joined`); votes that are anonymous are drawn with
+of votes counted once (`equipoise.analyses.joined`); votes that are anonymous are drawn with
 their items.
 """
 
@@ -56,18 +56,18 @@ def lead_facts(case: Case) -> Facts:
 
 def spoken_for(case: Case) -> Evaluation:
     """The first metric under redrawn items, and annotators where they have names."""
-    from equipoise.stability.joined import items_and_annotators
-    from equipoise.stability.redrawing import Redraw
+    from equipoise.analyses.joined import items_and_annotators
+    from equipoise.analyses.redrawing import ResamplingOptions
 
     how = case.how
     settings = Settings(level=how.level, on_missing=how.on_missing)
-    told = Redraw(replicates=how.replicates, seed=how.seed, settings=settings)
+    told = ResamplingOptions(replicates=how.replicates, seed=how.seed, settings=settings)
     return items_and_annotators(case.predictions, case.annotations, how.metrics[:1], told)
 
 
 def _spread(done: Evaluation) -> str:
     """How the noise of votes counts where items and annotators are drawn together."""
-    from equipoise.stability.rank_words import JOINT, WIDE
+    from equipoise.analyses.rank_words import JOINT, WIDE
 
     if done.plan.kind not in JOINT:
         return ""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from equipoise.analyses.threshold_sweep import Grid, called, threshold_sweep
+from equipoise.analyses.thresholds import ExpertSample, Rule, Threshold, expert_threshold
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, PerItem
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.predictions import Predictions
 from equipoise.run.record import plain
-from equipoise.stability.threshold_sweep import Grid, called, threshold_sweep
-from equipoise.stability.thresholds import ExpertSample, Rule, Threshold, expert_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def threshold_facts(
 
     Examples
     --------
-    >>> from equipoise.stability.thresholds import sampling_plan
+    >>> from equipoise.analyses.thresholds import sampling_plan
     >>> items = tuple(f"i{k}" for k in range(40))
     >>> chances = Chances(items, np.linspace(0, 1, 40), "a model's")
     >>> sample = sampling_plan(chances.values, items, bins=4, per_bin=10)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.words import joined
 from equipoise.arrays import Floats
 from equipoise.evaluation import Evaluation
-from equipoise.stability.words import joined
 
 Facts = dict[str, Any]
 

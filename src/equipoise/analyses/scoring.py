@@ -1,0 +1,243 @@
+"""TaskScorer: one task with its votes and models, scored against any labels and any items.
+
+Leaving an annotator, a vote or an item out changes the labels and which items count; the
+models stay sorted as they are. With several tasks every number is the average over those for
+which the metric is defined on the whole panel.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.analyses.options import AnalysisOptions
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, Ints, frozen, listed
+from equipoise.digits import fixed
+from equipoise.estimate import Estimate
+from equipoise.evaluation import MACRO
+from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.blocks import pair
+from equipoise.evaluation.cautions import missing_classes
+from equipoise.evaluation.engine import chunk_width, map_chunks
+from equipoise.evaluation.given import given_annotations, given_predictions
+from equipoise.evaluation.questions import Question, questions
+from equipoise.evaluation.redraw import PanelDraw
+from equipoise.metrics import Metric, Prepared
+from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling, resample
+
+MOST_BYTES = 2 * 2**30  # of item counts
+Given = Predictions | Iterable[Predictions]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskScorer:
+    """One task.
+
+    Attributes
+    ----------
+    aligned
+        The question and the scores of every model on its items.
+    metric, labels
+        What is computed, against hard or soft labels.
+    prepared
+        What the metric prepared for each model.
+    """
+
+    aligned: Aligned
+    metric: Metric
+    labels: str
+    prepared: tuple[Prepared, ...]
+
+    @property
+    def question(self) -> Question:
+        """The truth of the task."""
+        return self.aligned.question
+
+    def prepare(self, scores: Floats) -> Prepared:
+        """Prepare other scores than the models': (items,), or (items, classes)."""
+        if self.metric.labels == "distribution" and scores.ndim == 1:
+            return self.metric.prepare(np.stack([1 - scores, scores], axis=1))
+        return self.metric.prepare(scores)
+
+    def scored(
+        self,
+        shares: Sequence[Floats],
+        counts: NDArray[np.uint8],
+        prepared: Sequence[Prepared] | None = None,
+    ) -> Floats:
+        """Value of each model, or of each prediction prepared, shape (models, replicates).
+
+        Parameters
+        ----------
+        shares
+            Soft labels by class, each (items,), or (items, replicates).
+        counts
+            How often each item stands in each replicate, shape (items, replicates).
+        """
+        given = self.prepared if prepared is None else prepared
+        width = chunk_width(len(counts), len(shares))
+        parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
+        whole = self.metric.labels == "distribution"
+
+        def chunk(part: slice) -> Floats:
+            labels = [one if one.ndim == 1 else one[:, part] for one in shares]
+            blocks = pair(labels, np.ascontiguousarray(counts[:, part]), whole=whole)
+            block = blocks[self.labels == "soft"]
+            return np.stack([self.metric.finish(self.metric.reduce(p, block)) for p in given])
+
+        workers = min(len(parts), os.cpu_count() or 1)
+        return np.concatenate(map_chunks(chunk, parts, workers=workers), axis=1)
+
+    def full(self) -> Floats:
+        """Value of each model on all votes, shape (models,)."""
+        once = np.ones((len(self.question.items), 1), dtype=np.uint8)
+        return np.asarray(self.scored(list(self.question.shares), once)[:, 0])
+
+    def item_counts(self, plan: Resampling) -> NDArray[np.uint8]:
+        """How often each item of the task stands in each replicate of the plan."""
+        return plan.item_counts(0, plan.replicates)[self.question.place]
+
+    def panel(self, annotators: int) -> PanelDraw:
+        """Who voted for what."""
+        votes = self.question.votes
+        assert votes is not None
+        return PanelDraw.prepare(votes, self.question.masses, annotators)
+
+
+@dataclass(frozen=True, eq=False)
+class StudyScorer:
+    """All subjects of one analysis, the plan they share, and what the user should be told."""
+
+    task: str
+    models: tuple[str, ...]
+    subjects: tuple[TaskScorer, ...]
+    plan: Resampling
+    asked: AnalysisOptions
+    notices: tuple[str, ...]
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of all subjects."""
+        return self.subjects[0].metric
+
+    def votes_given(self, annotators: int) -> Ints:
+        """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
+        load = np.zeros(annotators, dtype=np.int64)
+        for one in self.subjects:
+            assert one.question.votes is not None
+            who = one.question.votes.annotator
+            load += np.bincount(who[who >= 0], minlength=annotators)
+        return load
+
+    def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
+        """Lower and upper ends; value (...), replicates (..., replicates), result (2, ...)."""
+        low, high = self.metric.bounds
+        bounds = (low - high, high - low) if difference else (low, high)
+        return interval_ends(
+            np.asarray(value), np.asarray(replicates), self.asked.level, bounds
+        )
+
+
+def interval_ends(
+    value: Floats, replicates: Floats, level: float, bounds: tuple[float, float]
+) -> Floats:
+    """Percentile intervals of many numbers at once, shape (2, ...)."""
+    flat = replicates.reshape(-1, replicates.shape[-1])
+    found = [
+        Estimate(float(one), each, "", bounds).interval(level)
+        for one, each in zip(value.ravel(), flat, strict=True)
+    ]
+    return np.array(found).reshape(-1, 2).T.reshape(2, *value.shape)
+
+
+def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions) -> StudyScorer:
+    """Align models and votes, and make the plan over items that everything shares."""
+    metric = wanted.scored
+    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    if wanted.task is not None:
+        annotations.in_task(wanted.task)
+        given = [one for one in given if one.task == wanted.task]
+    posed = [q for q in questions(annotations) if wanted.task in (None, q.task)]
+    aligned, notices = align(given, posed, on_missing=wanted.on_missing)
+    subjects = [_subject(one, metric, wanted.labels) for one in aligned]
+    kept, undefined = _defined(subjects)
+    plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
+    if max(len(one.question.items) for one in kept) * plan.replicates > MOST_BYTES:
+        raise InputError(
+            "stability", f"{plan.replicates:,} replicates of {len(plan.items):,} items",
+            f"at most {MOST_BYTES:,} item counts", "ask for fewer replicates",
+        )  # fmt: skip
+    return StudyScorer(
+        task=MACRO if len(posed) > 1 else posed[0].task,
+        models=tuple(aligned[0].scores),
+        subjects=tuple(kept),
+        plan=plan,
+        asked=wanted,
+        notices=(*annotations.notices, *notices, *undefined),
+    )
+
+
+def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
+    question = aligned.question
+    if metric.ordered and not question.ordered and len(question.classes) > 1:
+        raise InputError(
+            f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
+            "grades in a known order", "read the annotations as ordinal (--kind ordinal)",
+        )  # fmt: skip
+    if len(question.items) < metric.least:
+        raise InputError(
+            f"metric {metric.name}", f"{len(question.items)} items",
+            f"at least {metric.least}", "choose a smaller k",
+        )  # fmt: skip
+    whole = metric.labels == "distribution"
+    scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
+    return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
+
+
+def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[str]]:
+    """Leave tasks out of the average whose metric is undefined, and say so."""
+    if len(subjects) == 1:
+        return subjects, []
+    fine = [not np.isnan(one.full()).any() for one in subjects]
+    kept = [one for one, good in zip(subjects, fine, strict=True) if good]
+    said = [
+        f"Task {one.question.task!r} is left out of the average: "
+        f"{missing_classes(one.question, one.labels)}."
+        for one, good in zip(subjects, fine, strict=True)
+        if not good
+    ]
+    if not kept:
+        raise InputError(
+            f"metric {subjects[0].metric.name}", "undefined in every task",
+            "both classes among the labels of a task", "choose another metric",
+        )  # fmt: skip
+    return kept, said
+
+
+def shown(size: float) -> str:
+    """A small number for a sentence: three decimals, or two figures when they would be zero.
+
+    Examples
+    --------
+    >>> shown(0.0123), shown(0.00004), shown(0.0)
+    ('0.012', '0.000040', '0.000')
+    """
+    return fixed(size)
+
+
+def freeze(result: Any) -> None:
+    """Make every array of a frozen result read-only."""
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(result, field.name, frozen(value))
+
+
+def mean_over_tasks(parts: Sequence[Floats]) -> Floats:
+    """Average of what every subject gave, undefined where one of them is."""
+    return np.asarray(np.mean(np.stack(parts), axis=0))

@@ -1,0 +1,115 @@
+"""Study: everything that an analysis of a whole study needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from equipoise.analyses.options import AnalysisKeywords
+from equipoise.analyses.redrawing import ResamplingKeywords
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, choice
+from equipoise.evaluation import LABELS, Evaluation, Settings
+from equipoise.metrics import DEFAULT, Metric
+from equipoise.predictions import Predictions
+
+if TYPE_CHECKING:
+    from equipoise.analyses.subgroups import Attributes
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions:
+    """How a study is looked at.
+
+    Attributes
+    ----------
+    metrics
+        Names of metrics, or metrics; analyses of a single metric take the first.
+    labels
+        ``soft`` or ``hard``; rankings and choices of aggregation show both.
+    replicates, seed, level, on_missing
+        As in `evaluate`.
+    attributes
+        What is known of the items beside their labels, for subgroups.
+    only
+        Names of analyses; empty is all.
+    sign_test
+        Whether to add the published sign test on replicates, which is no evidence.
+    most
+        Size at which the search for flips ends.
+    progress
+        Called as ``progress(done, all)``.
+    """
+
+    metrics: Sequence[str | Metric] = DEFAULT
+    labels: str = "soft"
+    replicates: int = 1000
+    seed: int = 0
+    level: float = 0.95
+    on_missing: str = "error"
+    attributes: "Attributes | None" = None
+    only: Sequence[str] = ()
+    sign_test: bool = False
+    most: int = 50
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        choice("stability, labels", self.labels, LABELS)
+        if not self.metrics:
+            raise InputError("stability", "no metric", "at least one", "try auroc")
+        if self.replicates < 2:
+            raise InputError(
+                "stability", f"{self.replicates} replicates", "at least 2", "1000 is usual"
+            )
+
+    @property
+    def settings(self) -> Settings:
+        """What evaluations of the study share."""
+        return Settings(level=self.level, on_missing=self.on_missing)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """Models and votes, what was asked, and the evaluation that analyses start from.
+
+    Attributes
+    ----------
+    predictions, annotations, options
+        What models and annotators say, and what was asked.
+    evaluation
+        The models on these annotations, items resampled.
+    tell
+        Called as ``tell(done, all)`` within the analysis.
+    """
+
+    predictions: tuple[Predictions, ...]
+    annotations: Annotations
+    options: StudyOptions
+    evaluation: Evaluation
+    tell: Progress
+
+    @property
+    def single(self) -> AnalysisKeywords:
+        """Keywords of analyses of one metric, the first."""
+        asked = self.options
+        return {
+            "metric": asked.metrics[0],
+            "labels": asked.labels,
+            "level": asked.level,
+            "replicates": asked.replicates,
+            "seed": asked.seed,
+            "on_missing": asked.on_missing,
+            "progress": self.tell,
+        }
+
+    @property
+    def resampled(self) -> ResamplingKeywords:
+        """Keywords of analyses that evaluate again under resampling."""
+        asked = self.options
+        return {
+            "replicates": asked.replicates,
+            "seed": asked.seed,
+            "settings": asked.settings,
+            "progress": self.tell,
+        }
