@@ -2,6 +2,7 @@
 
 from equipoise.votes import Votes, check_gold, collect_votes
 
-Ballots, ballots = Votes, collect_votes
+Ballots = Votes
+ballots = collect_votes
 
 __all__ = ["Ballots", "ballots", "check_gold"]

@@ -2,6 +2,9 @@
 
 from equipoise.posteriors import POSTERIORS, Categorical, Dirichlet, NormalPosterior, Posterior
 
-Law, Labels, NormalLaw, LAWS = Posterior, Categorical, NormalPosterior, POSTERIORS
+Law = Posterior
+Labels = Categorical
+NormalLaw = NormalPosterior
+LAWS = POSTERIORS
 
 __all__ = ["LAWS", "Dirichlet", "Labels", "Law", "NormalLaw"]
