@@ -36,11 +36,10 @@ from equipoise.evaluation.blocks import majority
 from equipoise.evaluation.given import given_annotations, given_predictions
 from equipoise.evaluation.questions import Question, questions
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
-from equipoise.metrics import named
-from equipoise.metrics._names import parsed
+from equipoise.metrics import named, parsed
 from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import average_ranks, goodness
+from equipoise.ranks import average_ranks, higher_is_better
 from equipoise.wording import Option, hint
 
 VERSIONS = ("before", "added", "reweighed")
@@ -250,7 +249,7 @@ class Reevaluation:
         ranks = []
         for version in ("before", "reweighed"):
             mine = np.array([one.value for one in self.lines if one.version == version])
-            ranks.append(average_ranks(goodness(mine, named(self.metric).better)))
+            ranks.append(average_ranks(higher_is_better(mine, named(self.metric).better)))
         if len(ranks[0]) == 1:
             return ""
         if np.isnan(ranks).any():

@@ -35,7 +35,6 @@ from equipoise.arrays import (
     nearest,
     wrong_type,
 )
-from equipoise.ballots import Ballots
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.blocks import every_class, pair
 from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
@@ -43,7 +42,8 @@ from equipoise.evaluation.questions import questions
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
+from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 STEP = 1e-4  # of a soft label towards a class, for slopes
@@ -86,7 +86,7 @@ class Pilot:
     b: str
     task: str
     items: tuple[str, ...]
-    votes: Ballots
+    votes: Votes
     answers: tuple[str, ...]
     shares: Floats
     scores: tuple[Floats, Floats]
@@ -304,7 +304,7 @@ def _two_models(
     block = pair(one.question.shares, ones, whole=metric.labels == "distribution")[1]
     wanted = list(models or scores)
     value = [metric.finish(metric.reduce(metric.prepare(scores[m]), block)) for m in wanted]
-    good = goodness(np.concatenate(value), metric.better)
+    good = higher_is_better(np.concatenate(value), metric.better)
     _require_defined(metric, good)
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if models is not None or good[m] < good[order[0]]]
@@ -418,7 +418,7 @@ def usable_metric(metric: Metric) -> Metric:
     """
     why = {
         "draws of possible truths": metric.labels == "draws",
-        "a fixed number k of items": metric.least > 1,
+        "a fixed number k of items": metric.min_items > 1,
         "bins, whose value depends on the number of items": metric.family.startswith(BINS),
     }
     for what, found in why.items():
