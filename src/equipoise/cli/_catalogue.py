@@ -85,7 +85,7 @@ def metric_of(word: str) -> "Metric":
 
 def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
     """Refuse metrics of the first k classes where there are fewer; 0: not known."""
-    from equipoise.metrics._names import parsed
+    from equipoise.metrics import parsed
 
     for metric in metrics:
         k = parsed(metric.name)[1].get("k", 1)
