@@ -32,8 +32,7 @@ from equipoise.estimate import Estimate
 from equipoise.evaluation.blocks import majority
 from equipoise.evaluation.given import given_annotations, given_predictions
 from equipoise.evaluation.questions import Question, questions
-from equipoise.metrics import named
-from equipoise.metrics._names import parsed
+from equipoise.metrics import named, parsed
 from equipoise.predictions import Predictions
 
 VERSIONS = ("before", "added", "reweighed")

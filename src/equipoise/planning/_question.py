@@ -42,7 +42,7 @@ def usable_metric(metric: Metric) -> Metric:
     """
     why = {
         "draws of possible truths": metric.labels == "draws",
-        "a fixed number k of items": metric.least > 1,
+        "a fixed number k of items": metric.min_items > 1,
         "bins, whose value depends on the number of items": metric.family.startswith(BINS),
     }
     for what, found in why.items():
