@@ -397,15 +397,17 @@ class Experts:
         for e in [*order[:half], *order[max(half, len(order) - half) :]]:
             value, low, high = (float(x[e]) for x in (self.values, self.low, self.high))
             rows.append(Dot(self.experts[e], value, low, high, remark="expert"))
+        known = self.values[np.isfinite(self.values)]
         few = f" ({SHOWN} of {count(len(order), 'expert')})" if len(order) > SHOWN else ""
         return Dots(
             name="experts",
             caption=f"Agreement with the other experts by {score}: models, with what they are "
-            f"worth, then experts{few}",
+            f"worth, then experts{few}; shaded: from the lowest to the highest expert",
             alternative=f"{count(len(self.models), 'model')} next to "
             f"{count(len(order), 'expert')}.",
             axis=score,
             rows=rows,
+            band=(float(known.min()), float(known.max())) if len(known) else None,
         )
 
     def _crowd_chart(self) -> Lines | None:

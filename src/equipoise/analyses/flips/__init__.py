@@ -514,7 +514,7 @@ def _chart(results: Sequence[Flips]) -> Dots:
         f"first, and which{few}",
         axis="share of all items or votes",
         rows=dots,
-        zero=True,
+        logarithmic=True,
     )
 
 
