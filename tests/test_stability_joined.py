@@ -9,7 +9,7 @@ from scipy.stats import kurtosis
 
 from equipoise.analyses._influences import Influences, steadiness
 from equipoise.analyses.joined import items_and_annotators
-from equipoise.analyses.rank_words import WIDE
+from equipoise.analyses.redrawing import WIDE
 from equipoise.analyses.redrawing import ResamplingOptions
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, kendalltau, spearmanr
 from equipoise.aggregate import dirichlet
 from equipoise.analyses.ranking import rank_stability
 from equipoise.analyses.redrawing import as_drawn
-from equipoise.analyses.sign_test import sign_test
+from equipoise.analyses.ranking import sign_test
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions

@@ -8,6 +8,7 @@ a file and a line here.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from equipoise.analyses import leave_one_out, ranking, vote_cutoffs
 from equipoise.analyses.study import Study
 from equipoise.findings import Finding
 
@@ -34,4 +35,9 @@ class Analysis:
     needs: str = ""
 
 
-ANALYSES: Mapping[str, Analysis] = {}
+_IN_ORDER = (
+    Analysis("ranking", ranking.TITLE, ranking.analyse),
+    Analysis("leave_one_out", leave_one_out.TITLE, leave_one_out.analyse),
+    Analysis("vote_cutoffs", vote_cutoffs.TITLE, vote_cutoffs.analyse),
+)
+ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

@@ -15,20 +15,30 @@ replicates stay as drawn, on the wide side.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.rank_words import WIDE
-from equipoise.analyses.redrawing import ResamplingOptions, redrawable, redrawn, voting
+from equipoise.analyses.redrawing import WIDE, ResamplingOptions, redrawable, redrawn, voting
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.evaluation import Evaluation
 from equipoise.evaluation.result import widened
 from equipoise.metrics import Metric
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 
 KIND = "items x panel"
 PARTS = ("items", "panel", "votes")
+
+
+class TwoWay(NamedTuple):
+    """An evaluation that speaks for other items and annotators; `wide` where it errs so."""
+
+    evaluation: Evaluation
+    wide: bool
+    notices: tuple[Notice, ...]
 
 
 def items_and_annotators(
@@ -36,7 +46,7 @@ def items_and_annotators(
     annotations: Annotations,
     metrics: Sequence[str | Metric],
     told: ResamplingOptions,
-) -> Evaluation:
+) -> TwoWay:
     """The evaluation that speaks for other items, and for other annotators who have names.
 
     Votes that are anonymous are items' own: then items alone are drawn, with their votes.
@@ -54,16 +64,17 @@ def items_and_annotators(
         one: redrawn(predictions, truth, metrics=metrics, kind=one, told=told) for one in kinds
     }
     exact = set(PARTS) <= set(done)
+    found = done[kind]
     wide = () if kind != KIND or exact else (WIDE,)
-    found = replace(done[kind], notices=(*said, *wide, *done[kind].notices))
+    notices = as_notices(said, wide, found.notices)
     if not exact:
-        return found
+        return TwoWay(found, bool(wide), notices)
     drawn = {one: done[one].replicates for one in kinds}
     replicates = np.empty_like(found.replicates)
     for cell in np.ndindex(found.values.shape[:-1]):
         own = {one: each[cell] for one, each in drawn.items()}
         replicates[cell] = drawn_in(own, np.isfinite(found.values[cell]))
-    return replace(found, replicates=replicates)
+    return TwoWay(replace(found, replicates=replicates), wide=False, notices=notices)
 
 
 def drawn_in(drawn: Mapping[str, Floats], known: Bools) -> Floats:

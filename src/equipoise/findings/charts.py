@@ -56,13 +56,15 @@ class Dot:
 class Dots(_Named):
     """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
 
-    `zero` draws a line at zero; `reference` one at another value.
+    `zero` draws a line at zero; `reference` one at another value; `logarithmic` makes equal
+    steps of the axis equal factors.
     """
 
     axis: str
     rows: Sequence[Dot]
     zero: bool = False
     reference: float | None = None
+    logarithmic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class Lines(_Named):
         What the axes show at least.
     logarithmic
         Whether the x axis is logarithmic.
+    y_down
+        Whether the y axis grows downwards, so that rank 1 stands on top.
     """
 
     x: str
@@ -130,6 +134,7 @@ class Lines(_Named):
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     logarithmic: bool = False
+    y_down: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
