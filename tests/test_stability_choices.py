@@ -10,7 +10,7 @@ from scipy.stats import chi2, friedmanchisquare, spearmanr, studentized_range
 
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.analyses._choice_words import DEPENDS, HOLDS, LEANS, LEVEL
-from equipoise.analyses._variances import Variance, chi_square, less, split
+from equipoise.analyses.components.variances import Variance, chi_square, less, split
 from equipoise.analyses.choices import aggregation_choices
 from equipoise.analyses.components import variance_components
 from equipoise.analyses.critical_difference import critical_difference, friedman, nemenyi
