@@ -83,8 +83,12 @@ class Scale:
             powers = range(
                 math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1
             )
-            every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-            return [tick for tick in every if self.low <= tick <= self.high]
+            for steps in ((1, 2, 5), (1, 3), (1,)):
+                every = [step * 10.0**power for power in powers for step in steps]
+                found = [tick for tick in every if self.low <= tick <= self.high]
+                if len(found) <= most:
+                    break
+            return found
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
