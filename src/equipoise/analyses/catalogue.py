@@ -8,7 +8,15 @@ a file and a line here.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from equipoise.analyses import leave_one_out, ranking, vote_cutoffs
+from equipoise.analyses import (
+    certainty,
+    choices,
+    components,
+    critical_difference,
+    leave_one_out,
+    ranking,
+    vote_cutoffs,
+)
 from equipoise.analyses.study import Study
 from equipoise.findings import Finding
 
@@ -37,7 +45,16 @@ class Analysis:
 
 _IN_ORDER = (
     Analysis("ranking", ranking.TITLE, ranking.analyse),
-    Analysis("leave_one_out", leave_one_out.TITLE, leave_one_out.analyse),
+    Analysis("components", components.TITLE, components.analyse),
+    Analysis("certainty", certainty.TITLE, certainty.analyse),
+    Analysis("leave_one_out", leave_one_out.TITLE, leave_one_out.analyse, "named annotators"),
     Analysis("vote_cutoffs", vote_cutoffs.TITLE, vote_cutoffs.analyse),
+    Analysis("choices", choices.TITLE, choices.analyse),
+    Analysis(
+        "critical_difference",
+        critical_difference.TITLE,
+        critical_difference.analyse,
+        "at least three tasks",
+    ),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

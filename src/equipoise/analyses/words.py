@@ -55,6 +55,17 @@ def score_head(metric: str, labels: str) -> str:
     return f"{titled(metric, labels)}{' (lower is better)' * lower}"
 
 
+def level_text(level: float) -> str:
+    """The level of intervals, in full.
+
+    Examples
+    --------
+    >>> level_text(0.95), level_text(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * level:g}%"
+
+
 def scored_again(models: Sequence[str]) -> str:
     """Begin a sentence of the methods."""
     one = "The model was scored again"
