@@ -32,7 +32,6 @@ from equipoise.analyses.words import (
     BRACKETS,
     TIES_SHARE,
     as_notices,
-    cite,
     score_head,
     score_title,
 )
@@ -42,6 +41,7 @@ from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
+from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
 from equipoise.numbers import number

@@ -72,17 +72,6 @@ def scored_again(models: Sequence[str]) -> str:
     return one if len(models) == 1 else "All models were scored again"
 
 
-def cite(*keys: str) -> str:
-    """Sources at the end of a sentence; nothing where there is none.
-
-    Examples
-    --------
-    >>> cite("dawid1979", "whitehill2009"), cite()
-    (' [@dawid1979; @whitehill2009]', '')
-    """
-    return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
-
-
 def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     """Notices of several places, each once; a plain sentence becomes a notice of its own.
 
