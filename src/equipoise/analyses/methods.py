@@ -140,7 +140,8 @@ def intervals_sentence(level: float, replicates: int, seed: int, front: str) -> 
     return (
         f"Intervals have a level of {level_text(level)}; unless said otherwise they are "
         f"percentile intervals of {count(replicates)} resamples of items, paired between "
-        f"models (seed {seed}) [@efron1993]; those of the leaderboard are from resamples of {front}."
+        f"models (seed {seed}) [@efron1993]; those of the leaderboard are from resamples of "
+        f"{front}."
     )
 
 
