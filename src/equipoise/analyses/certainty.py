@@ -352,7 +352,7 @@ class ClearCases:
             ticks=[(0.0, "all"), *ticks[1:]],
             bars=() if ranks else [Bar("", float(share)) for share in shares],
             bar_title="" if ranks else "items left",
-            y_down=ranks,
+            downward=ranks,
         )
 
 

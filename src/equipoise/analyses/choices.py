@@ -353,7 +353,7 @@ class Choices:
                 for m in order
             ],
             ticks=[(float(c), choice_title(choice)) for c, choice in enumerate(self.choices)],
-            y_down=down,
+            downward=down,
         )
 
     def _methods(self, models: Sequence[str]) -> str:

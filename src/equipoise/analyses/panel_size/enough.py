@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.words import counted
 from equipoise.arrays import Floats, Ints
+from equipoise.numbers import count, number
 
 CLOSE = 0.95  # rank correlation from which on separate panels count as giving one order
 NARROW = 0.02  # half-width that is taken as enough where there is no order
 FAR = 1000  # annotators up to which an extrapolation is written out
-ONE = {"annotators": "annotator", "votes per item": "vote per item"}
 
 
 def fewest(sizes: Ints, separate: Floats, wanted: float) -> int | None:
@@ -80,7 +79,7 @@ def order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | 
     return None if least is None else Range(max(2, least), prophecy(size, ends[0], wanted))
 
 
-def width_range(number: float, degrees: float, level: float) -> Range | None:
+def width_range(enough: float, degrees: float, level: float) -> Range | None:
     """How many annotators a half-width needs, as their variance is known from so few.
 
     Examples
@@ -93,36 +92,36 @@ def width_range(number: float, degrees: float, level: float) -> Range | None:
     if np.isinf(degrees):
         return None
     tails = ((1 - level) / 2, (1 + level) / 2)
-    low, high = (number * degrees / float(chdtri(degrees, tail)) for tail in tails)
+    low, high = (enough * degrees / float(chdtri(degrees, tail)) for tail in tails)
     return Range(max(2, ceil(round(low, 9))), max(2, ceil(round(high, 9))))
 
 
-def people(number: int, unit: str) -> str:
-    """A number of annotators, or of votes per item."""
-    return counted(number, ONE[unit])
-
-
-def width_words(number: int | None, most: int, unit: str, doubt: Range | None = None) -> str:
+def width_words(enough: int | None, most: int, noun: str, span: Range | None = None) -> str:
     """How many are enough for one model, in words; `most` is the size of the panel."""
-    if number is None:
+    if enough is None:
         return "How many are enough cannot be told."
-    return f"For a half-width of {NARROW:g}, {_about(number, most, unit, doubt)}."
+    return f"For a half-width of {number(NARROW, 2)}, {_about(enough, most, noun, span)}."
 
 
 def order_words(
-    sizes: Ints, separate: Floats, models: int, unit: str,
+    sizes: Ints,
+    separate: Floats,
+    models: int,
+    noun: str,
     ends: tuple[float, float] = (np.nan, np.nan),
-) -> str:  # fmt: skip
+) -> str:
     """How many are enough for the order of the models, in words.
 
     Parameters
     ----------
+    noun
+        What is counted: ``annotator``, or ``vote per item``.
     ends
         Interval of the last correlation that is known.
 
     Examples
     --------
-    >>> order_words(np.array([2, 3, 4]), np.array([0.9, np.nan, np.nan]), 3, "annotators")
+    >>> order_words(np.array([2, 3, 4]), np.array([0.9, np.nan, np.nan]), 3, "annotator")
     'Two separate panels of 2 annotators order the 3 models with a mean rank correlation of...'
     """
     known = np.flatnonzero(~np.isnan(separate))
@@ -135,33 +134,33 @@ def order_words(
     if enough is not None and enough <= sizes[last]:
         last = int(np.flatnonzero(sizes == enough)[0])
     seen = (
-        f"Two separate panels of {people(int(sizes[last]), unit)} order the {models} models "
-        f"with a mean rank correlation of {_rounded(float(separate[last]))}"
+        f"Two separate panels of {count(int(sizes[last]), noun)} order the {models} models "
+        f"with a mean rank correlation of {_cut_off(float(separate[last]))}"
     )
     if enough is None:
         return f"{seen}: how many are enough cannot be told."
     if enough == sizes[last]:
-        return f"{seen}; so many are enough, if that is to be at least {CLOSE:g}."
-    doubt = order_range(int(sizes[last]), ends, CLOSE)
-    about = _about(enough, int(sizes[last]), unit, doubt)
-    return f"{seen}; if that is to be at least {CLOSE:g}, {about}."
+        return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
+    span = order_range(int(sizes[last]), ends, CLOSE)
+    about = _about(enough, int(sizes[last]), noun, span)
+    return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
 
 
-def _rounded(correlation: float) -> str:
+def _cut_off(correlation: float) -> str:
     """Two decimals, cut off so that no value is rounded up to the limit."""
-    return f"{np.floor(round(correlation * 100, 6)) / 100:.2f}"
+    return number(float(np.floor(round(correlation * 100, 6)) / 100), 2)
 
 
-def _about(number: int, most: int, unit: str, doubt: Range | None) -> str:
+def _about(enough: int, most: int, noun: str, span: Range | None) -> str:
     """A number that may be an extrapolation, with its range, and that it is enough."""
-    if number <= most:
-        return f"{people(number, unit)} are enough"
-    said, far = f"about {people(number, unit)}", max(FAR, most)
-    if number > far:
-        said = f"more than {people(far, unit)}"
-    if doubt is None:
-        return f"{said} would be enough (extrapolated)"
-    words = f"{doubt.low:,} or more"
-    if doubt.high is not None and doubt.high <= far:
-        words = f"{doubt.low:,} to {doubt.high:,}"
-    return f"{said} ({words}) would be enough (extrapolated)"
+    if enough <= most:
+        return f"{count(enough, noun)} are enough"
+    words, far = f"about {count(enough, noun)}", max(FAR, most)
+    if enough > far:
+        words = f"more than {count(far, noun)}"
+    if span is None:
+        return f"{words} would be enough (extrapolated)"
+    ends = f"{count(span.low)} or more"
+    if span.high is not None and span.high <= far:
+        ends = f"{count(span.low)} to {count(span.high)}"
+    return f"{words} ({ends}) would be enough (extrapolated)"

@@ -18,21 +18,32 @@ away takes its difference away, exactly.
 The lead itself is D divided by a weight W, which is bounded from both sides, so that leads of
 several tasks can be added up. A bound of minus infinity says that nothing is proved. Before a
 bound is used, D / W is compared with the lead that the metric gives.
+
+Exclusion. For a single task and AUROC a closer look at pairs of items proves more. Taking away
+a set S lowers D by the sum of the falls D_i of its items less (p_i - p_j) d_ij for every pair
+in it. So an item adds at most D_i and half of the k - 1 largest of its terms with others. Items
+that cannot be in a set that is large enough are dropped, which makes the terms of the others
+smaller; this is repeated until the set is excluded or nothing is dropped.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses._field import Field
+from equipoise.analyses.flips.moves import RemovalScorer
 from equipoise.arrays import Bools, Floats
 from equipoise.evaluation.blocks import majority
 from equipoise.metrics._item_scores import MEANS
 
+AHEAD = 1e-12  # how far a rival must be ahead
+SLACK = AHEAD / 2  # what a proof may lack by rounding
+AGREES = 1e-9  # how well D / W must agree with the lead
 STEPS = 60_000  # of dynamic programming, items times votes
 ROOM = 20_000_000  # numbers that it may keep
-SURE = 1e-9  # how well D / W must agree with the lead
+MOST_PAIRED = 1500  # items whose pairs are looked at
+ROUNDING = 1e-9  # by which an item that is dropped must fall short
 
 
 class Bound(NamedTuple):
@@ -61,50 +72,54 @@ class Bound(NamedTuple):
         return np.where(left >= 0, left / self.high, below)
 
 
-def lowest_leads(field: Field, ahead: list[int], behind: list[int], most: int) -> Floats:
+def lowest_leads(
+    scorer: RemovalScorer, ahead: list[int], behind: list[int], most: int
+) -> Floats:
     """Lowest lead of each model ahead over the one behind, (pairs, 1 + most) moves."""
     unknown = np.full((len(ahead), most + 1), -np.inf)
-    lead = field.full[ahead] - field.full[behind]
+    lead = scorer.full[ahead] - scorer.full[behind]
     unknown[:, 0] = lead
-    if not len(field.moves.item):
+    if not len(scorer.moves.item):
         return np.repeat(lead[:, None], most + 1, axis=1)
     bound, known = None, np.ones(len(ahead), dtype=bool)
-    if by_auroc(field):
-        bound = Auroc.of(field, ahead, behind).bound(field, most)
-    elif field.subject.metric.name.split(":")[0] in MEANS and field.moves.unit == "items":
-        known = _finite(field, ahead) & _finite(field, behind)
+    if _by_auroc(scorer):
+        bound = Auroc.of(scorer, ahead, behind).bound(scorer, most)
+    elif scorer.task.metric.name.split(":")[0] in MEANS and scorer.moves.unit == "items":
+        known = _finite(scorer, ahead) & _finite(scorer, behind)
         few = [
             [m for m, here in zip(one, known, strict=True) if here] for one in (ahead, behind)
         ]
-        bound = _mean(field, few[0], few[1], most) if known.any() else None
-    if bound is None or not np.allclose(bound.lead / bound.high[0], lead[known], atol=SURE):
+        bound = _mean(scorer, few[0], few[1], most) if known.any() else None
+    if bound is None or not np.allclose(bound.lead / bound.high[0], lead[known], atol=AGREES):
         return unknown
     unknown[known] = bound.lowest()
     unknown[:, 0] = lead
     return unknown
 
 
-def by_auroc(field: Field) -> bool:
+def _by_auroc(scorer: RemovalScorer) -> bool:
     """Whether a yes/no question is scored by AUROC in its default form."""
-    return field.subject.metric.name == "auroc" and len(field.subject.question.classes) == 1
+    return scorer.task.metric.name == "auroc" and len(scorer.task.question.classes) == 1
 
 
-def _finite(field: Field, models: list[int]) -> Bools:
+def _finite(scorer: RemovalScorer, models: list[int]) -> Bools:
     """Whether each model has a finite value on all data, and after each move alone."""
-    if not field.exact:
+    if not scorer.exact:
         return np.zeros(len(models), dtype=bool)
-    values = np.column_stack([field.full, field.singles])[models]
+    values = np.column_stack([scorer.full, scorer.singles])[models]
     return np.asarray(np.isfinite(values).all(axis=1))
 
 
-def _mean(field: Field, ahead: list[int], behind: list[int], most: int) -> Bound | None:
+def _mean(
+    scorer: RemovalScorer, ahead: list[int], behind: list[int], most: int
+) -> Bound | None:
     """Metrics that are a mean over items: differences of the items add up."""
-    size = field.items
+    size = scorer.items
     if size < 2:
         return None
-    whole = size * (field.full[ahead] - field.full[behind])
-    each = whole[:, None] - (size - 1) * (field.singles[ahead] - field.singles[behind])
-    if not np.allclose(each.sum(axis=1), whole, atol=SURE * size):
+    whole = size * (scorer.full[ahead] - scorer.full[behind])
+    each = whole[:, None] - (size - 1) * (scorer.singles[ahead] - scorer.singles[behind])
+    if not np.allclose(each.sum(axis=1), whole, atol=AGREES * size):
         return None
     left = np.maximum(size - np.arange(most + 1.0), 0)
     return Bound(whole, _top_sums(each, most), left, np.maximum(left, 1))
@@ -145,26 +160,26 @@ class Auroc:
     fall: Floats
 
     @classmethod
-    def of(cls, field: Field, ahead: list[int], behind: list[int]) -> "Auroc":
+    def of(cls, scorer: RemovalScorer, ahead: list[int], behind: list[int]) -> "Auroc":
         """Ranks and masses of all models, then differences of the pairs."""
-        shares = field.subject.question.shares
-        label = shares[0] if field.subject.labels == "soft" else majority(shares)[0]
-        scores = list(field.subject.aligned.scores.values())
+        shares = scorer.task.question.shares
+        label = shares[0] if scorer.task.labels == "soft" else majority(shares)[0]
+        scores = list(scorer.task.aligned.scores.values())
         used = sorted({*ahead, *behind})
         both = {m: _standing(scores[m], label) for m in used}
         rank = np.stack([both[a][0] - both[b][0] for a, b in zip(ahead, behind, strict=True)])
         above = np.stack([both[a][1] - both[b][1] for a, b in zip(ahead, behind, strict=True)])
         return cls(label, rank, label * rank + above)
 
-    def bound(self, field: Field, most: int) -> Bound | None:
+    def bound(self, scorer: RemovalScorer, most: int) -> Bound | None:
         """The bound that fits the kind of moves."""
         lead = self.rank @ self.label
-        if field.moves.unit == "items":
+        if scorer.moves.unit == "items":
             return Bound(lead, self._items(most), *self._weights_of_items(most))
-        if field.moves.unit == "changed votes":
-            return Bound(lead, self._changed(field, most), *self._weights(field, most))
-        fall = self._votes(field, most)
-        return None if fall is None else Bound(lead, fall, *self._weights(field, most, gone=1))
+        if scorer.moves.unit == "changed votes":
+            return Bound(lead, self._changed(scorer, most), *self._weights(scorer, most))
+        fall = self._votes(scorer, most)
+        return None if fall is None else Bound(lead, fall, *self._weights(scorer, most, gone=1))
 
     def _items(self, most: int) -> Floats:
         """Each of k items lowers D by its own fall, and by the range of labels per pair."""
@@ -177,10 +192,10 @@ class Auroc:
         out[:, size + 1 :] = out[:, size : size + 1]
         return out
 
-    def _changed(self, field: Field, most: int) -> Floats:
+    def _changed(self, scorer: RemovalScorer, most: int) -> Floats:
         """Every vote changed the best way; the k largest."""
-        moves = field.moves
-        turn = moves.mass[0] / field.total[moves.item]
+        moves = scorer.moves
+        turn = moves.mass[0] / scorer.total[moves.item]
         gain = -self.rank[:, moves.item] * turn
         votes, place = np.unique(moves.vote, return_inverse=True)
         best = np.full((len(gain), len(votes)), -np.inf)
@@ -188,9 +203,9 @@ class Auroc:
             np.maximum.at(row, place, one)
         return _top_sums(best, most)
 
-    def _votes(self, field: Field, most: int) -> Floats | None:
+    def _votes(self, scorer: RemovalScorer, most: int) -> Floats | None:
         """Best number of votes to take from each item, by dynamic programming."""
-        counts = _counts(field)
+        counts = _counts(scorer)
         if counts is None:
             return None
         yes, no = counts
@@ -229,12 +244,14 @@ class Auroc:
         own = p * (q.sum() - q) + q * (p.sum() - p)
         return whole - _top_sums(own[None], most)[0], np.full(most + 1, whole)
 
-    def _weights(self, field: Field, most: int, gone: int = 0) -> tuple[Floats, Floats]:
+    def _weights(
+        self, scorer: RemovalScorer, most: int, gone: int = 0
+    ) -> tuple[Floats, Floats]:
         """W after the labels moved as far as k votes can move them, and items vanished."""
         p, q = self.label, 1 - self.label
         whole = p.sum() * q.sum() - p @ q
-        k, fewest = np.arange(most + 1.0), field.total.min()
-        turn = np.abs(field.moves.mass[0]) / field.total[field.moves.item]
+        k, fewest = np.arange(most + 1.0), scorer.total.min()
+        turn = np.abs(scorer.moves.mass[0]) / scorer.total[scorer.moves.item]
         far = k * max(turn.max(initial=0.0), gone / fewest)
         change = far * (abs(q.sum() - p.sum()) + 1) + far**2
         own = (p * (q.sum() - q) + q * (p.sum() - p)).max()
@@ -258,9 +275,9 @@ def _standing(scores: Floats, label: Floats) -> tuple[Floats, Floats]:
     return rank, above[place] + (mass[place] - label) / 2
 
 
-def _counts(field: Field) -> tuple[Floats, Floats] | None:
+def _counts(scorer: RemovalScorer) -> tuple[Floats, Floats] | None:
     """Yes and no votes of each item that can go; None where votes have weights or shares."""
-    moves, size = field.moves, field.items
+    moves, size = scorer.moves, scorer.items
     yes = -moves.mass[0]
     whole = np.isin(yes, (0.0, 1.0)) & (moves.weight == -1)
     if not whole.all():
@@ -285,3 +302,41 @@ def _mixed(fewest: int, most: int) -> Floats:
         gone = np.arange(k // fewest + 1)
         out[k] = (gone * (gone - 1) / 2 + gone * (k - gone * fewest)).max()
     return out
+
+
+def excluded(
+    scorers: Sequence[RemovalScorer], leaders: Sequence[int], rival: int, size: int
+) -> bool:
+    """Whether it is proved that no set of up to `size` items puts the rival ahead."""
+    scorer = scorers[0]
+    small = len(scorers) == 1 and scorer.items <= MOST_PAIRED
+    if not small or scorer.moves.unit != "items" or not _by_auroc(scorer):
+        return False
+    return any(_safe(scorer, leader, rival, size) for leader in leaders)
+
+
+def _safe(scorer: RemovalScorer, leader: int, rival: int, size: int) -> bool:
+    """Whether no set is large enough to pass one leader."""
+    pair = Auroc.of(scorer, [leader], [rival])
+    lead, label = float(pair.rank[0] @ pair.label), pair.label
+    scores = list(scorer.task.aligned.scores.values())
+    more = (_order(scores[leader]) - _order(scores[rival])) / 2
+    terms = np.maximum((label - label[:, None]) * more, 0.0)
+    left = np.arange(len(label))
+    while len(left):
+        most = min(size, len(left))
+        near = -np.partition(-terms[np.ix_(left, left)], most - 1, axis=1)[:, : most - 1]
+        worth = np.maximum(pair.fall[0][left] + near.sum(axis=1) / 2, 0.0)
+        top = -np.sort(-worth)[:most]
+        if top.sum() <= lead + SLACK:
+            return True
+        keep = np.minimum(worth, top[-1]) + top[:-1].sum() > lead - ROUNDING
+        if keep.all():
+            return False
+        left = left[keep]
+    return True
+
+
+def _order(scores: Floats) -> Floats:
+    """1 where an item is above another, -1 where below, (items, items)."""
+    return np.sign(scores[:, None] - scores)

@@ -26,6 +26,7 @@ from equipoise.coding.columns import is_missing, numbers, whole_numbers, words_o
 from equipoise.coding.tables import Table, from_frame
 from equipoise.io import delimited, parquet
 from equipoise.io.files import AnyPath, content, unknown_ending
+from equipoise.notices import Notice
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50
@@ -45,7 +46,7 @@ class Attributes:
     codes
         Position in `levels`, -1 where there is no value, shape (columns, items).
     notices
-        What the reader decided, one sentence each.
+        What the reader decided.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class Attributes:
     columns: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     codes: Ints
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("items", "columns", "levels"):
@@ -70,15 +71,19 @@ class Attributes:
         codes = _whole(self.codes)
         if codes.shape != (len(self.columns), len(self.items)):
             raise InputError(
-                "attributes, codes", f"shape {codes.shape}",
-                f"({len(self.columns)}, {len(self.items)})", "give one code per cell",
-            )  # fmt: skip
+                "attributes, codes",
+                f"shape {codes.shape}",
+                f"({len(self.columns)}, {len(self.items)})",
+                "give one code per cell",
+            )
         most = np.array([[len(one)] for one in self.levels]).reshape(-1, 1)
         if len(self.levels) != len(self.columns) or ((codes < -1) | (codes >= most)).any():
             raise InputError(
-                "attributes, codes", "a code without a level", "positions in levels, or -1",
+                "attributes, codes",
+                "a code without a level",
+                "positions in levels, or -1",
                 "code the columns by their levels",
-            )  # fmt: skip
+            )
         object.__setattr__(self, "codes", frozen(codes))
 
     def __repr__(self) -> str:
@@ -96,10 +101,12 @@ class Attributes:
         missing = np.flatnonzero(rows < 0)
         if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
             raise InputError(
-                "attributes", f"no row for {len(missing):,} annotated items "
-                f"({listed(items[int(i)] for i in missing)})", "a row for every annotated item",
+                "attributes",
+                f"no row for {len(missing):,} annotated items "
+                f"({listed(items[int(i)] for i in missing)})",
+                "a row for every annotated item",
                 "add them, correct the ids, or ask for missing ones to be dropped",
-            )  # fmt: skip
+            )
         return np.where(rows < 0, -1, self.codes[:, rows])
 
 
@@ -130,21 +137,24 @@ def read_attributes(path: AnyPath) -> Attributes:
 def _from_table(table: Table) -> Attributes:
     name = table.required("item", {})
     items = _items(table, name)
-    columns, levels, codes, notices = [], [], [], list(table.notices)
+    columns, levels, codes = [], [], []
+    notices: list[Notice] = list(table.notices)
     for column in table.columns:
         if column == name:
             continue
-        found, own, said = _column(table, column)
-        notices += said
+        names, own, notes = _column(table, column)
+        notices += notes
         if own is not None:
             columns.append(column)
-            levels.append(found)
+            levels.append(names)
             codes.append(own)
     if not columns:
         raise InputError(
-            table.name, f"columns {listed(table.columns)}", "an attribute beside the item",
+            table.name,
+            f"columns {listed(table.columns)}",
+            "an attribute beside the item",
             f"add a column such as sex, with at most {MOST_LEVELS} different values",
-        )  # fmt: skip
+        )
     return Attributes(
         items=items,
         columns=tuple(columns),
@@ -165,7 +175,7 @@ def _items(table: Table, column: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, list[str]]:
+def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
     """Levels and codes of one column; no codes when it is left out."""
     codes, words = words_of(table, column)
     spelt = whole_numbers(words)
@@ -175,8 +185,16 @@ def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, li
     if _numeric(names) and len(names) > FEW_NUMBERS:
         return _quartiles(table, column)
     if not names or len(names) > MOST_LEVELS:
-        why = f"has {len(names):,} different values" if names else "is empty"
-        return (), None, [f"{table.name}: column {column!r} {why} and is left out."]
+        text = "column {column} is empty and is left out."
+        if names:
+            text = "column {column} has {values:count} different values and is left out."
+        notice = Notice(
+            "attribute_left_out",
+            text,
+            (table.name,),
+            {"column": repr(column), "values": len(names)},
+        )
+        return (), None, [notice]
     order = sorted(names, key=float) if _numeric(names) else sorted(names)
     place = {one: number for number, one in enumerate(order)}
     lookup = np.array([-1 if gone[k] else place.get(one, -1) for k, one in enumerate(spelt)])
@@ -190,12 +208,17 @@ def _numeric(names: Sequence[str]) -> bool:
         return False
 
 
-def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[str]]:
+def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[Notice]]:
     """Cut numbers at their quartiles; a value on an edge belongs to the lower part."""
     values: Floats = numbers(table, column)
     known = np.isfinite(values)
     edges = np.unique(np.quantile(values[known], [0, 0.25, 0.5, 0.75, 1]))
     names = tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
     part = np.searchsorted(edges[1:-1], np.where(known, values, edges[0]), side="left")
-    said = f"{table.name}: column {column!r} is cut at its quartiles: {', '.join(names)}."
-    return names, np.where(known, part, -1).astype(np.int64), [said]
+    notice = Notice(
+        "attribute_quartiles",
+        "column {column} is cut at its quartiles: {parts}.",
+        (table.name,),
+        {"column": repr(column), "parts": ", ".join(names)},
+    )
+    return names, np.where(known, part, -1).astype(np.int64), [notice]
