@@ -262,8 +262,8 @@ def verdict(study: Study, lead: Lead, findings: Mapping[str, Finding]) -> Findin
     grounds = [lead.sure()]
     if lead.leaders and lead.others:
         grounds += [
-            _overturned(_rows(findings.get("flips")), lead.task),
-            _hangs_on(_rows(findings.get("components")), lead),
+            _overturned(_rows(findings, "flips"), lead.task),
+            _hangs_on(_rows(findings, "components"), lead),
         ]
     tables = [lead.board()]
     if len(study.evaluation.tasks) * len(study.evaluation.metrics) > 1:
@@ -288,16 +288,17 @@ def verdict(study: Study, lead: Lead, findings: Mapping[str, Finding]) -> Findin
     )
 
 
-def _rows(finding: Finding | None) -> Sequence[Mapping[str, Any]]:
-    """Rows of the first table of an analysis that was not left out."""
-    return finding.tables[0].rows if finding is not None and finding.tables else ()
+def _rows(findings: Mapping[str, Finding], name: str) -> Sequence[Mapping[str, Any]]:
+    """Rows of an analysis, as its result has them; none where it was not done."""
+    tables = findings[name].tables if name in findings else ()
+    return next((table.rows for table in tables if table.name == name), ())
 
 
 def _overturned(every: Sequence[Mapping[str, Any]], task: str) -> str:
     """Which smallest set of items or votes changes who is first; rows are those of flips."""
     rows = [row for row in every if not row["idle"]]
     here = [row for row in rows if row["task"] == task]
-    known = [row for row in here or rows if row["size"] and not math.isnan(row["size"])]
+    known = [row for row in here or rows if row["size"]]
     if not rows:
         return ""
     if not known:

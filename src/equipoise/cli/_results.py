@@ -9,7 +9,7 @@ from equipoise.cli.options import OutputOptions
 from equipoise.cli.study import CliStudy
 
 if TYPE_CHECKING:
-    from equipoise.findings import Report
+    from equipoise.findings import Finding, Report
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
@@ -45,13 +45,19 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
 
 def _facts(report: "Report", study: CliStudy) -> dict[str, Any]:
     """Where the data come from, and every finding by its key."""
-    from equipoise.findings.json import finding_json
-
     return {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
         "inputs": [dict(row) for row in study.inputs],
-        **{finding.key: finding_json(finding) for finding in report.findings},
+        **{finding.key: _by_name(finding) for finding in report.findings},
     }
+
+
+def _by_name(finding: "Finding") -> dict[str, Any]:
+    """One finding; its rows are those of the table that is called as it is."""
+    from equipoise.findings.json import finding_json
+
+    own = [table.rows for table in finding.tables if table.name == finding.key]
+    return {**finding_json(finding), **({"rows": own[0]} if own else {})}
 
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
