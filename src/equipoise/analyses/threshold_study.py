@@ -290,19 +290,10 @@ def _models_finding(
             f"models, {error.where}", error.got, error.expected, error.do
         ) from None
     made = sweep.report()
-    first = replace(made.tables[0], name="models")
-    agreement = Table(
-        name="rank_correlation",
-        caption="Rank correlation (Spearman) with the order at the threshold",
-        columns=(
-            Column("threshold", "threshold", "number"),
-            Column("metric", "metric"),
-            Column("spearman", "Spearman", "number"),
-        ),
-        rows=[
-            {"threshold": t, "metric": metric, "spearman": value}
-            for (t, metric), value in sweep.agreement.items()
-        ],
-        brief=(),
+    summary, models, agreement = made.tables
+    tables = (
+        summary,
+        replace(models, name="models"),
+        replace(agreement, name="rank_correlation"),
     )
-    return replace(made, key="models", title=title, tables=(first, *made.tables[1:], agreement))
+    return replace(made, key="models", title=title, tables=tables)

@@ -21,6 +21,7 @@ import numpy as np
 
 from equipoise.analyses._expert_sample import checked_probabilities
 from equipoise.analyses.study import Study
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Bools,
@@ -602,7 +603,7 @@ def threshold_sweep(
             for t, one in zip(tried, done, strict=True)
             for k, metric in enumerate(one.metrics)
         },
-        notices=(*_cut(tried, how), *_undefined(moves), *map(_typed, centre.notices)),
+        notices=(*_cut(tried, how), *_undefined(moves), *as_notices(centre.notices)),
         groups=0 if how.group is None else len(np.unique(how.group)),
     )
 
@@ -707,13 +708,6 @@ def _undefined(moves: Sequence[Move]) -> list[Notice]:
     )
     where = f"threshold{'s' * (len(gone) > 1)} {', '.join(number(t) for t in gone)}"
     return [Notice("sweep_undefined", text, (), {"where": where})]
-
-
-def _typed(notice: Notice | str) -> Notice:
-    """A notice of an evaluation, which may still be plain text."""
-    if isinstance(notice, Notice):
-        return notice
-    return Notice("plain", "{text}", (), {"text": notice})
 
 
 def analyse(study: Study) -> Finding:

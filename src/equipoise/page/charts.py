@@ -74,17 +74,15 @@ def _finite(*values: float) -> list[float]:
 # ---- rows of dots --------------------------------------------------------------------------
 
 DOTS_LABEL, DOTS_START, DOTS_END = 142.0, 148.0, 300.0
+DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
 
 
 def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
-    known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
-    if not known:
+    scale = _dots_scale(chart)
+    if scale is None:
         return None
-    known += [0.0] if chart.zero else []
-    known += [] if chart.reference is None else [chart.reference]
-    known += _finite(*(chart.band or ()))
-    scale = _dots_scale(known, logarithmic=chart.logarithmic)
-    bottom = 6 + ROW * len(chart.rows)
+    rows = [_above(dot, scale.low) if chart.logarithmic else dot for dot in chart.rows]
+    bottom = 6 + ROW * len(rows)
     parts = [Axis(scale, 2.0, bottom, shorten(chart.axis, 44)).draw(4)]
     if chart.band:
         left, right = (scale(end) for end in chart.band)
@@ -94,22 +92,39 @@ def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
         if place is not None:
             parts.append(path(class_, down(scale(place), 2.0, bottom - 2)))
     before = ""
-    for row, dot in enumerate(chart.rows):
+    for row, dot in enumerate(rows):
         label = "" if dot.label == before else dot.label
         parts.append(_dot(dot, label, (scale, 4 + ROW * (row + 0.5)), styles))
         before = dot.label
     return drawing((NARROW, bottom + 38), described(chart), *parts)
 
 
-def _dots_scale(known: Sequence[float], *, logarithmic: bool) -> Scale:
-    """A scale with room for all; a logarithmic one begins and ends at powers of ten."""
-    low, high = min(known), max(known)
-    if logarithmic and low > 0:
-        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-        ends = 10.0**first, 10.0 ** max(last, first + 1)
-        return Scale(*ends, DOTS_START, DOTS_END, logarithmic=True)
-    margin = 0.04 * (high - low) or 0.01
-    return Scale(low - margin, high + margin, DOTS_START, DOTS_END)
+def _dots_scale(chart: Dots) -> Scale | None:
+    """The scale of all numbers; on a logarithmic one, of those above zero."""
+    known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
+    known += [0.0] if chart.zero else []
+    known += [] if chart.reference is None else [chart.reference]
+    known += _finite(*(chart.band or ()))
+    if chart.logarithmic:
+        known = [x for x in known if x > 0]
+    if not known:
+        return None
+    if chart.logarithmic:
+        low = max(min(known), max(known) / DEEP)
+        return Scale(low / 1.2, 1.2 * max(known), DOTS_START, DOTS_END, logarithmic=True)
+    margin = 0.04 * (max(known) - min(known)) or 0.01
+    return Scale(min(known) - margin, max(known) + margin, DOTS_START, DOTS_END)
+
+
+def _above(dot: Dot, least: float) -> Dot:
+    """What a logarithmic axis can show of a dot: an interval from its edge, no dot at zero."""
+    return replace(
+        dot,
+        value=dot.value if dot.value >= least else math.nan,
+        low=max(dot.low, least),
+        high=dot.high if dot.high >= least else math.nan,
+        remark=dot.remark or (number(dot.value) if dot.value else "none"),
+    )
 
 
 def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
