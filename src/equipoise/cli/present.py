@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli._screen import counted, output, print_json, progress, say
+from equipoise.cli._screen import counted, note, output, print_json, progress, say
 from equipoise.cli.options import OutputOptions
 from equipoise.findings.json import as_json
-from equipoise.notices import worded
 
 if TYPE_CHECKING:
     from equipoise.findings import Report
@@ -35,7 +34,7 @@ def present(
     """
     if how.title:
         report = replace(report, title=how.title)
-    say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
+    note(report.all_notices)
     if folder is not None:
         from equipoise.page import write_report
 
