@@ -77,7 +77,7 @@ def list_metrics(asked: bool) -> None:
 def metric_of(word: str) -> "Metric":
     """The metric of a name, or a refusal that says which names and parameters there are."""
     from equipoise.metrics import CATALOGUE, named
-    from equipoise.metrics._names import require_known
+    from equipoise.metrics._catalogue import require_known
 
     require_known(word, CATALOGUE)
     return named(word)

@@ -1,4 +1,4 @@
-"""Results of a study: notices, then a folder, JSON or a screen, all of one report."""
+"""Results of a verb: notices, then a folder, JSON or a screen, all of one report."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
-    """Say what the reader should know, write the folder, and show the report.
+    """Present what a report says of a study, with its notices, files and data set.
 
     Parameters
     ----------
@@ -24,32 +24,51 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
 
     about = as_notices(study.notices, study.annotations.notices, report.notices)
     scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
-    whole = replace(report, notices=about, scope=scope)
-    whole = _cited(whole, study.dataset)
-    note(whole.all_notices)
+    whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
+    facts: dict[str, Any] = {"inputs": [dict(row) for row in study.inputs]}
+    if study.dataset:
+        facts = {"dataset": dict(study.dataset), **facts}
+    present(whole, results, mark, facts)
+
+
+def present(
+    report: "Report", results: OutputOptions, mark: str, facts: Mapping[str, Any] | None = None
+) -> None:
+    """Say what the reader should know, write the folder, and show the report.
+
+    Parameters
+    ----------
+    mark
+        Name of the JSON file of the folder.
+    facts
+        What the JSON says before the findings, such as the files that were read.
+    """
+    if results.title:
+        report = replace(report, title=results.title)
+    record = {**(facts or {}), **_by_key(report)}
+    note(report.all_notices)
     if results.out is not None:
         from equipoise.page import write_report
 
         with progress("page"):
-            files = write_report(results.out, mark, whole, facts=_facts(whole, study))
+            files = write_report(results.out, mark, report, facts=record)
         say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
     if results.as_json:
         from equipoise.findings.json import as_json
 
-        print_json({**_facts(whole, study), **as_json(whole)})
+        print_json({**record, **as_json(report)})
         return
     from equipoise.findings.screen import show
 
-    show(output(), whole)
+    show(output(), report)
 
 
-def _facts(report: "Report", study: CliStudy) -> dict[str, Any]:
-    """Where the data come from, and every finding by its key."""
-    return {
-        **({"dataset": dict(study.dataset)} if study.dataset else {}),
-        "inputs": [dict(row) for row in study.inputs],
-        **{finding.key: _by_name(finding) for finding in report.findings},
-    }
+def _by_key(report: "Report") -> dict[str, Any]:
+    """Every finding by its key; those of several metrics as a list."""
+    every: dict[str, list[dict[str, Any]]] = {}
+    for finding in report.findings:
+        every.setdefault(finding.key, []).append(_by_name(finding))
+    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
 
 
 def _by_name(finding: "Finding") -> dict[str, Any]:
@@ -67,8 +86,6 @@ def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     sentence = cite_data({"dataset": dataset})
     if not sentence:
         return report
-    first, *others = report.methods
     keys = OF_DATA.get(dataset["name"], ())
-    return replace(
-        report, methods=(first, sentence, *others), references=(*report.references, *keys)
-    )
+    methods = (*report.methods[:1], sentence, *report.methods[1:])
+    return replace(report, methods=methods, references=(*report.references, *keys))

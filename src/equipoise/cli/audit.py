@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._results import present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     FILES,
@@ -23,7 +24,6 @@ from equipoise.cli.options import (
     metric_names,
     words,
 )
-from equipoise.cli.present import present
 from equipoise.cli.probabilities import answers_to, read_models, read_question, votes_on
 from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, exact_percent
@@ -271,7 +271,7 @@ def audit(
         )
         for row in hashed(role, paths)
     ]
-    present(report, output, mark=MARK, folder=output.out, facts={"inputs": inputs})
+    present(report, output, MARK, {"inputs": inputs})
 
 
 def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:

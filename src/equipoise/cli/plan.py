@@ -1,11 +1,12 @@
 """equipoise plan: from a pilot to the study that settles it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equipoise.cli._results import deliver
 from equipoise.cli._screen import progress, say
 from equipoise.cli.options import (
     MEANING,
@@ -17,8 +18,6 @@ from equipoise.cli.options import (
     metric_names,
     words,
 )
-from equipoise.cli.present import present
-from equipoise.notices import as_notices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,8 +197,6 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
 
     Example: equipoise plan run --ranking --out plan
     """
-    from dataclasses import replace
-
     from equipoise.cli.study import read_study
     from equipoise.planning import plan_report
     from equipoise.run.text_folder import check_folder
@@ -211,16 +208,10 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
         study = read_study(files, reading, metric_names(goal.metric), out=folder)
     with progress("planning") as tell:
         found, wanted = _planned(study, goal, output.next_items, tell)
-    report = plan_report(found, wanted)
-    title = f"How large must the study be? ({study.name})"
     report = replace(
-        report,
-        title=title,
-        scope=f"From {study.source}.",
-        notices=(*study.notices, *as_notices(study.annotations.notices)),
+        plan_report(found, wanted), title=f"How large must the study be? ({study.name})"
     )
-    facts = {"inputs": study.inputs, **({"dataset": study.dataset} if study.dataset else {})}
-    present(report, output, mark=MARK, folder=folder, facts=facts)
+    deliver(report, study, replace(output, out=folder), MARK)
     if wanted is not None and wanted.items and folder is not None:
         say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
     elif wanted is not None and output.out is not None and folder is None:

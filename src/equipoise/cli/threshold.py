@@ -10,6 +10,7 @@ import typer
 
 from equipoise.arrays import InputError, Ints, listed
 from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
+from equipoise.cli._results import present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     FILES,
@@ -25,7 +26,6 @@ from equipoise.cli.options import (
     flag,
     metric_names,
 )
-from equipoise.cli.present import present
 from equipoise.cli.probabilities import (
     ITEMS,
     ProbabilitySource,
@@ -252,7 +252,7 @@ def threshold(
     if key is not None:
         inputs += hashed("plan", [key.path])
     inputs += hashed("predictions", table_files(models.predictions))
-    present(report, output, mark=MARK, folder=output.out, facts={"inputs": inputs})
+    present(report, output, MARK, {"inputs": inputs})
 
 
 def _report(

@@ -8,9 +8,9 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._plan_key import BINS, PER_BIN, SampleSize, key_of, key_text, write_plan
+from equipoise.cli._results import present
 from equipoise.cli._screen import progress, say
 from equipoise.cli.options import RESULT, AsJson, OutputOptions, command
-from equipoise.cli.present import present
 from equipoise.cli.probabilities import ProbabilitySource, read_probabilities
 from equipoise.numbers import count
 
@@ -127,7 +127,7 @@ def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: Plan
             None if output.shown else key_text(sample, source, size, read.task),
             read.task,
         )
-    present(report, OutputOptions(as_json=output.as_json), mark="")
+    present(report, OutputOptions(as_json=output.as_json), "")
 
 
 def _write(output: PlanFile, sample: "ExpertSample", key: str | None, task: str | None) -> None:
