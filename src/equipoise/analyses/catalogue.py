@@ -52,9 +52,11 @@ _IN_ORDER = (
     Analysis("certainty", "equipoise.analyses.certainty"),
     Analysis("leave_one_out", "equipoise.analyses.leave_one_out", "named annotators"),
     Analysis("panel_size", "equipoise.analyses.panel_size"),
-    Analysis("experts", "equipoise.analyses.experts", "named annotators"),
+    Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),
+    Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),
+    Analysis("threshold_sweep", "equipoise.analyses.threshold_sweep", "yes or no"),
     Analysis(
         "critical_difference", "equipoise.analyses.critical_difference", "at least three tasks"
     ),

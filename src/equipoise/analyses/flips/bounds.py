@@ -35,7 +35,6 @@ import numpy as np
 from equipoise.analyses.flips.moves import RemovalScorer
 from equipoise.arrays import Bools, Floats
 from equipoise.evaluation.blocks import majority
-from equipoise.metrics._item_scores import MEANS
 
 AHEAD = 1e-12  # how far a rival must be ahead
 SLACK = AHEAD / 2  # what a proof may lack by rounding
@@ -84,7 +83,7 @@ def lowest_leads(
     bound, known = None, np.ones(len(ahead), dtype=bool)
     if _by_auroc(scorer):
         bound = Auroc.of(scorer, ahead, behind).bound(scorer, most)
-    elif scorer.task.metric.name.split(":")[0] in MEANS and scorer.moves.unit == "items":
+    elif scorer.task.metric.per_item is not None and scorer.moves.unit == "items":
         known = _finite(scorer, ahead) & _finite(scorer, behind)
         few = [
             [m for m, here in zip(one, known, strict=True) if here] for one in (ahead, behind)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.words import as_notices
 from equipoise.arrays import (
     Floats,
     InputError,
@@ -138,7 +139,7 @@ def _from_table(table: Table) -> Attributes:
     name = table.required("item", {})
     items = _items(table, name)
     columns, levels, codes = [], [], []
-    notices: list[Notice] = list(table.notices)
+    notices = list(as_notices(table.notices))
     for column in table.columns:
         if column == name:
             continue
