@@ -1,8 +1,9 @@
-"""Results of a study: notices, then a folder, JSON or a screen, all of one report.
+"""Results of a verb: notices, then a folder, JSON or a screen, all of one report.
 
 Advice in a report is in the words of the command that was typed, wherever it goes.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,53 +26,76 @@ if TYPE_CHECKING:
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
-    """Say what the reader should know, write the folder, and show the report.
+    """Present what a report says of a study, with its notices, files and data set.
 
     Parameters
     ----------
     mark
         Name of the JSON file of the folder.
     """
-    whole = _whole(report, study)
+    from equipoise.analyses.words import as_notices
+
+    about = as_notices(study.notices, study.annotations.notices, report.notices)
+    scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
+    whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
+    facts: dict[str, Any] = {
+        **({"dataset": dict(study.dataset)} if study.dataset else {}),
+        "inputs": [dict(row) for row in study.inputs],
+        "metrics": list(study.metrics),
+    }
+    present(whole, results, mark, facts)
+
+
+def present(
+    report: "Report", results: OutputOptions, mark: str, facts: Mapping[str, Any] | None = None
+) -> None:
+    """Say what the reader should know, write the folder, and show the report.
+
+    Parameters
+    ----------
+    mark
+        Name of the JSON file of the folder.
+    facts
+        What the JSON says before the findings, such as the files that were read.
+    """
+    whole = _in_options(report)
+    if results.title:
+        whole = replace(whole, title=results.title)
+    record = {**(facts or {}), **_by_key(whole)}
     note(whole.all_notices)
     if results.out is not None:
         from equipoise.page import write_report
 
         with progress("page"):
-            files = write_report(results.out, mark, whole, facts=_facts(whole, study))
+            files = write_report(results.out, mark, whole, facts=record)
         say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
     if results.as_json:
         from equipoise.findings.json import as_json
 
-        print_json({**_facts(whole, study), **as_json(whole)})
+        print_json({**record, **as_json(whole)})
         return
     from equipoise.findings.screen import show
 
     show(output(), whole)
 
 
-def _whole(report: "Report", study: CliStudy) -> "Report":
-    """The report with what the files say, its sources, and advice as options."""
-    from equipoise.analyses.words import as_notices
-
-    notices = as_notices(study.notices, study.annotations.notices, report.notices)
+def _in_options(report: "Report") -> "Report":
+    """The report with advice that names options in place of keywords."""
     return replace(
-        _cited(report, study),
-        scope=" ".join(filter(None, [report.scope, f"From {study.source}."])),
-        notices=tuple(_in_options(notice) for notice in notices),
+        report,
+        notices=tuple(_renamed(notice) for notice in report.notices),
         findings=tuple(
             replace(
                 finding,
                 sentence=in_command(finding.sentence, verb_options()),
-                notices=tuple(_in_options(notice) for notice in finding.notices),
+                notices=tuple(_renamed(notice) for notice in finding.notices),
             )
             for finding in report.findings
         ),
     )
 
 
-def _in_options(notice: "Notice") -> "Notice":
-    """A notice whose advice names options in place of keywords."""
+def _renamed(notice: "Notice") -> "Notice":
     return replace(notice, values={name: _words(one) for name, one in notice.values.items()})
 
 
@@ -80,14 +104,12 @@ def _words(value: "Value") -> "Value":
     return value.in_command(verb_options()) if isinstance(value, Hint) else value
 
 
-def _facts(report: "Report", study: CliStudy) -> dict[str, Any]:
-    """Where the data come from, and every finding by its key."""
-    return {
-        **({"dataset": dict(study.dataset)} if study.dataset else {}),
-        "inputs": [dict(row) for row in study.inputs],
-        "metrics": list(study.metrics),
-        **{finding.key: _by_name(finding) for finding in report.findings},
-    }
+def _by_key(report: "Report") -> dict[str, Any]:
+    """Every finding by its key; those of several metrics as a list."""
+    every: dict[str, list[dict[str, Any]]] = {}
+    for finding in report.findings:
+        every.setdefault(finding.key, []).append(_by_name(finding))
+    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
 
 
 def _by_name(finding: "Finding") -> dict[str, Any]:
@@ -98,15 +120,13 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
     return {**finding_json(finding), **({"rows": own[0]} if own else {})}
 
 
-def _cited(report: "Report", study: CliStudy) -> "Report":
+def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
     from equipoise.export.references import OF_DATA, cite_data
 
-    sentence = cite_data({"dataset": study.dataset})
+    sentence = cite_data({"dataset": dataset})
     if not sentence:
         return report
-    first, *others = report.methods
-    keys = OF_DATA.get(study.dataset["name"], ())
-    return replace(
-        report, methods=(first, sentence, *others), references=(*report.references, *keys)
-    )
+    keys = OF_DATA.get(dataset["name"], ())
+    methods = (*report.methods[:1], sentence, *report.methods[1:])
+    return replace(report, methods=methods, references=(*report.references, *keys))
