@@ -86,7 +86,7 @@ def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
     parts = [Axis(scale, 2.0, bottom, shorten(chart.axis, 44)).draw(4)]
     if chart.band:
         left, right = (scale(end) for end in chart.band)
-        corners = [(left, TOP - 6), (right, TOP - 6), (right, bottom), (left, bottom)]
+        corners = [(left, 2.0), (right, 2.0), (right, bottom), (left, bottom)]
         parts.append(group([path("band", through(corners) + "Z")], class_="tinted"))
     for place, class_ in ((0.0 if chart.zero else None, "zero"), (chart.reference, "ref")):
         if place is not None:
