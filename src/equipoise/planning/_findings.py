@@ -155,7 +155,7 @@ def _verdict(plan: "RankingPlan") -> Finding:
         ),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best) + PICKED_NOTE * picked,
         methods=_methods(plan),
-        references=("roe1997",),
+        references=("roe1997", "efron1993"),
         notices=plan.notices,
     )
 
@@ -220,7 +220,7 @@ def _methods(plan: "RankingPlan") -> str:
         f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote){task} "
         f"from a pilot of {count(first.pilot_items, 'item')} with "
         f"{votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
-        f"{split} [@roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
+        f"{split} [@efron1993; @roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
     )
 
 
