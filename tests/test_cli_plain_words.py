@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from equipoise.arrays import InputError
-from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
@@ -135,10 +134,3 @@ def test_the_leaderboard_says_what_was_redrawn(equipoise):
     assert code == 0 and "Brackets and P(best): over 20 redraws of annotators." in out
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
     assert code == 0 and "over 20 redraws of items." in out
-
-
-def test_a_threshold_is_shown_under_the_title_of_its_metric():
-    row = {"metric": "average_precision", "threshold": 0.219, "model": "a", "value": 0.5,
-           "low": 0.4, "high": 0.6, "rank": 1.0, "positives": 3, "prevalence": 0.3}  # fmt: skip
-    heads, _ = _moves({"rows": [row], "centre": 0.219}, "average_precision")
-    assert heads == ("model", "average precision at 0.219 (rank)")
