@@ -1,22 +1,16 @@
 """Pages of thresholds and audits: what they claim, and how they behave in a browser."""
 
-import itertools
 import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
-from equipoise.report import stability_sweep
 from equipoise.report.audit_page import audit_figures, render_audit
 from equipoise.report.findings_page import About
-from equipoise.report.stability_page import figures as stability_figures
-from equipoise.report.stability_page import render_stability
-from equipoise.report.stability_rows import Cast
-from equipoise.report.stability_svg import standalone
 from equipoise.report.threshold_page import render_threshold, threshold_figures
-from tests.report_stability_sample import BAD, LONG, sample
+
+from tests.report_stability_sample import BAD, LONG
 from tests.test_report_browser import CHROMIUM, CONTRAST, FLAGS
 from tests.test_report_stability import Reader, section
 from tests.threshold_study import AUDITS, THRESHOLDS, known
@@ -131,40 +125,6 @@ def test_an_audit_shows_every_pool_and_both_ends():
     for sentence in facts["reevaluation"]["findings"]:
         assert sentence in again
     assert "lower is better" in again
-
-
-def test_the_majority_is_a_rule_and_every_task_is_shown():
-    facts = sample("stability")
-    entry = facts["threshold_sweep"]
-    tasks = list(dict.fromkeys(row["task"] for row in entry["rows"]))
-    assert len(tasks) == 3 and entry["centre"] == 0.5 and entry["strict"]
-    words = section(render_stability(facts), "threshold")
-    assert "upright line: more than 0.5;" in words and "a tie is negative" in words
-    assert "500001" not in words and "tie is therefore positive" not in words
-    assert f"of {len(tasks)} tasks" in entry["finding"] or "every task" in entry["finding"]
-    for task in tasks:
-        assert f"AUROC, {task} by threshold" in words
-        assert f"{task}: Around a threshold of more than 0.5" in words
-    names = {f"threshold-{key}{tail}" for key in ("value", "rank") for tail in ("", "-2", "-3")}
-    assert names <= set(stability_figures(facts))
-
-
-def test_ten_models_keep_their_names_apart():
-    rows = [
-        {"threshold": t, "positives": 3, "prevalence": 0.3, "metric": "auroc", "model": f"m{m}",
-         "value": 0.8 + (m // 4) * 0.001 * t, "low": 0.7, "high": 0.9, "rank": 1.0 + m // 4,
-         "rank_low": 1.0, "rank_high": 10.0, "change": 0.0}
-        for t in (0.4, 0.5, 0.6) for m in range(10)
-    ]  # fmt: skip
-    cast = Cast(tuple(f"m{m}" for m in range(10)), {})
-    part = stability_sweep.part({"rows": rows, "centre": 0.5, "finding": "x"}, cast)
-    for drawn in part.drawings.values():
-        tree = ElementTree.fromstring(standalone(drawn))
-        names = [one for one in tree.iter(f"{SPACE}text") if (one.text or "").startswith("m")
-                 or one.find(f"{SPACE}title") is not None]  # fmt: skip
-        heights = sorted(float(one.get("y")) for one in names)
-        assert len(names) == 3  # models on the same line share a name
-        assert all(b - a >= 14 for a, b in itertools.pairwise(heights))
 
 
 @pytest.fixture(scope="module")
