@@ -125,7 +125,7 @@ class Prevalence:
                     columns=(
                         Column("threshold", "threshold", "number"),
                         Column("positives", "positives", "count"),
-                        Column("prevalence", "share", "percent"),
+                        Column("prevalence", "share", "number"),
                     ),
                     rows=self.rows(),
                     brief=(),
