@@ -159,7 +159,7 @@ def _from_run(
 
 def _name(run: Path | None, header: Mapping[str, Any], told: dict[str, Any]) -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
-    from equipoise.cli._provenance import TITLE
+    from equipoise.cli.study import TITLE
 
     if run is not None and not str(header["title"]).endswith(TITLE):
         return str(header["title"])

@@ -1,16 +1,15 @@
 """What `equipoise evaluate --truth` names: the votes, a model of them, or a file of draws."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
+import typer
 
 from equipoise.arrays import InputError, listed, nearest
-from equipoise.cli._dataset import study_name
-from equipoise.cli._options import words
 from equipoise.cli._screen import progress
-from equipoise.cli._truth_words import BURN_IN, refuse_burn_in
+from equipoise.cli.options import QuestionReading, checked, flag, words
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -18,9 +17,88 @@ if TYPE_CHECKING:
     from equipoise.plausibilities import Plausibilities
     from equipoise.resampling import Resampling
 
+TRUTH = "What is true"
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
+CHAINS = (AUTO, "plackett_luce")  # what may run chains
+DRAWS, BURN_IN = 1000, 500
 MOST_BYTES = 4 * 2**30  # of draws
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthOptions:
+    """What models are scored against; refuses what would be ignored."""
+
+    truth: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=TRUTH,
+            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+            "comma-separated).",
+        ),
+    ] = VOTES
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=2, rich_help_panel=TRUTH, help="Possible truths of the model. Default: 1,000."
+        ),
+    ] = None
+    burn_in: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            rich_help_panel=TRUTH,
+            help="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+        ),
+    ] = None
+    reliability: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and options of a model without one."""
+        checked("--truth", known_truth, self.truth)
+        if self.truth == VOTES:
+            for name in ("draws", "burn_in"):
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        flag(name),
+                        f"{getattr(self, name)} with --truth votes",
+                        "a model of the truth",
+                        f"add --truth MODEL, or leave out {flag(name)}",
+                    )
+        elif self.truth not in CHAINS:
+            self.refuse_burn_in(self.truth)
+
+    def refuse_burn_in(self, name: str) -> None:
+        """Refuse a burn-in for a model without chains."""
+        if self.burn_in is not None:
+            raise InputError(
+                "--burn-in",
+                f"{self.burn_in} with --truth {name}",
+                "a model whose draws come from chains: plackett_luce",
+                "leave out --burn-in",
+            )
+
+    def check_resampling(self, kind: str) -> None:
+        """Refuse to redraw votes under a model, and the model's draws without one."""
+        redrawn = kind.replace(" x ", "-x-").split("-x-")[-1]
+        if self.truth == VOTES and redrawn == "posterior":
+            raise InputError(
+                f"--resample {kind}",
+                "no plausibilities: --truth is votes",
+                "a model of the truth, whose draws are taken in turn",
+                "add --truth MODEL, for example --truth auto",
+            )
+        if self.truth != VOTES and redrawn in ("votes", "panel"):
+            raise InputError(
+                f"--resample {kind}",
+                f"--truth {self.truth}, which has no votes to redraw",
+                "items, posterior or items-x-posterior",
+                "choose one, or leave out --truth",
+            )
 
 
 class Truth(NamedTuple):
@@ -67,57 +145,72 @@ def model_name(table: "Annotations", word: str) -> tuple[str, str]:
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
 
 
-def truth(table: "Annotations", options: dict[str, Any]) -> Truth:
-    """Make the truth that was asked for; one fit per task."""
-    word = options["truth"]
+def truth(
+    table: "Annotations",
+    asked: TruthOptions,
+    reading: QuestionReading,
+    *,
+    seed: int,
+    study: str,
+) -> Truth:
+    """Make the truth that was asked for; one fit per task.
+
+    Parameters
+    ----------
+    study
+        Name of the annotations, for refusals.
+    """
+    word = asked.truth
     if word == VOTES:
-        if options["reliability"] is not None:
+        if asked.reliability is not None:
             raise InputError(
-                "--reliability", f"{options['reliability']:g} with --truth votes",
-                "a model of the truth", "add --truth auto, or leave it out",
-            )  # fmt: skip
+                "--reliability",
+                f"{asked.reliability:g} with --truth votes",
+                "a model of the truth",
+                "add --truth auto, or leave it out",
+            )
         return Truth(table, {})
     if word.endswith(ENDING):
         name, reason = "file", f"the plausibilities in {word} were asked for."
-        parts = _stored(table, options)
+        parts = _stored(table, asked, seed, study)
     else:
         name, reason = model_name(table, word)
-        parts = _fitted(table, name, options)
-    parts = tuple(_asked(one, options) for one in parts)
+        parts = _fitted(table, name, asked, reading.at_least, seed)
+    parts = tuple(_as_question(one, reading) for one in parts)
     facts = {
         "model": name,
         "reason": reason,
         "method": parts[0].method,
         "parameters": dict(parts[0].parameters),
         "draws": parts[0].draws,
-        "seed": options["seed"],
+        "seed": seed,
         "tasks": [{"task": one.task, "method": one.method} for one in parts],
     }
     return Truth(parts, facts)
 
 
 def _fitted(
-    table: "Annotations", name: str, options: dict[str, Any]
+    table: "Annotations", name: str, asked: TruthOptions, at_least: str | None, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
     from equipoise.aggregate import Chain
     from equipoise.choosing import Settings, model
 
-    if options["burn_in"] is not None and name != "plackett_luce":
-        refuse_burn_in(options, name)
-    fit = model(name, table, Settings(_threshold(name, options), options["reliability"]))
+    if name != "plackett_luce":
+        asked.refuse_burn_in(name)
+    draws = asked.draws or DRAWS
+    fit = model(name, table, Settings(_threshold(name, at_least), asked.reliability))
     parts = []
     with progress("fitting") as tell:
         for number, task in enumerate(table.tasks):
-            seed = options["seed"] + number
             how: dict[str, Any] = {}
             if name == "plackett_luce":
-                burn_in = BURN_IN if options["burn_in"] is None else options["burn_in"]
-                how["chain"] = Chain(draws=options["draws"], burn_in=burn_in, seed=seed)
+                burn_in = BURN_IN if asked.burn_in is None else asked.burn_in
+                how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + number)
             made = _advised(fit(table, task=task, **how))
             if name == "majority_vote":  # every draw would be the same
                 made = made.averaged()
-            parts.append(_drawn(made, options["draws"], seed))
+            parts.append(_drawn(made, draws, seed + number))
             tell(number + 1, len(table.tasks))
     return tuple(parts)
 
@@ -130,14 +223,14 @@ def _advised(made: "Plausibilities") -> "Plausibilities":
     return made if said == made.notices else replace(made, notices=said)
 
 
-def _threshold(name: str, options: dict[str, Any]) -> float | None:
+def _threshold(name: str, at_least: str | None) -> float | None:
     """Where ratings become positive, for the model that takes ratings."""
     if name != "normal":
         return None
     try:
-        return float(options["at_least"])
-    except (TypeError, ValueError):
-        got = "nothing" if options["at_least"] is None else repr(options["at_least"])
+        return float(at_least or "")
+    except ValueError:
+        got = "nothing" if at_least is None else repr(at_least)
         raise InputError(
             "--truth normal, --at-least", got, "a number on the scale of the ratings",
             "say where ratings become positive: --at-least 3",
@@ -158,33 +251,35 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     return made.drawn(draws, seed=seed)
 
 
-def _stored(table: "Annotations", options: dict[str, Any]) -> "tuple[Plausibilities, ...]":
+def _stored(
+    table: "Annotations", asked: TruthOptions, seed: int, study: str
+) -> "tuple[Plausibilities, ...]":
     """Read plausibilities, one file per task, that are about these annotations."""
     from equipoise.io import read_plausibilities
 
-    if options["reliability"] is not None:
+    if asked.reliability is not None:
         raise InputError(
             "--reliability", "a number for a file", "a model to fit",
             "the file was made with its own; leave it out",
         )  # fmt: skip
     parts, known = [], set(table.items)
-    for number, path in enumerate(words(options["truth"])):
+    for number, path in enumerate(words(asked.truth)):
         made = read_plausibilities(path)
         strange = [name for name in made.items if name not in known]
         if strange:
             raise InputError(
                 path, f"{len(strange):,} items without annotations ({listed(strange)})",
-                f"items of {study_name(options)}", "aggregate this file again",
+                f"items of {study}", "aggregate this file again",
             )  # fmt: skip
-        parts.append(_drawn(made, options["draws"], options["seed"] + number))
+        parts.append(_drawn(made, asked.draws or DRAWS, seed + number))
     return tuple(parts)
 
 
-def _asked(made: "Plausibilities", options: dict[str, Any]) -> "Plausibilities":
+def _as_question(made: "Plausibilities", reading: QuestionReading) -> "Plausibilities":
     """Ask a truth about several classes the yes/no question of the options."""
     from equipoise.groupings import Grouping, coarsened
 
-    positive, least = options["positive"], options["at_least"]
+    positive, least = reading.positive, reading.at_least
     if positive is not None:
         names = (f"not {positive}", positive)
         yes: Sequence[str] = (positive,)
@@ -206,16 +301,17 @@ def _asked(made: "Plausibilities", options: dict[str, Any]) -> "Plausibilities":
     return coarsened(made, Grouping.of(sides, groups=names))
 
 
-def plan(made: Truth, table: "Annotations", options: dict[str, Any]) -> "Resampling":
+def plan(
+    made: Truth, table: "Annotations", kind: str | None, *, replicates: int, seed: int
+) -> "Resampling":
     """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
     from equipoise.annotations import Annotations
     from equipoise.resampling import resample
 
-    how = {"replicates": options["replicates"], "seed": options["seed"]}
     if isinstance(made.given, Annotations):
-        return resample(made.given, options["resample"], **how)
+        return resample(made.given, kind, replicates=replicates, seed=seed)
     items = tuple(dict.fromkeys(name for part in made.given for name in part.items))
-    found = resample(made.given[0], options["resample"], **how)
+    found = resample(made.given[0], kind, replicates=replicates, seed=seed)
     return replace(found, items=items, group=_groups(table, items))
 
 

@@ -8,7 +8,6 @@ import typer
 
 from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._screen import note, print_json, progress, say
-from equipoise.cli._truth_page import check_target
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -16,6 +15,7 @@ from equipoise.cli.options import (
     VoteFile,
     VoteReading,
     check_choice,
+    check_target,
     command,
 )
 from equipoise.cli.study import read_votes

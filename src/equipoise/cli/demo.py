@@ -27,7 +27,7 @@ def demo(
     files, the run and the page.
     """
     from equipoise.cli._table import leaderboard
-    from equipoise.cli._truth_page import check_folder
+    from equipoise.cli.options import check_folder
     from equipoise.cli.report import write_page
     from equipoise.demo import SIMULATED, write_study
     from equipoise.evaluation import Settings, evaluate
