@@ -29,7 +29,7 @@ from equipoise.cli._screen import print_json, say
 from equipoise.cli._truth_page import write_page
 from equipoise.cli._truth_rows import Fits, facts
 from equipoise.cli._truth_screen import show
-from equipoise.cli.options import check_target
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations

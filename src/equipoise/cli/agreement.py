@@ -15,10 +15,10 @@ from equipoise.cli.options import (
     VoteFile,
     VoteReading,
     check_choice,
-    check_target,
     command,
 )
 from equipoise.cli.study import read_votes
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations

@@ -10,7 +10,6 @@ import typer
 from equipoise.arrays import InputError
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
 from equipoise.cli._screen import note, output, print_json, progress, say, verdicts
-from equipoise.cli._truth import Truth, TruthOptions, plan, truth
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -21,12 +20,13 @@ from equipoise.cli.options import (
     ReadingOptions,
     Seed,
     check_choice,
-    check_run_folder,
     checked,
     command,
     words,
 )
 from equipoise.cli.study import TITLE, dataset_facts, input_rows, read_scored, table_files
+from equipoise.cli.targets import check_run_folder
+from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -281,7 +281,7 @@ def evaluate(
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
-        model.check_resampling(scoring.resample)
+        model.check_plan(scoring.resample)
     files = replace(files, predictions=table_files(files.predictions))
     asked = _Asked(
         files=files,
@@ -296,12 +296,12 @@ def evaluate(
         grouping = groups.read()
         table, models = read_scored(files, reading, model.truth, scoring.metrics)
         tell(1, 1)
-    made = truth(table, model, reading, seed=scoring.seed, study=files.name)
+    made = make_truth(table, model, reading, seed=scoring.seed)
     made, expected = with_groups(grouping, made)
     made, models = regrouped(grouping, made, models, by_group=groups.by_group)
     metrics = scoring.chosen()
     _check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
-    drawn = plan(
+    drawn = make_plan(
         made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
     )
     with progress("scoring") as tell:
@@ -316,7 +316,7 @@ def evaluate(
         )
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
-        say(f"Truth: {made.facts['reason']} {made.words}.")
+        say(f"Truth: {made.reason} {made.words}.")
     say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
     note(result.notices)
     _finish(result, table, made, asked)
@@ -359,7 +359,7 @@ def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _A
             inputs=tuple(map(dict, input_rows(asked.files, asked.results.out, also))),
             annotators=table.annotators or (),
             question=_question(table, asked),
-            truth_model=made.facts,
+            truth_model=dict(made.facts),
             dataset=dataset_facts(asked.files.dataset),
             **labels,
         ),

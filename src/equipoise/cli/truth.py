@@ -1,8 +1,8 @@
 """What `equipoise evaluate --truth` names: the votes, a model of them, or a file of draws."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from equipoise.plausibilities import Plausibilities
     from equipoise.resampling import Resampling
 
-TRUTH = "What is true"
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 CHAINS = (AUTO, "plackett_luce")  # what may run chains
 DRAWS, BURN_IN = 1000, 500
 MOST_BYTES = 4 * 2**30  # of draws
+TRUTH = "What the truth is"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruthOptions:
-    """What models are scored against; refuses what would be ignored."""
+    """What models are scored against, and how it is inferred."""
 
     truth: Annotated[
         str,
@@ -58,7 +58,7 @@ class TruthOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown words, and options of a model without one."""
+        """Refuse unknown words, and what would be ignored."""
         checked("--truth", known_truth, self.truth)
         if self.truth == VOTES:
             for name in ("draws", "burn_in"):
@@ -72,48 +72,62 @@ class TruthOptions:
         elif self.truth not in CHAINS:
             self.refuse_burn_in(self.truth)
 
-    def refuse_burn_in(self, name: str) -> None:
+    @property
+    def of_votes(self) -> bool:
+        """Whether the votes themselves are the truth."""
+        return self.truth == VOTES
+
+    @property
+    def stored(self) -> bool:
+        """Whether the truth is read from files."""
+        return self.truth.endswith(ENDING)
+
+    def refuse_burn_in(self, model: str) -> None:
         """Refuse a burn-in for a model without chains."""
         if self.burn_in is not None:
             raise InputError(
                 "--burn-in",
-                f"{self.burn_in} with --truth {name}",
+                f"{self.burn_in} with --truth {model}",
                 "a model whose draws come from chains: plackett_luce",
                 "leave out --burn-in",
             )
 
-    def check_resampling(self, kind: str) -> None:
-        """Refuse to redraw votes under a model, and the model's draws without one."""
-        redrawn = kind.replace(" x ", "-x-").split("-x-")[-1]
-        if self.truth == VOTES and redrawn == "posterior":
+    def check_plan(self, plan: str) -> None:
+        """Refuse to resample votes under a model, and the model's draws without one."""
+        resampled = plan.replace(" x ", "-x-").split("-x-")[-1]
+        if self.of_votes and resampled == "posterior":
             raise InputError(
-                f"--resample {kind}",
+                f"--resample {plan}",
                 "no plausibilities: --truth is votes",
                 "a model of the truth, whose draws are taken in turn",
                 "add --truth MODEL, for example --truth auto",
             )
-        if self.truth != VOTES and redrawn in ("votes", "panel"):
+        if not self.of_votes and resampled in ("votes", "panel"):
             raise InputError(
-                f"--resample {kind}",
+                f"--resample {plan}",
                 f"--truth {self.truth}, which has no votes to redraw",
                 "items, posterior or items-x-posterior",
                 "choose one, or leave out --truth",
             )
 
 
-class Truth(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
     """What models are scored against.
 
     Attributes
     ----------
     given
         Votes, or plausibilities of every task.
+    reason
+        Why this truth, in a sentence; empty for votes.
     facts
-        For the record: model, why, method, parameters, draws and seed; empty for votes.
+        For the record: model, reason, method, parameters, draws and seed; empty for votes.
     """
 
     given: "Annotations | tuple[Plausibilities, ...]"
-    facts: dict[str, Any]
+    reason: str = ""
+    facts: Mapping[str, object]
 
     @property
     def parts(self) -> "tuple[Plausibilities, ...]":
@@ -145,96 +159,105 @@ def model_name(table: "Annotations", word: str) -> tuple[str, str]:
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
 
 
-def truth(
-    table: "Annotations",
-    asked: TruthOptions,
-    reading: QuestionReading,
-    *,
-    seed: int,
-    study: str,
+def make_truth(
+    table: "Annotations", options: TruthOptions, question: QuestionReading, *, seed: int = 0
 ) -> Truth:
     """Make the truth that was asked for; one fit per task.
 
     Parameters
     ----------
-    study
-        Name of the annotations, for refusals.
+    question
+        The yes/no question that a truth about several classes is asked.
+    seed
+        Of draws; each task draws from a seed of its own.
     """
-    word = asked.truth
-    if word == VOTES:
-        if asked.reliability is not None:
+    if options.of_votes:
+        if options.reliability is not None:
             raise InputError(
                 "--reliability",
-                f"{asked.reliability:g} with --truth votes",
+                f"{options.reliability:g} with --truth votes",
                 "a model of the truth",
                 "add --truth auto, or leave it out",
             )
-        return Truth(table, {})
-    if word.endswith(ENDING):
-        name, reason = "file", f"the plausibilities in {word} were asked for."
-        parts = _stored(table, asked, seed, study)
+        return Truth(given=table, facts={})
+    if options.stored:
+        name, reason = "file", f"the plausibilities in {options.truth} were asked for."
+        parts = _stored(table, options, seed)
     else:
-        name, reason = model_name(table, word)
-        parts = _fitted(table, name, asked, reading.at_least, seed)
-    parts = tuple(_as_question(one, reading) for one in parts)
+        name, reason = model_name(table, options.truth)
+        parts = _fitted(table, name, options, question, seed)
+    parts = tuple(_asked(one, question) for one in parts)
+    first = parts[0]
     facts = {
         "model": name,
         "reason": reason,
-        "method": parts[0].method,
-        "parameters": dict(parts[0].parameters),
-        "draws": parts[0].draws,
+        "method": first.method,
+        "parameters": {
+            key: str(value) if is_dataclass(value) else value
+            for key, value in first.parameters.items()
+        },
+        "draws": first.draws,
         "seed": seed,
         "tasks": [{"task": one.task, "method": one.method} for one in parts],
     }
-    return Truth(parts, facts)
+    return Truth(given=parts, reason=reason, facts=facts)
 
 
 def _fitted(
-    table: "Annotations", name: str, asked: TruthOptions, at_least: str | None, seed: int
+    table: "Annotations", name: str, options: TruthOptions, question: QuestionReading, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
     from equipoise.aggregate import Chain
     from equipoise.choosing import Settings, model
 
     if name != "plackett_luce":
-        asked.refuse_burn_in(name)
-    draws = asked.draws or DRAWS
-    fit = model(name, table, Settings(_threshold(name, at_least), asked.reliability))
+        options.refuse_burn_in(name)
+    draws = options.draws or DRAWS
+    fit = model(name, table, Settings(_threshold(name, question), options.reliability))
     parts = []
     with progress("fitting") as tell:
-        for number, task in enumerate(table.tasks):
+        for place, task in enumerate(table.tasks):
             how: dict[str, Any] = {}
             if name == "plackett_luce":
-                burn_in = BURN_IN if asked.burn_in is None else asked.burn_in
-                how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + number)
-            made = _advised(fit(table, task=task, **how))
+                burn_in = BURN_IN if options.burn_in is None else options.burn_in
+                how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
+            made = fit(table, task=task, **how)
+            if name == "plackett_luce":
+                made = _advised(made)
             if name == "majority_vote":  # every draw would be the same
                 made = made.averaged()
-            parts.append(_drawn(made, draws, seed + number))
-            tell(number + 1, len(table.tasks))
+            parts.append(_drawn(made, draws, seed + place))
+            tell(place + 1, len(table.tasks))
     return tuple(parts)
 
 
 def _advised(made: "Plausibilities") -> "Plausibilities":
-    """Name the options that make chains longer, where the model says that they are short."""
-    said = tuple(
-        f"{one} Raise --draws and --burn-in." if "chain" in one else one for one in made.notices
-    )
-    return made if said == made.notices else replace(made, notices=said)
+    """Name the options that make chains longer, where these are too short."""
+    from equipoise.aggregate.plackett_luce import FEWEST, SLOW, UNMIXED
+
+    draws = int(made.diagnostics["draws"])
+    size, r_hat = (np.asarray(made.diagnostics[key]) for key in ("effective_size", "r_hat"))
+    slow = draws > 1 and size.min() < max(SLOW * draws, min(draws, FEWEST))
+    unmixed = draws >= 4 and np.nanmax(r_hat, initial=1.0) > UNMIXED
+    if not slow and not unmixed:
+        return made
+    return replace(made, notices=(*made.notices, "Raise --draws and --burn-in."))
 
 
-def _threshold(name: str, at_least: str | None) -> float | None:
+def _threshold(name: str, question: QuestionReading) -> float | None:
     """Where ratings become positive, for the model that takes ratings."""
     if name != "normal":
         return None
+    least = question.at_least
     try:
-        return float(at_least or "")
+        return float(least or "")
     except ValueError:
-        got = "nothing" if at_least is None else repr(at_least)
         raise InputError(
-            "--truth normal, --at-least", got, "a number on the scale of the ratings",
+            "--truth normal, --at-least",
+            "nothing" if least is None else repr(least),
+            "a number on the scale of the ratings",
             "say where ratings become positive: --at-least 3",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
@@ -245,45 +268,52 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     if size > MOST_BYTES:
         most = MOST_BYTES * draws // size
         raise InputError(
-            "--draws", f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)",
-            f"at most {MOST_BYTES / 2**30:g} GB", f"ask for at most {most:,}",
-        )  # fmt: skip
+            "--draws",
+            f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)",
+            f"at most {MOST_BYTES / 2**30:g} GB",
+            f"ask for at most {most:,}",
+        )
     return made.drawn(draws, seed=seed)
 
 
 def _stored(
-    table: "Annotations", asked: TruthOptions, seed: int, study: str
+    table: "Annotations", options: TruthOptions, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Read plausibilities, one file per task, that are about these annotations."""
     from equipoise.io import read_plausibilities
 
-    if asked.reliability is not None:
+    if options.reliability is not None:
         raise InputError(
-            "--reliability", "a number for a file", "a model to fit",
+            "--reliability",
+            "a number for a file",
+            "a model to fit",
             "the file was made with its own; leave it out",
-        )  # fmt: skip
+        )
     parts, known = [], set(table.items)
-    for number, path in enumerate(words(asked.truth)):
+    for place, path in enumerate(words(options.truth)):
         made = read_plausibilities(path)
         strange = [name for name in made.items if name not in known]
         if strange:
             raise InputError(
-                path, f"{len(strange):,} items without annotations ({listed(strange)})",
-                f"items of {study}", "aggregate this file again",
-            )  # fmt: skip
-        parts.append(_drawn(made, asked.draws or DRAWS, seed + number))
+                path,
+                f"{len(strange):,} items without annotations ({listed(strange)})",
+                "items of the annotations",
+                "aggregate this file again",
+            )
+        parts.append(_drawn(made, options.draws or DRAWS, seed + place))
     return tuple(parts)
 
 
-def _as_question(made: "Plausibilities", reading: QuestionReading) -> "Plausibilities":
+def _asked(made: "Plausibilities", question: QuestionReading) -> "Plausibilities":
     """Ask a truth about several classes the yes/no question of the options."""
     from equipoise.groupings import Grouping, coarsened
 
-    positive, least = reading.positive, reading.at_least
+    positive, least = question.positive, question.at_least
+    of_ratings = made.law is not None and made.law.name == "normal"
     if positive is not None:
         names = (f"not {positive}", positive)
         yes: Sequence[str] = (positive,)
-    elif least is not None and not made.classes[-1].startswith("at least "):
+    elif least is not None and not of_ratings:
         names = (f"below {least}", f"at least {least}")
         grades = made.classes if made.ordered else ()
         yes = grades[grades.index(least) :] if least in grades else (least,)
@@ -293,31 +323,32 @@ def _as_question(made: "Plausibilities", reading: QuestionReading) -> "Plausibil
         return made
     if not set(yes) <= set(made.classes) or (least is not None and not made.ordered):
         raise InputError(
-            f"--positive or --at-least, {yes[0]!r}", f"a truth about {listed(made.classes)}",
+            f"--positive or --at-least, {yes[0]!r}",
+            f"a truth about {listed(made.classes)}",
             "one of its classes, for --at-least one of its grades",
             nearest(yes[0], made.classes),
-        )  # fmt: skip
+        )
     sides = {name: names[name in yes] for name in made.classes}
     return coarsened(made, Grouping.of(sides, groups=names))
 
 
-def plan(
-    made: Truth, table: "Annotations", kind: str | None, *, replicates: int, seed: int
+def make_plan(
+    truth: Truth, table: "Annotations", resample: str | None, *, replicates: int, seed: int
 ) -> "Resampling":
     """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
     from equipoise.annotations import Annotations
-    from equipoise.resampling import resample
+    from equipoise.resampling import resample as make
 
-    if isinstance(made.given, Annotations):
-        return resample(made.given, kind, replicates=replicates, seed=seed)
-    items = tuple(dict.fromkeys(name for part in made.given for name in part.items))
-    found = resample(made.given[0], kind, replicates=replicates, seed=seed)
-    return replace(found, items=items, group=_groups(table, items))
+    if isinstance(truth.given, Annotations):
+        return make(truth.given, resample, replicates=replicates, seed=seed)
+    items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))
+    plan = make(truth.given[0], resample, replicates=replicates, seed=seed)
+    return replace(plan, items=items, group=_groups(table, items))
 
 
 def _groups(table: "Annotations", items: Sequence[str]) -> "Ints | None":
     """Group (patient, night) of every item, as the annotations have it."""
     if table.group is None:
         return None
-    place = {name: number for number, name in enumerate(table.items)}
+    place = {name: code for code, name in enumerate(table.items)}
     return np.asarray(table.group[[place[name] for name in items]])
