@@ -13,8 +13,16 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.stats import invgamma, multivariate_t, norm
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
-from equipoise.aggregate._normal_prior import Ratings, _loss, empirical_prior, log_marginal
-from equipoise.aggregate.normal import Moments, NormalPrior, normal, normal_of_moments
+from equipoise.aggregate.normal import (
+    Moments,
+    NormalPrior,
+    Ratings,
+    _loss,
+    empirical_prior,
+    log_marginal,
+    normal,
+    normal_of_moments,
+)
 from equipoise.predictions import Predictions
 
 PRIOR = NormalPrior(mean=1.0, worth=0.5, shape=2.0, scale=3.0)

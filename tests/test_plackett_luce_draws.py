@@ -15,8 +15,8 @@ from scipy.stats import gamma, kstest, norm
 from equipoise import Annotations, InputError
 from equipoise.aggregate import Chain, plackett_luce, plackett_luce_ml
 from equipoise.aggregate._chains import effective_size, split_r_hat
-from equipoise.aggregate._races import races, stages
-from equipoise.aggregate.plackett_luce import CHUNK
+from equipoise.aggregate._ranking_stages import collect_readings, stages
+from equipoise.aggregate.plackett_luce import _CHUNK as CHUNK
 from equipoise.kernels.plackett_luce import EXACT, TAIL, _gamma, _normal
 
 LONG = Chain(draws=20_000, burn_in=200)
@@ -145,13 +145,14 @@ def test_declared_classes_change_neither_draws_nor_work():
         for k in (419, 41_900)
     )
     assert same(few, many)
-    parts = [stages(races(cases(selectors, k), ""), 1) for k in (419, 41_900)]
+    parts = [stages(collect_readings(cases(selectors, k), ""), 1) for k in (419, 41_900)]
     sizes = [[part.size for part in (*one.waits, *one.ties)] for one in parts]
     assert sizes[0] == sizes[1]
 
 
 def test_waits_for_the_same_classes_are_drawn_as_one():
-    found = races(cases([[[[0], [1]], [[1], [0], [2]], [[0, 1]], [[0], [1]]]], 4), "")
+    case = [[[0], [1]], [[1], [0], [2]], [[0, 1]], [[0], [1]]]
+    found = collect_readings(cases([case], 4), "")
     parts = stages(found, 2)
     start, awaited, copies = parts.waits
     waits = [awaited[a:b].tolist() for a, b in pairwise(start)]
@@ -171,7 +172,7 @@ def test_the_sum_of_rates_keeps_its_prior_mean(prior):
     error = (said["rate_sum"] - said["rate_sum_prior"]).mean()
     spread = np.sqrt(said["rate_sum_prior"].mean() / 300 / 100)  # ten sweeps are one draw
     assert abs(error) < 5 * spread
-    mentioned = len(races(votes, "").label) / 300
+    mentioned = len(collect_readings(votes, "").label) / 300
     whole = {"iid": 1.0, "notebook": mentioned + 1, 0.7: 5.6}[prior]
     assert said["rate_sum_prior"].mean() == pytest.approx(whole)
 

@@ -52,12 +52,12 @@ class Truth(NamedTuple):
 
 def known_truth(word: str) -> str:
     """Refuse a word that is neither votes nor a model nor files."""
-    from equipoise.aggregate import CATALOGUE
+    from equipoise.aggregate import MODELS
     from equipoise.arrays import choice
 
     if word.endswith(ENDING):
         return word
-    return choice("--truth", word, (VOTES, AUTO, *CATALOGUE, "normal"))
+    return choice("--truth", word, (VOTES, AUTO, *MODELS))
 
 
 def model_name(table: "Annotations", word: str) -> tuple[str, str]:
@@ -100,10 +100,10 @@ def _fitted(
     table: "Annotations", name: str, options: dict[str, Any]
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
-    from equipoise.aggregate import Chain
+    from equipoise.aggregate import MODELS, Chain
     from equipoise.choosing import Settings, model
 
-    if options["burn_in"] is not None and name != "plackett_luce":
+    if options["burn_in"] is not None and not MODELS[name].chains:
         refuse_burn_in(options, name)
     fit = model(name, table, Settings(_threshold(name, options), options["reliability"]))
     parts = []
@@ -111,23 +111,15 @@ def _fitted(
         for number, task in enumerate(table.tasks):
             seed = options["seed"] + number
             how: dict[str, Any] = {}
-            if name == "plackett_luce":
+            if MODELS[name].chains:
                 burn_in = BURN_IN if options["burn_in"] is None else options["burn_in"]
                 how["chain"] = Chain(draws=options["draws"], burn_in=burn_in, seed=seed)
-            made = _advised(fit(table, task=task, **how))
-            if name == "majority_vote":  # every draw would be the same
+            made = fit(table, task=task, **how)
+            if MODELS[name].same_draws:
                 made = made.averaged()
             parts.append(_drawn(made, options["draws"], seed))
             tell(number + 1, len(table.tasks))
     return tuple(parts)
-
-
-def _advised(made: "Plausibilities") -> "Plausibilities":
-    """Name the options that make chains longer, where the model says that they are short."""
-    said = tuple(
-        f"{one} Raise --draws and --burn-in." if "chain" in one else one for one in made.notices
-    )
-    return made if said == made.notices else replace(made, notices=said)
 
 
 def _threshold(name: str, options: dict[str, Any]) -> float | None:

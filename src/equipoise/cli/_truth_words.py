@@ -3,9 +3,9 @@
 from typing import Any
 
 from equipoise.arrays import InputError
+from equipoise.wording import joined
 
 VOTES, ENDING = "votes", ".npz"
-CHAINS = ("auto", "plackett_luce")  # what may run chains
 DRAWS, BURN_IN = 1000, 500
 
 
@@ -20,7 +20,7 @@ def check_truth_words(options: dict[str, Any]) -> None:
                     flag, f"{options[name]} with --truth votes", "a model of the truth",
                     f"add --truth MODEL, or leave out {flag}",
                 )  # fmt: skip
-    elif options["burn_in"] is not None and truth not in CHAINS:
+    elif options["burn_in"] is not None and truth not in ("auto", *_chained()):
         refuse_burn_in(options, truth)
     if plan is not None:
         _check_plan(plan, truth)
@@ -28,10 +28,18 @@ def check_truth_words(options: dict[str, Any]) -> None:
 
 def refuse_burn_in(options: dict[str, Any], name: str) -> None:
     """Refuse a burn-in for a model without chains."""
+    chained = joined(_chained(), "or")
     raise InputError(
         "--burn-in", f"{options['burn_in']} with --truth {name}",
-        "a model whose draws come from chains: plackett_luce", "leave out --burn-in",
+        f"a model whose draws come from chains: {chained}", "leave out --burn-in",
     )  # fmt: skip
+
+
+def _chained() -> list[str]:
+    """Models whose draws come from chains."""
+    from equipoise.aggregate import MODELS
+
+    return [name for name, model in MODELS.items() if model.chains]
 
 
 def _check_plan(plan: str, truth: str) -> None:

@@ -1,6 +1,9 @@
-"""Bibliography: every source that a methods text may cite, as BibTeX by its key."""
+"""Bibliography: every source that a methods text may cite, as BibTeX by its key.
 
-from collections.abc import Mapping
+In a text a source is cited as ``[@key]``.
+"""
+
+from collections.abc import Iterable, Mapping
 
 ENTRIES: Mapping[str, str] = {
     "lionetti2025": """@article{lionetti2025,
@@ -183,3 +186,25 @@ ENTRIES: Mapping[str, str] = {
   year   = {2023},
 }""",
 }
+
+
+def cite(*keys: str) -> str:
+    """Sources at the end of a sentence, each once; nothing where there is none.
+
+    Examples
+    --------
+    >>> cite("dawid1979", "whitehill2009"), cite()
+    (' [@dawid1979; @whitehill2009]', '')
+    """
+    return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys))}]" if keys else ""
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """BibTeX entries of sources, each once.
+
+    Examples
+    --------
+    >>> bibtex(["wilson1927", "wilson1927"]).count("@article")
+    1
+    """
+    return "\n\n".join(ENTRIES[key] for key in dict.fromkeys(keys)) + "\n"
