@@ -78,7 +78,7 @@ def test_threads_change_nothing(workers):
 def test_chunks_change_nothing(monkeypatch):
     votes = cases(some(40), 6)
     one = plackett_luce(votes, chain=Chain(12, 3))
-    monkeypatch.setattr(sys.modules[Chain.__module__], "CHUNK", 3)
+    monkeypatch.setattr(sys.modules[Chain.__module__], "_CHUNK", 3)
     assert same(one, plackett_luce(votes, chain=Chain(12, 3)))
 
 
@@ -271,8 +271,8 @@ def test_confidences_are_not_used_and_the_user_is_told():
     sure = replace(votes, confidence=np.array([0.2, 0.9]))
     said = "Confidences are not used by Plackett-Luce; turn them into weights to use them."
     for model in (plackett_luce, plackett_luce_ml):
-        assert said in model(sure).notices
-        assert said not in model(votes).notices
+        assert said in map(str, model(sure).notices)
+        assert said not in map(str, model(votes).notices)
         assert (model(sure).mass == model(votes).mass).all()
 
 
@@ -298,4 +298,4 @@ def test_slow_chains_are_noticed():
     said = slow.diagnostics
     assert said["effective_size"].shape == said["r_hat"].shape == (1,)
     assert said["effective_size"][0] < 50
-    assert slow.notices[0].startswith("The chains mix slowly: the smallest effective sample")
+    assert slow.notices[0].code == "chains_mix_slowly"
