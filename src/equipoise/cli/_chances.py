@@ -207,7 +207,7 @@ def _voted(path: Path, options: dict[str, Any]) -> Read:
     words = f"{made.method}, votes in {path.name}"
     group = _groups(table, made.items)
     chances = Chances(made.items, made.mean[:, 1], words, name, group)
-    return Read(chances, table.tasks[0] or None, (*table.notices, *made.notices))
+    return Read(chances, table.tasks[0] or None, (*table.notices, *map(str, made.notices)))
 
 
 def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
