@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.analyses.sweep_words import said as sweep_said
-from equipoise.analyses.threshold_sweep import Move
 from equipoise.arrays import InputError
 from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
@@ -130,18 +128,6 @@ def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
     assert ",a,b," in raw and ",idle" in raw and "auroc" in raw
     assert "Dawid-Skene" in out and "dawid_skene" not in out
     assert "Brackets: interval when items are drawn anew." in flat(out)
-
-
-def test_models_that_stay_best_or_move_are_named_plainly():
-    places = {"a": (1.5, 1.5), "b": (1.5, 1.5), "c": (3.0, 4.0), "d": (4.0, 3.0)}
-    moves = [
-        Move(step, 3, 0.3, "auroc", model, 0.5, 0.4, 0.6, ranks[n], 1, 4, ranks[n] - ranks[0])
-        for n, step in enumerate((0.5, 0.6))
-        for model, ranks in places.items()
-    ]  # fmt: skip
-    assert "c and d change their ranks by AUROC; a and b stay best." in sweep_said(
-        moves, 0.5, strict=True
-    )
 
 
 @pytest.mark.usefixtures("study")
