@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from equipoise.cli._threshold_screen import _moves
 
 from equipoise.arrays import InputError
-from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
@@ -37,8 +37,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
         raise AssertionError
 
     monkeypatch.setattr(text_folder, "mkdtemp", refused)
-    monkeypatch.setattr("equipoise.run.stability.stability_facts", run)
-    monkeypatch.setattr("equipoise.run.compare.compare_facts", run)
+    monkeypatch.setattr("equipoise.analyses.run_study.analyse_study", run)
+    monkeypatch.setattr("equipoise.analyses.compare.compare_models", run)
     code, _, said = equipoise(*verb, *FILES, *QUICK, "--out", "out")
     assert code == 1 and "equipoise: out: cannot be written" in said
     assert not Path("out").exists()
@@ -104,10 +104,9 @@ def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
                                 "--out", "out")  # fmt: skip
     assert code == 0, said
     assert out.count("nobody can overtake it") == 1
-    assert "one model  " not in out and "best in" not in out
     found = json.loads(Path("out/stability.json").read_text())
-    assert found["flips"]["findings"] == ["There is only one model: nobody can overtake it."]
-    assert "Left out: groups of items (No attributes of items; it takes a table" in flat(out)
+    assert found["flips"]["finding"] == "There is only one model: nobody can overtake it."
+    assert "No attributes of items; it takes a table" in flat(out)
     page = Path("out/report.html").read_text()
     assert "subgroups: no attributes" not in page and "No attributes of items; it takes" in page
 

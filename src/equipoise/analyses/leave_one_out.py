@@ -260,7 +260,7 @@ class LeaveOneOut:
             charts=self._charts(),
             note=NOTE,
             methods=self._methods(),
-            references=("groger2025", "cohen1960"),
+            references=("groger2025", *(["cohen1960"] if np.isfinite(self.kappa).any() else [])),
             notices=self.notices,
         )
 

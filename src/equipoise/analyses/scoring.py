@@ -17,7 +17,6 @@ from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
-from equipoise.digits import fixed
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
@@ -225,17 +224,6 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
             "both classes among the labels of a task", "choose another metric",
         )  # fmt: skip
     return kept, said
-
-
-def shown(size: float) -> str:
-    """A small number for a sentence: three decimals, or two figures when they would be zero.
-
-    Examples
-    --------
-    >>> shown(0.0123), shown(0.00004), shown(0.0)
-    ('0.012', '0.000040', '0.000')
-    """
-    return fixed(size)
 
 
 def freeze(result: Any) -> None:

@@ -184,7 +184,8 @@ class VoteCutoffs:
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        rows, cutting = self.rows(), {self.cutoffs[c] for c in self._cutting}
+        rows, methods = self.rows(), self._methods()
+        cutting = {self.cutoffs[c] for c in self._cutting}
         columns = (
             Column("votes", "votes at least", "count"),
             Column("items", "items", "count"),
@@ -212,8 +213,8 @@ class VoteCutoffs:
             tables=(table,),
             charts=self._charts(),
             note=NOTE,
-            methods=self._methods(),
-            references=("groger2025",),
+            methods=methods,
+            references=("groger2025",) if methods else (),
             notices=self.notices,
         )
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.run.compare import compare_facts
-from equipoise.run.stability import StabilityHow, stability_facts
-from equipoise.run.twins import identical, twin_facts, twin_notices
+from equipoise.analyses.compare import compare_models
+from equipoise.analyses.duplicates import Duplicates, duplicate_models, duplicate_notices
+from equipoise.analyses.run_study import analyse_study
+from equipoise.analyses.study import StudyOptions
 from tests.strategies import names
 
 ITEMS = 30
@@ -34,37 +35,36 @@ def models():
     return given
 
 
-def test_twins_are_found_by_task():
+def test_duplicates_are_found_by_task():
     done = evaluate(models(), votes(), resampling=resample(votes(), "items", replicates=2))
-    found = twin_facts(done)
-    assert found == [{"models": ["first", "copy"], "tasks": ["lung"], "whole": False}]
-    assert identical(found, ("copy", "first"), "lung")
-    assert not identical(found, ("copy", "first"), "heart")
-    assert not identical(found, ("copy", "other"), "lung")
+    assert duplicate_models(done) == (
+        Duplicates(("first", "copy"), ("lung",), everywhere=False),
+    )
 
 
-def test_a_score_that_differs_on_one_item_makes_no_twin():
+def test_a_score_that_differs_on_one_item_makes_no_duplicate():
     near = [
         Predictions("first", names(ITEMS), SCORES[0], task="lung"),
         Predictions("near", names(ITEMS), SCORES[0] + 1e-12 * np.eye(ITEMS)[4], task="lung"),
     ]
-    how = StabilityHow(metrics=["auroc"], replicates=5, only=["flips"], on_missing="drop")
-    assert stability_facts(near, votes(), how)["twins"] == []
+    options = StudyOptions(metrics=["auroc"], replicates=5, only=["flips"], on_missing="drop")
+    notices = analyse_study(near, votes(), options).notices
+    assert "duplicate_models" not in [notice.code for notice in notices]
 
 
 def test_stability_and_compare_say_so_once():
-    how = StabilityHow(metrics=["auroc"], replicates=5, most=2, only=["flips"])
-    for facts in (
-        stability_facts(models(), votes(), how),
-        compare_facts(("first", "copy"), models(), votes(), how),
+    options = StudyOptions(metrics=["auroc"], replicates=5, most=2, only=["flips"])
+    for report in (
+        analyse_study(models(), votes(), options),
+        compare_models(("first", "copy"), models(), votes(), options),
     ):
-        said = [one for one in facts["notices"] if "Identical predictions" in one]
-        assert len(said) == 1 and "first and copy for lung." in said[0]
-        assert facts["twins"][0]["models"] == ["first", "copy"]
+        (notice,) = [one for one in report.notices if one.code == "duplicate_models"]
+        assert "first and copy for lung." in str(notice)
 
 
 def test_where_they_are_the_same_everywhere_no_task_is_listed():
-    every = {"models": ["a", "b"], "tasks": ["x", "y"], "whole": True}
-    assert "a and b for all tasks. Such models tie whatever" in twin_notices([every])[0]
-    single = {"models": ["a", "b"], "tasks": [""], "whole": True}
-    assert "every item: a and b. Such models tie whatever" in twin_notices([single])[0]
+    (every,) = duplicate_notices([Duplicates(("a", "b"), ("x", "y"), everywhere=True)])
+    assert "a and b for all tasks. Such models tie whatever" in str(every)
+    (single,) = duplicate_notices([Duplicates(("a", "b"), ("",), everywhere=True)])
+    assert "every item: a and b. Such models tie whatever" in str(single)
+    assert duplicate_notices([]) == ()
