@@ -86,7 +86,7 @@ def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
     parts = [Axis(scale, 2.0, bottom, shorten(chart.axis, 44)).draw(4)]
     if chart.band:
         left, right = (scale(end) for end in chart.band)
-        corners = [(left, TOP - 6), (right, TOP - 6), (right, bottom), (left, bottom)]
+        corners = [(left, 2.0), (right, 2.0), (right, bottom), (left, bottom)]
         parts.append(group([path("band", through(corners) + "Z")], class_="tinted"))
     for place, class_ in ((0.0 if chart.zero else None, "zero"), (chart.reference, "ref")):
         if place is not None:
@@ -130,7 +130,7 @@ def _above(dot: Dot, least: float) -> Dot:
 def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
     scale, y = place
     own = dot.label == dot.model
-    short = styles.short(label, 18) if own and label else shorten(label, 18)
+    short = styles.short(label, 21) if own and label else shorten(label, 21)
     parts = [titled(label, short, x=DOTS_LABEL, y=y + 4, class_="e")] if label else []
     if len(_finite(dot.low, dot.high)) == 2:
         start, end = scale(dot.low), scale(dot.high)

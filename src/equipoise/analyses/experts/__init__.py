@@ -320,13 +320,7 @@ class Experts:
         rows = self._model_rows()
         models = [rows[m] for m in self._best_first(known_mean(self.model_values))]
         people = self._expert_rows()
-        read: list[Row] = []
-        for row in models:
-            unsure = " (?)" if row["worth_doubts"] else ""
-            ends = (
-                "" if row["worth_range"] == row["worth_words"] else f" ({row['worth_range']})"
-            )
-            read.append({**row, "worth_read": f"{row['worth_words']}{ends}{unsure}"})
+        read: list[Row] = [{**row, "worth_read": _worth_read(row)} for row in models]
         lower = " (below 0: model better)" if self.better == "lower" else ""
         against = f"{score}{' (lower is better)' if self.better == 'lower' else ''}"
         columns = (
@@ -449,6 +443,13 @@ class Experts:
             ticks=[(float(size), f"{size}") for size in self.sizes[::step]],
             marks=[(worth, "worth")] if inside else (),
         )
+
+
+def _worth_read(row: Row) -> str:
+    """The worth with its interval, and a mark where it is not shown to be more than one."""
+    words, ends = row["worth_words"], row["worth_range"]
+    interval = "" if words == ends else f" ({ends})"
+    return f"{words}{interval}{' (?)' if row['worth_doubts'] else ''}"
 
 
 def _methods(*, every_group: bool, superior: bool) -> str:

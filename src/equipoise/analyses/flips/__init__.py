@@ -410,13 +410,14 @@ def _finding(results: Sequence[Flips]) -> Finding:
         {"unit": result.unit, **row} for result in results for row in result.member_rows()
     ]
     searched = any(not flip.idle for result in results for flip in result.tasks)
+    unnamed = () if any(flip.task for flip in first.tasks) else ("task", "within")
     several = any(not flip.idle or flip.idle == LEVEL for flip in first.tasks)
     tables = [_summary(results)] if several else []
     tables.append(
         Table(
             name="flips",
             caption="Smallest sets found, and who is then first",
-            columns=COLUMNS,
+            columns=[column for column in COLUMNS if column.key not in unnamed],
             rows=rows,
             brief=(),
         )
@@ -426,7 +427,7 @@ def _finding(results: Sequence[Flips]) -> Finding:
             Table(
                 name="flips_members",
                 caption="Items and votes of the smallest sets found",
-                columns=MEMBER_COLUMNS,
+                columns=[column for column in MEMBER_COLUMNS if column.key not in unnamed],
                 rows=members,
                 brief=(),
             )
