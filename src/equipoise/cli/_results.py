@@ -116,8 +116,11 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
     """One finding; its rows are those of the table that is called as it is."""
     from equipoise.findings.json import finding_json
 
+    made = finding_json(finding)
     own = [table.rows for table in finding.tables if table.name == finding.key]
-    return {**finding_json(finding), **({"rows": own[0]} if own else {})}
+    if not own or own[0] is finding.tables[0].rows:
+        return {**made}
+    return {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
 
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":

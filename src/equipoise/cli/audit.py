@@ -407,7 +407,10 @@ def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report
     done = count_missed(read.pools, read.found, level=models.level, finite=not items.infinite)
     metrics = metric_names(models.metric) or ["auroc"]
     again = _again(read, models, metrics) if read.models else []
-    settings = [("Level of the intervals", exact_percent(models.level))]
+    settings = [
+        ("Positives retrieved", count(done.found)),
+        ("Level of the intervals", exact_percent(models.level)),
+    ]
     if again:
         settings += [
             ("Labels", models.labels or "hard"),
