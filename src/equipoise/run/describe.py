@@ -59,7 +59,7 @@ def annotator_rows(questions: Sequence[Question], names: Sequence[str]) -> list[
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, agreement_with_others(question), len(names))
-        medians = None if question.pace is None else question.pace.medians()
+        medians = None if question.times is None else question.times.medians()
         rows += [
             {
                 "task": question.task,

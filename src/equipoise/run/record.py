@@ -127,7 +127,7 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
         "certainty": _certainty(evaluation, provenance),
         "influential": _influential(evaluation),
         **distributions(evaluation, provenance.annotators),
-        "notices": list(evaluation.notices),
+        "notices": [str(n) for n in evaluation.notices],
     }
     header["schema"] = SCHEMA if endless(header) else 1
     return Run(plain(header), evaluation.replicates.astype(np.float64, copy=False))
