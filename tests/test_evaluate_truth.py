@@ -121,9 +121,9 @@ def test_an_infinite_score_names_the_items_that_make_it_so():
         [model(table.items, rows), sane], table, metrics=["log_score"], resampling=plan
     )
     found = said(result, "is infinite")
-    assert len(found) == 2 and all(each.startswith("one: log_score with ") for each in found)
-    soft = next(one for one in found if "soft" in one)
-    assert f"2 of 4 items have ({table.items[2]!r}, {table.items[3]!r})" in soft
+    (both,) = found
+    assert both.startswith("one: log_score with hard and soft labels is infinite")
+    assert f"2 of 4 items have ({table.items[2]!r}, {table.items[3]!r})" in both
 
 
 def test_classes_that_the_truth_lacks_are_not_dropped_in_silence():
