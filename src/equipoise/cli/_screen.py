@@ -45,7 +45,7 @@ def counted(files: Iterable[str]) -> str:
 
 def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
-    from equipoise.run.record import plain
+    from equipoise.findings.json import plain
 
     json.dump(plain(rows), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
