@@ -323,18 +323,18 @@ DERMATOLOGY = Study(
 
 
 def write_ordinal(folder):
-    """Forty-eight scans of two sites, four graders who lean differently, three models."""
+    """Thirty-six scans of two sites, four graders who lean differently, three models."""
     random = np.random.default_rng(5)
-    severity = random.uniform(-0.5, 4.5, 48)
-    names = [f"scan-{number:02d}" for number in range(48)]
+    severity = random.uniform(-0.5, 4.5, 36)
+    names = [f"scan-{number:02d}" for number in range(36)]
     votes = []
     for grader, leaning in enumerate((0.0, 0.3, -0.4, 0.6)):
-        said = np.rint(severity + leaning + 0.6 * random.standard_normal(48)).clip(0, 4)
+        said = np.rint(severity + leaning + 0.6 * random.standard_normal(36)).clip(0, 4)
         votes += [[n, f"grader {grader}", int(g)] for n, g in zip(names, said, strict=True)]
     write_rows(folder / "votes.csv", ["item", "annotator", "label"], votes)
     scores, chances = [], []
     for model, noise in (("fine", 0.3), ("fair", 0.7), ("coarse", 1.3)):
-        seen = severity + noise * random.standard_normal(48)
+        seen = severity + noise * random.standard_normal(36)
         near = np.exp(-((seen[:, None] - np.arange(5)) ** 2) / (0.5 + noise))
         near /= near.sum(axis=1, keepdims=True)
         for name, row in zip(names, near, strict=True):

@@ -1,7 +1,8 @@
-"""The earlier names of `equipoise.votes`."""
+"""Ballots: the former names of what `equipoise.votes` holds."""
 
-from equipoise.votes import Votes as Ballots
-from equipoise.votes import check_gold
-from equipoise.votes import collect_votes as ballots
+from equipoise.votes import Votes, check_gold, collect_votes
+
+Ballots = Votes
+ballots = collect_votes
 
 __all__ = ["Ballots", "ballots", "check_gold"]

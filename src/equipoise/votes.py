@@ -1,4 +1,4 @@
-"""Votes of one task, item by item, ready to be counted or drawn again.
+"""Votes: the votes of one task, item by item, ready to be counted or resampled.
 
 A vote is one person's answer about one item: a label, a rating, or the first choices of a
 ranking (t tied first choices share one vote). Gold rows are not opinions: an item that has any
@@ -53,7 +53,7 @@ class Votes:
             np.add.reduceat(self.weight * self.mass(label), self.start[:-1]) / total
         )
 
-    def kept(self, rows: Ints) -> "Votes":
+    def subset(self, rows: Ints) -> "Votes":
         """Only the votes of some items, given as positions in `items`."""
         size = self.sizes
         keep = np.zeros(len(size), dtype=bool)
@@ -70,6 +70,8 @@ class Votes:
             label=self.label[entry],
             share=self.share[entry],
         )
+
+    kept = subset  # the former name
 
     @property
     def sizes(self) -> Ints:

@@ -186,7 +186,7 @@ def capital(sentence: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without control characters, changes of direction and lone surrogates.
+    r"""Text without control characters, changes of direction and lone surrogates.
 
     Examples
     --------

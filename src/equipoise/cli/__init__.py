@@ -47,8 +47,8 @@ def run() -> int:
     except OSError as error:
         place = error.filename or "a file"
         do = "check the path and its permissions"
-        refused = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
-        print(f"equipoise: {refused}", file=sys.stderr)
+        cause = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
+        print(f"equipoise: {cause}", file=sys.stderr)
         return 1
     return 0
 

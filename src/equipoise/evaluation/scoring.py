@@ -31,11 +31,11 @@ from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, gradient_replicates, influential_items
 from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.laws import Law
 from equipoise.metrics import DEFAULT, Block, Metric, Order, named
 from equipoise.metrics._draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Posterior
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
 from equipoise.wording import Option, hint
@@ -174,12 +174,12 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
         )
     for one in aligned:
         for metric in metrics:
-            if len(one.question.items) < metric.least:
+            if len(one.question.items) < metric.min_items:
                 task = f", task {one.question.task!r}" if one.question.task else ""
                 raise InputError(
                     f"metric {metric.name}{task}",
                     f"{len(one.question.items)} items",
-                    f"at least {metric.least}",
+                    f"at least {metric.min_items}",
                     "choose a smaller k",
                 )
 
@@ -423,7 +423,7 @@ class _DrawTruth(NamedTuple):
 class _Remembered:
     """A law that works out once which classes are on top, for all models and metrics."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Posterior) -> None:
         self.law, self.name = law, law.name
         self._lock = Lock()
         self._top: tuple[Floats, Floats] | None = None
@@ -443,9 +443,9 @@ class _Remembered:
                 self._top = self.law.top(start, others)
             return self._top
 
-    def kept(self, entries: Ints, items: Ints) -> Law:
+    def subset(self, entries: Ints, items: Ints) -> Posterior:
         """As the law, with nothing remembered."""
-        return self.law.kept(entries, items)
+        return self.law.subset(entries, items)
 
 
 def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
@@ -476,9 +476,9 @@ def _draw_scores(
 ) -> tuple[Floats, Floats, float]:
     """Values by hard and soft labels (2,), replicates (2, replicates), Monte Carlo error."""
     question = aligned.question
-    assert metric.meet is not None
+    assert metric.score_draws is not None
     prepared = metric.prepare(aligned.distributions(model))
-    tables = [metric.meet(prepared, one) for one in truth]
+    tables = [metric.score_draws(prepared, one) for one in truth]
     values, replicates = np.empty(2), np.empty((2, plan.replicates))
     once = Block((), np.ones((len(question.items), 1), dtype=np.uint8))
     for label, table in enumerate(tables):

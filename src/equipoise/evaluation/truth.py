@@ -216,8 +216,8 @@ class TaskTruth:
             items=tuple(self.items[i] for i in rows),
             place=self.place[rows],
             shares=self.shares[:, rows],
-            votes=None if self.votes is None else self.votes.kept(rows),
-            plausible=None if self.plausible is None else self.plausible.kept(rows),
+            votes=None if self.votes is None else self.votes.subset(rows),
+            plausible=None if self.plausible is None else self.plausible.subset(rows),
             times=None if self.times is None else self.times.subset(keep),
         )
 

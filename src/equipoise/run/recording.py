@@ -24,11 +24,11 @@ from equipoise.findings.json import plain
 from equipoise.metrics import (
     item_scores,
     named,
+    parsed,
     reliability_curve,
     retained_samples_curve,
     worst_items,
 )
-from equipoise.metrics._names import parsed
 from equipoise.notices import worded
 from equipoise.run.ambiguity import vote_certainty, voted
 from equipoise.run.folder import Run
