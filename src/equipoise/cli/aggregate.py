@@ -26,9 +26,10 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import print_json, say
-from equipoise.cli._truth_page import check_target, write_page
+from equipoise.cli._truth_page import write_page
 from equipoise.cli._truth_rows import Fits, facts
 from equipoise.cli._truth_screen import show
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations

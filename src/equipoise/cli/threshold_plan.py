@@ -16,8 +16,8 @@ from equipoise.cli._reading import (
     Positive,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import RESULT, AsJson, in_options
+from equipoise.cli._screen import note, output, print_json, progress, say
+from equipoise.cli._stability_options import RESULT, AsJson
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample
@@ -100,18 +100,18 @@ def threshold_plan(
     options = dict(locals())
     options |= {name: options[name] or usual for name, usual in SIZE.items()}
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.cli._truth_page import check_target
+    from equipoise.cli.targets import check_target
 
     check_truth(options)
     check_target("--out", out, (".csv",))
     _refuse_lost(options)
-    with in_options(), progress("reading") as tell:
+    with progress("reading") as tell:
         found = read_chances(file, options)
         chances = found.chances
         size = (options["bins"], options["per_bin"], seed)
         sample = sampling_plan(chances.values, chances.items, *size)
         tell(1, 1)
-    say(*(f"Note: {one}" for one in (*found.notices, *sample.notices)))
+    note((*found.notices, *sample.notices))
     if out is not None:
         _write(out, sample, options, found.task or None)
     if as_json:
