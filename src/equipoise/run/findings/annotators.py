@@ -76,7 +76,7 @@ def annotator_findings(view: RunView) -> list[Finding]:
             key=key,
             title=title,
             sentence=annotator_words(own),
-            tables=(_annotator_table(own),),
+            tables=(_annotator_table(view, own),),
             charts=tuple(_annotator_charts(own)),
             note=note,
             task=task,
@@ -144,11 +144,9 @@ def _annotator_charts(rows: Sequence[AnnotatorRow]) -> list[Chart]:
     ]
 
 
-def _annotator_table(rows: Sequence[AnnotatorRow]) -> Table:
+def _annotator_table(view: RunView, rows: Sequence[AnnotatorRow]) -> Table:
     """The annotators; of very many, people read those who agree least."""
-    parts = _known_parts(rows)
-    shown = _by(parts[0], rows) if parts else list(rows)
-    caption = "Annotators"
+    parts, shown, caption = _known_parts(rows), list(rows), "Annotators"
     if len(rows) > LISTED:
         shown = _by("agreement", rows)
         caption = f"The {count(len(rows))} annotators, those who agree least first"
@@ -159,6 +157,7 @@ def _annotator_table(rows: Sequence[AnnotatorRow]) -> Table:
         caption=caption,
         columns=(
             Column("annotator", "annotator"),
+            *view.task_columns,
             Column("votes", "votes", "count"),
             *(Column(part, heads[part], "number") for part in parts),
             *([Column("median_ms", "median time", "duration")] if timed else []),
@@ -244,11 +243,11 @@ def agreement_findings(view: RunView) -> list[Finding]:
     rows = view.record.agreement
     if not rows:
         return []
-    made = [_agreement(row) for row in rows]
+    made = [_agreement(view, row) for row in rows]
     return [*made, view.overview(_agreement_by_task(rows))] if len(rows) > 1 else made
 
 
-def _agreement(row: AgreementRow) -> Finding:
+def _agreement(view: RunView, row: AgreementRow) -> Finding:
     """Coefficients with their intervals, annotators, and pairs."""
     votes = "readings" if row.kind == "ranking" else "votes"
     alpha = any(one.name.startswith("Krippendorff") for one in row.coefficients)
@@ -261,6 +260,7 @@ def _agreement(row: AgreementRow) -> Finding:
             caption="Coefficients of agreement",
             columns=(
                 Column("name", "coefficient"),
+                *view.task_columns,
                 Column("value", "value", "number", ("low", "high")),
                 Column("items", "items", "count"),
                 Column("votes", votes, "count"),

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.findings import Finding
+from equipoise.findings import Column, Finding
 from equipoise.numbers import EXACT, UNDEFINED
 from equipoise.run.folder import Run
 from equipoise.run.record import (
@@ -125,6 +125,17 @@ class RunView:
     def overview(self, finding: Finding) -> Finding:
         """A finding for the average over tasks."""
         return finding.under(task=self.record.tasks[-1] if len(self.record.tasks) > 1 else "")
+
+    @property
+    def task_columns(self) -> list[Column]:
+        """The column of the task in tables that files hold for all tasks together."""
+        return [Column("task", "task")] if len(self.record.tasks) > 1 else []
+
+    @property
+    def panel_columns(self) -> list[Column]:
+        """The columns of task and metric in such tables."""
+        metric = [Column("metric", "metric")] if len(self.record.metrics) > 1 else []
+        return [*self.task_columns, *metric]
 
     def panels(self) -> list["Panel"]:
         """Every task with every metric, tasks first."""

@@ -51,7 +51,7 @@ HARDEST_NOTE = (
 def prediction_findings(view: RunView) -> list[Finding]:
     """All that is said of predicted probabilities, section by section."""
     record = view.record
-    made = [_reliability(row) for row in record.reliability]
+    made = [_reliability(view, row) for row in record.reliability]
     made += [_calibration_by_task(view)] if len(record.reliability) > 1 else []
     made += [_retained(view, row) for row in record.retained]
     made += [_retained_by_task(view)] if len(record.tasks) > 1 and record.retained else []
@@ -62,7 +62,7 @@ def prediction_findings(view: RunView) -> list[Finding]:
 # ---- calibration ---------------------------------------------------------------------------
 
 
-def _reliability(row: ReliabilityRow) -> Finding:
+def _reliability(view: RunView, row: ReliabilityRow) -> Finding:
     """Whether a probability of 70% means that 70% of the votes agree."""
     models = ordered(row)
     few = f", {DRAWN} of {count(len(models), 'model')}" if len(models) > DRAWN else ""
@@ -85,6 +85,7 @@ def _reliability(row: ReliabilityRow) -> Finding:
         caption=f"Calibration in {row.bins} bins",
         columns=(
             Column("model", "model", "model"),
+            *view.task_columns,
             Column("error", "calibration error", "number"),
             Column("predicted", "mean prediction", "percent"),
             Column("observed", _share(row), "percent"),
@@ -107,6 +108,7 @@ def _reliability(row: ReliabilityRow) -> Finding:
         caption="Bins",
         columns=(
             Column("model", "model", "model"),
+            *view.task_columns,
             Column("predicted", "mean prediction", "percent"),
             Column("observed", _share(row), "percent"),
             Column("items", "items", "count"),
@@ -394,6 +396,7 @@ def _hardest(view: RunView, row: HardestRow) -> Finding:
         ),
         columns=(
             Column("item", "item"),
+            *view.task_columns,
             Column("score", row.title, "number"),
             Column("predicted", "predicted"),
             Column("said", _said_by(row)),

@@ -196,12 +196,15 @@ def _endless(panel: Panel) -> list[str]:
 def _forest(panel: Panel) -> Finding:
     """Every model's score with its interval and the middle half of the resamples."""
     level = panel.view.level
+    several = len(panel.view.record.metrics) > 1
+    many = len(panel.view.models) > 1
+    ranks = [Column("rank", "rank", "rank"), Column("p_best", "P(best)", "percent")]
     columns = (
         Column("model", "model", "model"),
+        *panel.view.panel_columns,
         Column("labels", "labels"),
-        Column("value", panel.metric.title, "number", ("low", "high")),
-        Column("rank", "rank", "rank"),
-        Column("p_best", "P(best)", "percent"),
+        Column("value", "score" if several else panel.metric.title, "number", ("low", "high")),
+        *(ranks if many else []),
         Column("shift", "shift", "change"),
         Column("undefined_share", "undefined in", "percent", brief=False),
     )
@@ -219,7 +222,7 @@ def _forest(panel: Panel) -> Finding:
             Table(
                 name="values",
                 caption=f"Scores, {level} intervals and shifts",
-                columns=columns if len(panel.view.models) > 1 else columns[:3] + columns[5:],
+                columns=columns,
                 rows=rows,
             ),
         ),
@@ -333,6 +336,7 @@ def _ranks(panel: Panel) -> Finding:
         name="rank_correlation",
         caption="How alike the two orders are, and how steady each is",
         columns=(
+            *panel.view.panel_columns,
             Column("spearman", "Spearman, hard against soft", "number"),
             Column("kendall_tau_b", "Kendall's tau-b", "number"),
             Column("mean_spearman_hard", "steadiness of the hard order", "number"),
@@ -396,6 +400,7 @@ def _probabilities(panel: Panel) -> Finding:
     few = len(panel.order) <= LISTED
     columns = [
         Column("model", "model", "model"),
+        *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("likeliest", "likeliest rank"),
         Column("reach", "90% of ranks"),
@@ -492,6 +497,7 @@ def _pairs(panel: Panel) -> Finding:
     columns = (
         Column("a", "model", "model"),
         Column("b", "minus"),
+        *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "difference", "change", ("low", "high")),
         Column("p_better", "P(better)", "percent"),

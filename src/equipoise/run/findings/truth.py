@@ -448,7 +448,7 @@ def _certainty_table(rows: Sequence[CertaintyRow], *, file: bool = True) -> Tabl
 
 def _ambiguous_findings(view: RunView) -> list[Finding]:
     rows = view.record.certainty
-    made = [_ambiguous(row) for row in rows]
+    made = [_ambiguous(view, row) for row in rows]
     if len(rows) < 2:
         return made
     firsts = [_item_row(row.task, one) for row in rows for one in row.ambiguous[:1]]
@@ -456,14 +456,14 @@ def _ambiguous_findings(view: RunView) -> list[Finding]:
         key="ambiguous",
         title="Most ambiguous items",
         sentence="The least certain item of every task; choose a task for more.",
-        tables=(_ambiguous_table(firsts, "Least certain items", by_task=True),),
+        tables=(_ambiguous_table(firsts, "Least certain items", by_task=True, file=False),),
         note=AMBIGUOUS_NOTE,
         brief=False,
     )
     return [*made, view.overview(every)]
 
 
-def _ambiguous(row: CertaintyRow) -> Finding:
+def _ambiguous(view: RunView, row: CertaintyRow) -> Finding:
     items = row.ambiguous
     many = f"The {count(len(items), 'item')}" if len(items) != 1 else "The item"
     chart = Cases(
@@ -485,7 +485,11 @@ def _ambiguous(row: CertaintyRow) -> Finding:
         key="ambiguous",
         title="Most ambiguous items",
         sentence=ambiguous_words(items),
-        tables=(_ambiguous_table(rows, "The least certain items"),) if items else (),
+        tables=(
+            _ambiguous_table(rows, "The least certain items", by_task=bool(view.task_columns)),
+        )
+        if items
+        else (),
         charts=(chart,) if items else (),
         note=AMBIGUOUS_NOTE,
         task=row.task,
@@ -506,7 +510,9 @@ def _item_row(task: str, one: AmbiguousItem) -> Row:
     }
 
 
-def _ambiguous_table(rows: Sequence[Row], caption: str, *, by_task: bool = False) -> Table:
+def _ambiguous_table(
+    rows: Sequence[Row], caption: str, *, by_task: bool, file: bool = True
+) -> Table:
     return Table(
         name="ambiguous_items",
         caption=caption,
@@ -519,8 +525,8 @@ def _ambiguous_table(rows: Sequence[Row], caption: str, *, by_task: bool = False
             Column("votes", "votes, first choices"),
         ),
         rows=rows,
-        open=by_task,
-        file=not by_task,
+        open=not file,
+        file=file,
     )
 
 
@@ -598,6 +604,7 @@ def _influence(panel: Panel, row: InfluentialRow) -> Finding:
         caption="Most influential items",
         columns=(
             Column("item", "item"),
+            *panel.view.panel_columns,
             Column("influence", "influence", "change"),
             Column("soft_label", share, "number"),
             *votes,
