@@ -5,6 +5,7 @@ What depends on task and metric is one finding per panel, so that a page can sho
 
 import math
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -23,13 +24,14 @@ from equipoise.findings import (
     Slopes,
     Table,
 )
-from equipoise.numbers import UNDEFINED, count, interval, number, percent, rank
+from equipoise.numbers import UNDEFINED, change, count, interval, number, percent, rank
 from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing
 from equipoise.run.findings.verdict import moved_words, unranked_words
 from equipoise.run.record import Lead, Score
 from equipoise.wording import joined
 
 OUTSIDE, FIXED = "†", "*"
+MOST_LEADS = 4000  # with more pairs on the page, only those with leader and neighbours
 LISTED = 16  # with more models the table gives a summary instead of every rank
 BOARD_NOTE = (
     "Models stand in the order of their soft rank, here and in every figure of a metric. Ties "
@@ -512,17 +514,43 @@ def _pairs(panel: Panel) -> Finding:
         caption="Paired differences, the first model minus the second",
         columns=columns,
         rows=rows,
+        page=False,
     )
     charts = [_matrix(panel, labels) for labels in panel.labels]
     return Finding(
         key="differences",
         title="Every pair of models",
         sentence=_separated_words(panel),
-        tables=(table,) if rows else (),
+        tables=(table, _leads_table(panel)) if rows else (),
         charts=tuple(charts) if len(panel.view.models) > 1 else (),
         note=PAIRS_NOTE,
         brief=False,
     )
+
+
+def _leads_table(panel: Panel) -> Table:
+    """Leads in the order of the figure; of very many, those of the leader and of neighbours."""
+    record, order = panel.view.record, panel.order
+    pairs, caption = panel.pairs, "Paired leads of the first model over the second"
+    if len(pairs) * len(record.tasks) * len(record.metrics) > MOST_LEADS:
+        near = dict(pairwise(order))
+        pairs = [(a, b) for a, b in pairs if a == order[0] or near.get(a) == b]
+        caption += ": those of the leader and of neighbours"
+    columns = [Column("a", "first", "model"), Column("b", "second")]
+    for labels in panel.labels:
+        columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+    rows: list[Row] = []
+    for a, b in pairs:
+        row: dict[str, Cell] = {"a": a, "b": b}
+        for labels in panel.labels:
+            lead, unmoved = panel.lead(labels, a, b), panel.unmoved(labels)
+            ends = f"[{UNMOVED}]" if unmoved else interval(lead.low, lead.high, change)
+            mark = OUTSIDE if lead.outside else ""
+            row[f"{labels}_lead"] = f"{change(lead.value)}{mark} {ends}"
+            row[f"{labels}_ahead"] = UNMOVED if unmoved else lead.p_better
+        rows.append(row)
+    return Table(name="leads", caption=caption, columns=columns, rows=rows, file=False)
 
 
 def _matrix(panel: Panel, labels: str) -> Chart:
