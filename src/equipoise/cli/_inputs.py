@@ -74,7 +74,7 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
     table = replace(table, notices=(*table.notices, *said))
     question = table if _as_they_are(table, options) else asked(table, options)
     if options["truth"] == "votes" and options.get("dataset") is None:
-        from equipoise.evaluation.plain_scores import refuse_plain_scores
+        from equipoise.evaluation.alignment import refuse_plain_scores
 
         refuse_plain_scores(question, models, f"{options['annotations']}")
     return question, models

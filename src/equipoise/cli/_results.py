@@ -17,7 +17,7 @@ from equipoise.cli._screen import (
     verb_options,
 )
 from equipoise.cli.options import OutputOptions
-from equipoise.cli.study import CliStudy
+from equipoise.cli.study import CliStudy, file_facts
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
     whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
     facts: dict[str, Any] = {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
-        "inputs": [dict(row) for row in study.inputs],
+        "inputs": file_facts(study.inputs),
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)

@@ -178,7 +178,7 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
     """What the result was made with: version, input and seed."""
     from equipoise import __version__
 
-    files = [{name: one[name] for name in ("name", "sha256")} for one in input_rows(options)]
+    files = [{"name": one.name, "sha256": one.sha256} for one in input_rows(options)]
     source = dataset_facts(options)
     question = {name: options[name] for name in ("positive", "at_least", "task")}
     return {

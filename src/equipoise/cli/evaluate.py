@@ -8,7 +8,7 @@ import typer
 
 from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import note, output, print_json, progress, say, verdicts
+from equipoise.cli._screen import note, print_json, progress, say
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from equipoise.evaluation import Evaluation
     from equipoise.metrics import Metric
     from equipoise.run import Run
+    from equipoise.run.record import Question
 
 INTERVALS = ("percentile", "basic", "normal")
 RECORDED = (
@@ -211,6 +212,7 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.evaluation.cautions import as_notice
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -248,7 +250,8 @@ def evaluate(
             settings=settings,
         )
     if made.parts:
-        result = replace(result, notices=(*table.notices, *result.notices))
+        own = tuple(map(as_notice, table.notices))
+        result = replace(result, notices=(*own, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
     say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
     note(result.notices)
@@ -258,63 +261,67 @@ def evaluate(
 def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     results = asked.results
-    if results.out is not None or not results.as_json:
-        run = _recorded(result, table, made, asked)
-    if results.out is not None:
-        from equipoise.cli.report import write_page
+    if results.out is None and results.as_json:
+        print_json([row._asdict() for row in result.table()])
+        return
+    from equipoise.cli.report import show_run, write_page
 
+    run = _recorded(result, table, made, asked)
+    if results.out is not None:
         folder = run.save(results.out, overwrite=results.overwrite)
         say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
-        write_page(folder, folder / "report.html")
+        write_page(run, folder / "report.html")
     if results.as_json:
         print_json([row._asdict() for row in result.table()])
     else:
-        from equipoise.cli._table import leaderboard
-
-        leaderboard(output(), result)
-        output().print(*verdicts(run.header, run.replicates), sep="\n")
+        show_run(run)
 
 
 def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> "Run":
     """Make the run with everything that was asked."""
+    from equipoise.findings.json import plain
     from equipoise.run.agreement import with_agreement
-    from equipoise.run.record import Provenance, record
+    from equipoise.run.record import DatasetRecord, TruthModel, read
+    from equipoise.run.recording import Provenance, record
 
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
         labels["hard"] = "its class with more than half of that mean, or with most of it"
     also = {"groups": asked.groups.groups}
+    source = dataset_facts(asked.files.dataset)
     run = record(
         result,
         Provenance(
             title=asked.results.title or f"{asked.files.name}: {TITLE}",
-            inputs=tuple(map(dict, input_rows(asked.files, asked.results.out, also))),
+            inputs=input_rows(asked.files, asked.results.out, also),
             annotators=table.annotators or (),
             question=_question(table, asked),
-            truth_model=dict(made.facts),
-            dataset=dataset_facts(asked.files.dataset),
+            truth_model=read(TruthModel, plain(made.facts)) if made.facts else None,
+            dataset=DatasetRecord(**source) if source else None,
             **labels,
         ),
     )
     return with_agreement(run, table)
 
 
-def _question(table: "Annotations", asked: _Asked) -> dict[str, Any]:
+def _question(table: "Annotations", asked: _Asked) -> "Question":
     """What the record says of the question: options of models only where there is one."""
+    from equipoise.run.record import question
+
     reading, groups = asked.reading, asked.groups
-    question: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
+    told: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
     if reading.prediction_layout == "auto":
-        del question["prediction_layout"]
+        del told["prediction_layout"]
     if asked.truth.truth != "votes":
-        question["truth"] = asked.truth.truth
+        told["truth"] = asked.truth.truth
     if groups.by_group:
-        question["by_group"] = groups.by_group
+        told["by_group"] = groups.by_group
     if groups.within:
-        question["within"] = groups.within
-    question["read as"] = f"{table.kind}: {', '.join(table.classes)}"
+        told["within"] = groups.within
+    told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
     if reading.classes is not None:
-        question["classes"] = reading.class_names()
-    question["columns"] = reading.column_names()
-    question["prediction_columns"] = reading.prediction_column_names()
-    return question
+        told["classes"] = tuple(reading.class_names())
+    told["columns"] = reading.column_names()
+    told["prediction_columns"] = reading.prediction_column_names()
+    return question(**told)
