@@ -102,6 +102,8 @@ def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
 def _dots_scale(chart: Dots) -> Scale | None:
     """The scale of all numbers; on a logarithmic one, of those above zero."""
     known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
+    if not known:
+        return None
     known += [0.0] if chart.zero else []
     known += [] if chart.reference is None else [chart.reference]
     known += _finite(*(chart.band or ()))

@@ -120,7 +120,7 @@ def _different(
     return list(found)
 
 
-class MergedItems(NamedTuple):
+class _MergedItems(NamedTuple):
     """Cells of items that are alike.
 
     Attributes
@@ -148,7 +148,7 @@ def _can_merge(metric: Metric) -> bool:
     return not metric.family.startswith(("bins", "retained")) and "|" not in metric.family
 
 
-def _merge_items(alike: Floats, counts: NDArray[np.uint8]) -> MergedItems:
+def _merge_items(alike: Floats, counts: NDArray[np.uint8]) -> _MergedItems:
     """Merge items with equal rows, if that makes them few enough to be worth it.
 
     Parameters
@@ -171,15 +171,15 @@ def _merge_items(alike: Floats, counts: NDArray[np.uint8]) -> MergedItems:
         return _keep_apart(counts)
     order = np.argsort(code, kind="stable")
     starts = np.searchsorted(code[order], np.arange(len(first)))
-    return MergedItems(
+    return _MergedItems(
         first, code, np.add.reduceat(counts[order], starts, axis=0, dtype=np.uint32)
     )
 
 
-def _keep_apart(counts: NDArray[np.uint8]) -> MergedItems:
+def _keep_apart(counts: NDArray[np.uint8]) -> _MergedItems:
     """Every item a cell of its own."""
     every = np.arange(len(counts))
-    return MergedItems(every, every, counts)
+    return _MergedItems(every, every, counts)
 
 
 class ExpertVotes(NamedTuple):
@@ -261,10 +261,10 @@ def against_others(votes: Sequence[ExpertVotes], scorer: StudyScorer) -> tuple[I
     return items, np.stack(scores)
 
 
-class MergedModel(NamedTuple):
+class _MergedModel(NamedTuple):
     """A model on merged items: the items, what the metric prepared, and the experts' cells."""
 
-    merged: MergedItems
+    merged: _MergedItems
     prepared: Prepared
     cell: Ints
 
@@ -286,10 +286,10 @@ class MergedTask(NamedTuple):
     """
 
     task: TaskScorer
-    merged: MergedItems
+    merged: _MergedItems
     weight: Floats
     mass: Floats
-    models: tuple[MergedModel, ...]
+    models: tuple[_MergedModel, ...]
 
     def mean_votes(self, members: Bools) -> tuple[Floats, Bools]:
         """Mean vote (classes, cells, groups) of groups (experts, groups), and who rated."""
@@ -327,8 +327,8 @@ def merge_task(
 
 
 def _merged_model(
-    task: TaskScorer, model: int, people: MergedItems, counts: NDArray[np.uint8]
-) -> MergedModel:
+    task: TaskScorer, model: int, people: _MergedItems, counts: NDArray[np.uint8]
+) -> _MergedModel:
     """One model on the items that differ in its scores or in what the experts said."""
     if people.smaller:
         name = list(task.aligned.scores)[model]
@@ -337,8 +337,8 @@ def _merged_model(
         found = _merge_items(np.column_stack([people.code, scores]), counts)
         if found.smaller:
             prepared = task.metric.prepare(scores[found.first])
-            return MergedModel(found, prepared, people.code[found.first])
-    return MergedModel(_keep_apart(counts), task.prepared[model], people.code)
+            return _MergedModel(found, prepared, people.code[found.first])
+    return _MergedModel(_keep_apart(counts), task.prepared[model], people.code)
 
 
 def _scored(
@@ -419,7 +419,7 @@ def _rivals(
     return np.stack(out)
 
 
-def _model(one: MergedTask, here: Bools, truth: Floats, model: MergedModel) -> Floats:
+def _model(one: MergedTask, here: Bools, truth: Floats, model: _MergedModel) -> Floats:
     """One model on the same items."""
     counts = _only(model.merged.counts, here[model.cell])
     return _scored(one.task, truth[model.cell], model.prepared, counts)

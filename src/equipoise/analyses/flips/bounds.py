@@ -45,7 +45,7 @@ MOST_PAIRED = 1500  # items whose pairs are looked at
 ROUNDING = 1e-9  # by which an item that is dropped must fall short
 
 
-class Bound(NamedTuple):
+class _Bound(NamedTuple):
     """Lead of some pairs of models: what is there, and how it can change.
 
     Attributes
@@ -111,7 +111,7 @@ def _finite(scorer: RemovalScorer, models: list[int]) -> Bools:
 
 def _mean(
     scorer: RemovalScorer, ahead: list[int], behind: list[int], most: int
-) -> Bound | None:
+) -> _Bound | None:
     """Metrics that are a mean over items: differences of the items add up."""
     size = scorer.items
     if size < 2:
@@ -121,7 +121,7 @@ def _mean(
     if not np.allclose(each.sum(axis=1), whole, atol=AGREES * size):
         return None
     left = np.maximum(size - np.arange(most + 1.0), 0)
-    return Bound(whole, _top_sums(each, most), left, np.maximum(left, 1))
+    return _Bound(whole, _top_sums(each, most), left, np.maximum(left, 1))
 
 
 def _top_sums(gains: Floats, most: int) -> Floats:
@@ -170,15 +170,17 @@ class Auroc:
         above = np.stack([both[a][1] - both[b][1] for a, b in zip(ahead, behind, strict=True)])
         return cls(label, rank, label * rank + above)
 
-    def bound(self, scorer: RemovalScorer, most: int) -> Bound | None:
+    def bound(self, scorer: RemovalScorer, most: int) -> _Bound | None:
         """The bound that fits the kind of moves."""
         lead = self.rank @ self.label
         if scorer.moves.unit == "items":
-            return Bound(lead, self._items(most), *self._weights_of_items(most))
+            return _Bound(lead, self._items(most), *self._weights_of_items(most))
         if scorer.moves.unit == "changed votes":
-            return Bound(lead, self._changed(scorer, most), *self._weights(scorer, most))
+            return _Bound(lead, self._changed(scorer, most), *self._weights(scorer, most))
         fall = self._votes(scorer, most)
-        return None if fall is None else Bound(lead, fall, *self._weights(scorer, most, gone=1))
+        return (
+            None if fall is None else _Bound(lead, fall, *self._weights(scorer, most, gone=1))
+        )
 
     def _items(self, most: int) -> Floats:
         """Each of k items lowers D by its own fall, and by the range of labels per pair."""

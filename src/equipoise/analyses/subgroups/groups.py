@@ -150,7 +150,7 @@ class Groups:
             ]
         return self.tested[key]
 
-    def _shuffled(self, plan: "Shuffles") -> Floats:
+    def _shuffled(self, plan: "_Shuffles") -> Floats:
         """All quantities of shuffled groups, (quantities, replicates)."""
         counts = [plan.members[one.task.question.place] for one in self.parts]
         return self._valued(counts, np.asarray(plan.members.any(axis=1)), plan)
@@ -228,7 +228,7 @@ def holm(values: Sequence[float]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Shuffles(Resampling):
+class _Shuffles(Resampling):
     """A plan whose replicates are shuffled groups: `members` is (items, replicates)."""
 
     members: NDArray[np.uint8]
@@ -238,7 +238,7 @@ class Shuffles(Resampling):
         return self.members[:, first:stop]
 
 
-class Sides(NamedTuple):
+class _Sides(NamedTuple):
     """A group, the items it is compared with, and what is drawn as a whole on both sides.
 
     `units` are codes of the items' patients, or of the items themselves.
@@ -261,14 +261,14 @@ class Sides(NamedTuple):
         return bool(np.intersect1d(one, two).size)
 
 
-def sides(group: Bools, other: Bools, plan: Resampling) -> Sides:
+def sides(group: Bools, other: Bools, plan: Resampling) -> _Sides:
     """Put two groups side by side, always in the same order, so that both see one test."""
     units = np.arange(len(group)) if plan.group is None else np.asarray(plan.group)
     one, two = sorted((group, other), key=lambda side: side.tobytes())
-    return Sides(one, two, units)
+    return _Sides(one, two, units)
 
 
-def shuffles(both: Sides, plan: Resampling) -> tuple[Shuffles, Shuffles]:
+def shuffles(both: _Sides, plan: Resampling) -> tuple[_Shuffles, _Shuffles]:
     """Plans of both sides as chance would divide them."""
     here, own = np.unique(both.units[both.group | both.other], return_inverse=True)
     number, times = both.numbers[0], min(plan.replicates, MOST)
@@ -281,7 +281,7 @@ def shuffles(both: Sides, plan: Resampling) -> tuple[Shuffles, Shuffles]:
         members = np.zeros((len(both.units), times), dtype=np.uint8)
         members[both.group | both.other] = part[own]
         pair.append(
-            Shuffles(
+            _Shuffles(
                 kind="items",
                 items=plan.items,
                 replicates=times,
@@ -321,7 +321,7 @@ def p_value(difference: float, by_chance: Floats, degrees: float) -> float:
     return max(float(2 * stdtr(degrees, -abs(difference) / spread)), beyond)
 
 
-def bootstrap_by_chance(gaps: Floats, both: Sides) -> tuple[Floats, float]:
+def bootstrap_by_chance(gaps: Floats, both: _Sides) -> tuple[Floats, float]:
     """Differences of resamples around the difference itself, widened, and their freedom.
 
     Parameters
