@@ -4,9 +4,6 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from equipoise.report.findings_page import About
-from equipoise.report.plan_page import render_plan
-from equipoise.report.threshold_page import render_threshold
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.page import figures
@@ -19,7 +16,7 @@ from tests.report_sample import Shape, sample
 from tests.report_stability_sample import STUDIES, report_of, study
 from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
-from tests.test_report_plan import facts_of as plan_facts_of
+from tests.test_planning_findings import report_of as plan_of
 from tests.threshold_study import THRESHOLDS
 from tests.threshold_study import known as threshold_known
 
@@ -118,10 +115,10 @@ def folder(tmp_path_factory):
     page = render_report(report_of(broad, truth))
     (made / "names of broad letters.html").write_text(page, encoding="utf-8")
     for name in THRESHOLDS:
-        page = render_threshold(threshold_known(name), About(name))
+        page = render_report(threshold_known(name))
         (made / f"{name}.html").write_text(page, encoding="utf-8")
     for name in PLANNED:
-        (made / f"plan of a {name}.html").write_text(render_plan(plan_facts_of(name)))
+        (made / f"plan of a {name}.html").write_text(render_report(plan_of(name)))
     for name, drawn in figures(stability("stability")).items():
         (made / f"{name}.svg").write_text(drawn, encoding="utf-8")
     return made

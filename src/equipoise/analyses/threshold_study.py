@@ -280,7 +280,7 @@ def _models_finding(
     """What models are worth as the threshold moves, or the reason why nothing is known."""
     title = "What would another threshold change?"
     if math.isnan(found.value):
-        return Finding(key="models", title=title, sentence=NONE, left_out=True)
+        return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
     grid = how.grid(probabilities.group)
     try:
         sweep = threshold_sweep(
@@ -300,4 +300,4 @@ def _models_finding(
         f"percentile intervals over resampled {unit}, the same for all thresholds and models "
         "[@groger2025]."
     )
-    return replace(made, key="models", title=title, tables=tuple(tables), methods=methods)
+    return replace(made, key="sweep", title=title, tables=tuple(tables), methods=methods)

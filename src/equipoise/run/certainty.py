@@ -17,7 +17,7 @@ from equipoise.run.ambiguity import certainty_row, ranked, voted
 from equipoise.run.cases import SEED, cases
 from equipoise.run.describe import annotator_rows
 from equipoise.run.meaning import meaning
-from equipoise.run.record import plain
+from equipoise.findings.json import plain
 from equipoise.run.sweep import reliability_sweep
 
 
