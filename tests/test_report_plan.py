@@ -15,14 +15,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from equipoise.planning._together import items_needed
+from equipoise.planning._words import DEPENDS, LEANING, OPEN, TRUST
+from equipoise.planning.next_for_ranking import next_for_ranking
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.export.plan_texts import plan_methods, plan_texts
 from equipoise.planning import next_items, plan_ranking, plan_size
-from equipoise.planning._together import items_needed
-from equipoise.planning._words import DEPENDS, LEANING, OPEN, TRUST
-from equipoise.planning.next_for_ranking import next_for_ranking
 from equipoise.predictions import Predictions
 from equipoise.report.plan_curves import Curve, Field, chances, tens
 from equipoise.report.plan_page import SECTIONS, PlanPage, figures, render_plan
