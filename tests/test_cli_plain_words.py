@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from equipoise.cli._threshold_screen import _moves
 
 from equipoise.arrays import InputError
 from equipoise.run import text_folder

@@ -17,7 +17,7 @@ from equipoise.cli._screen import (
     verb_options,
 )
 from equipoise.cli.options import OutputOptions
-from equipoise.cli.study import CliStudy
+from equipoise.cli.study import CliStudy, file_facts
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
     whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
     facts: dict[str, Any] = {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
-        "inputs": [dict(row) for row in study.inputs],
+        "inputs": file_facts(study.inputs),
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)
@@ -125,11 +125,12 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
-    from equipoise.export.references import OF_DATA, cite_data
+    from equipoise.datasets import CATALOGUE
+    from equipoise.export.references import cite_data
 
     sentence = cite_data({"dataset": dataset})
     if not sentence:
         return report
-    keys = OF_DATA.get(dataset["name"], ())
+    keys = CATALOGUE[dataset["name"]].references
     methods = (*report.methods[:1], sentence, *report.methods[1:])
     return replace(report, methods=methods, references=(*report.references, *keys))

@@ -253,7 +253,7 @@ def audit(
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    from equipoise.cli.study import table_files
+    from equipoise.cli.study import file_facts, table_files
     from equipoise.run import hashed
 
     _check(items, models, reading)
@@ -271,7 +271,7 @@ def audit(
         )
         for row in hashed(role, paths)
     ]
-    present(report, output, MARK, {"inputs": inputs})
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
 
 
 def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:

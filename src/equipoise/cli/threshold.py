@@ -241,7 +241,7 @@ def threshold(
     Example: equipoise threshold scores.csv --model resnet --experts panel.csv --rule isotonic
     -p detectors
     """
-    from equipoise.cli.study import table_files
+    from equipoise.cli.study import file_facts, table_files
     from equipoise.run import hashed
 
     key = None if source.plan is None else read_key(source.plan)
@@ -252,7 +252,7 @@ def threshold(
     if key is not None:
         inputs += hashed("plan", [key.path])
     inputs += hashed("predictions", table_files(models.predictions))
-    present(report, output, MARK, {"inputs": inputs})
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
 
 
 def _report(
