@@ -343,8 +343,8 @@ def _power_sentence(plan: "RankingPlan", best: "RankingDesign") -> str:
     )
     return (
         f"With as many items and votes as the pilot ({count(first.pilot_items, 'item')}, "
-        f"{_votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} with "
-        f"{count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
+        f"{_votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} "
+        f"with {count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
     )
 
 
