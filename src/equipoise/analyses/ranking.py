@@ -50,7 +50,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, frozen, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.evaluation.given import given_metrics, given_predictions
+from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat, Table
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
@@ -464,7 +464,7 @@ def rank_stability(
         ``plausibilities``, one per task, add the kinds with posterior.
     """
     told = checked_options(_Stability, how)
-    given, chosen = given_predictions(predictions), given_metrics(metrics)
+    given, chosen = as_predictions(predictions), as_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
     truths: Truths = annotations
