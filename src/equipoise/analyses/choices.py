@@ -35,6 +35,7 @@ from equipoise.analyses.words import (
     as_notices,
     score_head,
     score_title,
+    with_titles,
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
@@ -288,7 +289,7 @@ class Choices:
             Table(
                 name="choices",
                 caption=f"{what} by aggregation",
-                columns=self._columns(labels),
+                columns=with_titles(self._columns(labels), self.metrics),
                 rows=rows,
                 brief=_best_rows([row for row in rows if _cell(row) == front]),
                 legend=LEGEND,
@@ -296,14 +297,14 @@ class Choices:
             Table(
                 name="choices_changes",
                 caption=f"Order of the models, compared with {self.reference}",
-                columns=CHANGE_COLUMNS,
+                columns=with_titles(CHANGE_COLUMNS, self.metrics),
                 rows=changes,
                 brief=[row for row in changes if _cell(row) == front],
             ),
             Table(
                 name="choices_conclusions",
                 caption="Comparisons of two models",
-                columns=CONCLUSION_COLUMNS,
+                columns=with_titles(CONCLUSION_COLUMNS, self.metrics),
                 rows=self.conclusions(),
                 brief=(),
             ),

@@ -45,7 +45,14 @@ from equipoise.analyses.resampling import (
     voting,
 )
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import IN_FULL, ORDER, RESAMPLED, as_notices, score_title
+from equipoise.analyses.words import (
+    IN_FULL,
+    ORDER,
+    RESAMPLED,
+    as_notices,
+    score_title,
+    with_titles,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, frozen, wrong_type
 from equipoise.estimate import Estimate
@@ -307,7 +314,7 @@ class RankStability:
             Table(
                 name="ranking",
                 caption=f"Stability of the order by {what}",
-                columns=COLUMNS,
+                columns=with_titles(COLUMNS, self.metrics),
                 rows=self.rows(),
                 brief=self._in_front(labels),
                 legend=LEGEND,
@@ -315,14 +322,14 @@ class RankStability:
             Table(
                 name="ranking_model",
                 caption="Share of resamples in which a model is best, by what is resampled",
-                columns=MODEL_COLUMNS,
+                columns=with_titles(MODEL_COLUMNS, self.metrics),
                 rows=self.model_rows(),
                 brief=near,
             ),
             Table(
                 name="ranking_pair",
                 caption="Share of resamples in which one model beats another, ties half",
-                columns=PAIR_COLUMNS,
+                columns=with_titles(PAIR_COLUMNS, self.metrics),
                 rows=self.pair_rows(),
                 brief=(),
             ),
@@ -332,7 +339,7 @@ class RankStability:
                 Table(
                     name="ranking_sign_test",
                     caption="The published sign test on replicates, which is no evidence",
-                    columns=TEST_COLUMNS,
+                    columns=with_titles(TEST_COLUMNS, self.metrics),
                     rows=[test._asdict() for test in tests],
                     brief=(),
                     legend=WARNING,
