@@ -7,8 +7,8 @@ import numpy as np
 
 from equipoise.agreement import AgreementTable, Pairs, agreement_table, landis_koch
 from equipoise.annotations import Annotations
-from equipoise.run.folder import Run
 from equipoise.findings.json import plain
+from equipoise.run.folder import Run
 from equipoise.run.record import AgreementRow, read
 
 SHOWN = 60  # annotators in the heatmap, those with most votes
