@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.analyses._aggregations import (
     Choice,
     aggregated,
@@ -34,12 +35,13 @@ from equipoise.analyses.words import (
     as_notices,
     score_head,
     score_title,
+    with_titles,
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
@@ -47,7 +49,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import number
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.wording import joined
+from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
@@ -77,17 +79,6 @@ NOTE = (
 LEGEND = (
     "Best in: share of resampled items in which that model is best, ties shared. " + BRACKETS
 )
-# Sources of the aggregation models, cited where one was used.
-SOURCES: Mapping[str, tuple[str, ...]] = {
-    "dawid_skene": ("dawid1979",),
-    "dawid_skene_ordinal": ("dawid1979",),
-    "glad": ("whitehill2009", "groger2025"),
-    "plackett_luce": ("caron2012", "stutz2025"),
-    "plackett_luce_ml": ("caron2012",),
-    "inverse_rank": ("stutz2025",),
-    "probabilistic_inverse_rank": ("stutz2025",),
-    "dirichlet": ("stutz2025",),
-}
 CHANGE_COLUMNS = (
     Column("choice", "aggregation"),
     Column("task", "task"),
@@ -298,7 +289,7 @@ class Choices:
             Table(
                 name="choices",
                 caption=f"{what} by aggregation",
-                columns=self._columns(labels),
+                columns=with_titles(self._columns(labels), self.metrics),
                 rows=rows,
                 brief=_best_rows([row for row in rows if _cell(row) == front]),
                 legend=LEGEND,
@@ -306,14 +297,14 @@ class Choices:
             Table(
                 name="choices_changes",
                 caption=f"Order of the models, compared with {self.reference}",
-                columns=CHANGE_COLUMNS,
+                columns=with_titles(CHANGE_COLUMNS, self.metrics),
                 rows=changes,
                 brief=[row for row in changes if _cell(row) == front],
             ),
             Table(
                 name="choices_conclusions",
                 caption="Comparisons of two models",
-                columns=CONCLUSION_COLUMNS,
+                columns=with_titles(CONCLUSION_COLUMNS, self.metrics),
                 rows=self.conclusions(),
                 brief=(),
             ),
@@ -327,7 +318,7 @@ class Choices:
             charts=self._charts(labels),
             note=NOTE.format(reference=self.reference),
             methods=self._methods(models),
-            references=tuple(key for name in models for key in SOURCES.get(name, ())),
+            references=tuple(key for name in models for key in MODELS[name].references),
             notices=self.notices,
         )
 
@@ -349,7 +340,7 @@ class Choices:
         values, ranks = self.values[:, -1, 0, label], self.ranks[:, -1, 0, label]
         if len(self.models) < 2:
             return (self._lines("choices-value", what, values),)
-        less = f"{what}: minus the mean of the models"
+        less = f"{what}, minus the mean"
         return (
             self._lines("choices-value", less, values - values.mean(axis=1, keepdims=True)),
             self._lines("choices-rank", "rank, 1 is best", ranks, down=True),
@@ -360,7 +351,7 @@ class Choices:
         ties = f"; {TIES_SHARE}" if down else ""
         return Lines(
             name=name,
-            caption=f"{y} under every aggregation{ties}",
+            caption=f"{capital(y)}, under every aggregation{ties}",
             x="",
             y=y,
             lines=[
@@ -374,7 +365,7 @@ class Choices:
     def _methods(self, models: Sequence[str]) -> str:
         """What was done, in the words of a paper."""
         titles = [
-            f"{choice_title((name, None))}{cite(*SOURCES.get(name, ()))}" for name in models
+            f"{choice_title((name, None))}{cite(*MODELS[name].references)}" for name in models
         ]
         text = (
             f"The evaluation was repeated under {len(self.choices)} choices of aggregation "
@@ -405,8 +396,8 @@ def aggregation_choices(
         metrics that meet draws.
     """
     told = checked_options(_Choices, how)
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
-    scored = given_metrics(metrics)
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    scored = as_metrics(metrics)
     asked = listed_choices(annotations, models, told.reliabilities)
     done, fits = [], []
     for step, (name, reliability) in enumerate(asked, 1):

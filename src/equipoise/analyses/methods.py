@@ -4,7 +4,7 @@ Analyses say their own part; here is what they share: the data, the labels, the 
 and the intervals.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -14,29 +14,9 @@ from equipoise.analyses.words import IN_FULL, level_text
 from equipoise.annotations import Annotations
 from equipoise.evaluation import MACRO, Evaluation
 from equipoise.findings.bibliography import cite
-from equipoise.metrics import Metric
+from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.numbers import count
 
-SOURCES: Mapping[str, tuple[str, ...]] = {
-    "auroc": ("lionetti2025",),
-    "average_precision": ("lionetti2025",),
-    "precision_at": ("lionetti2025", "wilson1927"),
-    "recall_at": ("lionetti2025",),
-    "auroc:multiclass=ovo": ("hand2001",),
-    "ranked_probability_score": ("galdran2023",),
-    "squared_absolute_rps": ("galdran2023",),
-    "retained_samples_area": ("galdran2023",),
-    "expected_cost": ("galdran2023",),
-    "normalised_expected_cost": ("galdran2023",),
-    "quadratic_weighted_kappa": ("cohen1960", "galdran2023"),
-    "brier_score": ("brier1950",),
-    "expected_calibration_error": ("guo2017",),
-    "maximum_calibration_error": ("guo2017",),
-    "topk_accuracy": ("stutz2025",),
-    "set_accuracy": ("stutz2025",),
-    "overlap": ("stutz2025",),
-    "average_overlap": ("stutz2025",),
-}
 WIDENED = (
     " Where the panel or votes alone are resampled, their spread is widened by "
     "sqrt(m/(m − 1)), m their number."
@@ -80,7 +60,7 @@ class StudyData:
         single = [task for task in tasks if task != MACRO]
         more = f" ({count(self.left_out)} more had no votes or not the scores of every model)"
         people = f" of {count(self.annotators)} annotators" if self.annotators else ""
-        titles = [f"{one.title}{cite(*metric_sources([one]))}" for one in metrics]
+        titles = [f"{one.title}{cite(*one.references)}" for one in metrics]
         first = "; analyses of a single metric take the first" if len(titles) > 1 else ""
         return (
             f"We {what} on {count(self.items)} items{more * bool(self.left_out)}"
@@ -100,35 +80,14 @@ class StudyData:
 
 
 def metric_sources(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """Keys of the sources of metrics; parameters and numbers in their names do not count.
-
-    Examples
-    --------
-    >>> from equipoise.metrics import named
-    >>> metric_sources([named("precision_at_100"), named("auroc")])
-    ('lionetti2025', 'wilson1927')
-    """
-    keys = []
-    for metric in metrics:
-        plain = metric.name.split(":")[0]
-        stem, _, last = plain.rpartition("_")
-        near = stem if last.isdigit() else plain
-        keys += [*SOURCES.get(metric.name, ()), *SOURCES.get(near, ())]
-    return tuple(dict.fromkeys(keys))
+    """Keys of the sources of metrics, each once."""
+    return tuple(dict.fromkeys(key for metric in metrics for key in metric.references))
 
 
 def labels_sentence(annotations: Annotations, metrics: Sequence[Metric], labels: str) -> str:
     """How labels are made of votes."""
-    hard = "strict majority (a tie is negative)"
-    if annotations.kind != "binary":
-        kinds, parts = {metric.labels for metric in metrics}, []
-        if "classes" in kinds:
-            parts.append("for each class, whether more than half of the votes are for it")
-        if kinds - {"classes"}:
-            whole = " (for metrics of whole distributions)" if parts else ""
-            shared = "the class with most votes, shared by classes with equally many"
-            parts.append(f"{shared}{whole}")
-        hard = ", and ".join(parts)
+    classes = 1 if annotations.kind == "binary" else len(annotations.classes)
+    hard = hard_labels_rule([metric.labels for metric in metrics], classes=classes)
     return (
         f"Soft labels: mean vote; hard labels: {hard}. Where one kind is needed, it is "
         f"{labels}."
