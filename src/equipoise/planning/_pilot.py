@@ -17,9 +17,10 @@ such a mean is checked on some of the items, by leaving them out.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,6 +252,16 @@ def pilot(
         order=pick.order,
         notices=(*notices, *pick.notices),
     )
+
+
+def neighbours(
+    models: list[Predictions], annotations: Annotations, metric: str | Metric, task: str | None
+) -> Iterator[tuple[Pilot, int]]:
+    """Every model with the next, best first, and the number of such pairs."""
+    first = pilot(models, annotations, metric, None, task)
+    pairs = list(pairwise(first.order))
+    for both in pairs:
+        yield pilot(models, annotations, first.metric, both, task), len(pairs)
 
 
 def _aligned(

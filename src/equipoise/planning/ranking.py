@@ -13,7 +13,6 @@ closest one nearly all of it. Pairs that no size can be planned for are named, a
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
@@ -22,7 +21,7 @@ from equipoise.findings import Cell, Finding
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent
-from equipoise.planning._pilot import Pilot, pilot
+from equipoise.planning._pilot import Pilot, neighbours
 from equipoise.planning.size import (
     SHARED,
     Size,
@@ -221,13 +220,8 @@ def plan_ranking(
     (1, True)
     """
     target = power_target(how)
-    models = given_predictions(predictions)
-    first = pilot(models, annotations, metric, None, target.task)
-    alone = replace(target, simulations=0)
-    pilots = [
-        pilot(models, annotations, first.metric, both, target.task)
-        for both in pairwise(first.order)
-    ]
+    models, alone = given_predictions(predictions), replace(target, simulations=0)
+    pilots = [two for two, _ in neighbours(models, annotations, metric, target.task)]
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
     plan = replace(plan, designs=_designs(plan, pilots))
     return replace(plan, notices=_notices(plan))
