@@ -28,7 +28,6 @@ from equipoise.analyses.reevaluation import (
     Audited,
     Reevaluation,
     Revalued,
-    one_question,
     reevaluate,
 )
 from equipoise.annotations import Annotations
@@ -41,7 +40,7 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.estimate import wilson
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.truth import TaskTruth, yes_no_truth
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, percent
@@ -406,7 +405,7 @@ def audited_pools(
     sizes
         How many items each pool has, audited or not.
     """
-    question = one_question(votes, "audited items")
+    question = yes_no_truth(votes, "audited items")
     if votes.group is None or votes.groups is None:
         names = ["pool"] * len(votes.items)
     else:
@@ -433,7 +432,7 @@ def audited_pools(
     return [_pool(question, name, pool, sizes[name]) for name in known], pool
 
 
-def _pool(question: Question, name: str, pool: dict[str, str], size: int) -> Pool:
+def _pool(question: TaskTruth, name: str, pool: dict[str, str], size: int) -> Pool:
     """Count one pool."""
     own = np.array([pool[item] == name for item in question.items])
     tied = np.abs(question.shares[0] - HALF) <= TIE

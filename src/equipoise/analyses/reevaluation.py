@@ -32,15 +32,14 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.estimate import Estimate
+from equipoise.evaluation.arguments import as_predictions
 from equipoise.evaluation.blocks import majority
-from equipoise.evaluation.given import given_annotations, given_predictions
-from equipoise.evaluation.questions import Question, questions
+from equipoise.evaluation.truth import TaskTruth, yes_no_truth
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import named, parsed
 from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better
-from equipoise.wording import Option, hint
 
 ITEMS = ("before", "audited", "stand_for")
 VERSIONS = ("before", "added", "reweighed")
@@ -343,7 +342,7 @@ def reevaluate(
         raise wrong_type("audit", audited, "an Audited", "give Audited(votes, pool, sizes)")
     if not isinstance(metric, str):
         raise wrong_type("metric", metric, "the name of one metric", "try 'auroc'")
-    old, new = one_question(annotations, "annotations"), one_question(audited.votes, "audit")
+    old, new = yes_no_truth(annotations, "annotations"), yes_no_truth(audited.votes, "audit")
     _check(old, new, audited)
     given = _models(predictions)
     items = (*old.items, *new.items)
@@ -366,7 +365,7 @@ def reevaluate(
 
 def _models(predictions: Predictions | Iterable[Predictions]) -> list[Predictions]:
     """The models, each there once."""
-    given = given_predictions(predictions)
+    given = as_predictions(predictions)
     if not given:
         raise InputError("predictions", "none", "at least one model", "give its scores")
     where = "predictions, models"
@@ -407,7 +406,7 @@ def _metric(text: str) -> Score:
 
 
 def _strata(
-    questions: tuple[Question, Question], annotations: Annotations, audited: Audited
+    questions: tuple[TaskTruth, TaskTruth], annotations: Annotations, audited: Audited
 ) -> list[_Stratum]:
     """The benchmark and every pool, each with its items and groups."""
     old, new = questions
@@ -420,13 +419,13 @@ def _strata(
     return made
 
 
-def _pools(new: Question, audited: Audited) -> list[tuple[str, Bools]]:
+def _pools(new: TaskTruth, audited: Audited) -> list[tuple[str, Bools]]:
     """Which audited items each pool has."""
     names = np.array([audited.pool[name] for name in new.items])
     return [(str(one), names == one) for one in np.unique(names)]
 
 
-def _groups(annotations: Annotations, question: Question, rows: Ints) -> Ints:
+def _groups(annotations: Annotations, question: TaskTruth, rows: Ints) -> Ints:
     """Which unit each of these items is resampled with: its group, or itself."""
     if annotations.group is None:
         return np.arange(len(rows))
@@ -489,31 +488,16 @@ def _lines(
     return lines
 
 
-def one_question(annotations: Annotations, where: str) -> Question:
-    """The one yes/no question that annotations ask, or a refusal."""
-    asked = questions(given_annotations(annotations))
-    if len(asked) > 1 or len(asked[0].classes) > 1:
-        raise InputError(
-            where,
-            f"{len(asked)} tasks, classes {annotations.classes}",
-            "one yes/no question",
-            hint(
-                "ask about one class with {}", Option("positive", python="Annotations.against")
-            ),
-        )
-    return asked[0]
-
-
 def _scores(one: Predictions, items: Sequence[str], classes: tuple[str, ...]) -> PerItem:
     """Scores of the positive class."""
     return one.aligned(items, classes)[:, 0] if one.classes else one.aligned(items)
 
 
-def _label(question: Question, labels: str) -> PerItem:
+def _label(question: TaskTruth, labels: str) -> PerItem:
     return majority(question.shares)[0] if labels == "hard" else question.shares[0]
 
 
-def _check(old: Question, new: Question, audited: Audited) -> None:
+def _check(old: TaskTruth, new: TaskTruth, audited: Audited) -> None:
     """Refuse audits that overlap the benchmark, or whose pools are not known."""
     if old.classes != new.classes:
         raise InputError(

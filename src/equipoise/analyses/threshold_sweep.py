@@ -38,8 +38,8 @@ from equipoise.arrays import (
 from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import ON_MISSING
-from equipoise.evaluation.given import given_metrics, given_predictions
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.arguments import as_metrics, as_predictions
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
@@ -131,7 +131,7 @@ class Grid:
         require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
         require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
         require_whole("threshold sweep, seed", self.seed, do="try 0")
-        given_metrics(self.metrics)
+        as_metrics(self.metrics)
         choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
         if not isinstance(self.strict, bool):
             raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")
@@ -577,7 +577,7 @@ def threshold_sweep(
         raise InputError(
             "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
         )
-    given = given_predictions(predictions)
+    given = as_predictions(predictions)
     tried = how.thresholds(threshold)
     done = _scored(given, items, values, tried, how)
     ranks = {id(one): _ranks(one) for one in {id(one): one for one in done}.values()}
@@ -743,7 +743,7 @@ def analyse(study: Study) -> Finding:
     return replace(finding, notices=(*gone, *finding.notices))
 
 
-def _swept(study: Study, question: Question, scores: Mapping[str, Floats]) -> ThresholdSweep:
+def _swept(study: Study, question: TaskTruth, scores: Mapping[str, Floats]) -> ThresholdSweep:
     """One task, on the items that were scored."""
     asked, items = study.options, question.items
     grid = Grid(
@@ -758,13 +758,13 @@ def _swept(study: Study, question: Question, scores: Mapping[str, Floats]) -> Th
     return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
 
 
-def _groups(study: Study, question: Question) -> Ints | None:
+def _groups(study: Study, question: TaskTruth) -> Ints | None:
     """Groups of the items that were scored, by the numbers that the plan of items draws."""
     every = study.annotations.group
     return None if every is None else every[question.place]
 
 
-def _one_group(study: Study, question: Question) -> bool:
+def _one_group(study: Study, question: TaskTruth) -> bool:
     """Whether all items of a task are of one group, which leaves nothing to resample."""
     group = _groups(study, question)
     return group is not None and len(set(group.tolist())) == 1

@@ -83,7 +83,7 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.evaluation.given import given_predictions
+from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.io.files import replaced
 from equipoise.metrics import Metric, titled
@@ -709,7 +709,7 @@ def next_for_ranking(
     """
     _check_keywords("next for ranking", number, how, ("task", "seed", "progress"))
     progress, pairs, votes = how.get("progress"), list[Pilot](), list[_NextVote]()
-    each = neighbours(given_predictions(predictions), annotations, metric, how.get("task"))
+    each = neighbours(as_predictions(predictions), annotations, metric, how.get("task"))
     for done, (two, whole) in enumerate(each, 1):
         pairs.append(two)
         votes.append(_one_more_vote(two, None))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
-from equipoise.evaluation.given import given_predictions
+from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Finding
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
@@ -220,7 +220,7 @@ def plan_ranking(
     (1, True)
     """
     target = power_target(how)
-    models, alone = given_predictions(predictions), replace(target, simulations=0)
+    models, alone = as_predictions(predictions), replace(target, simulations=0)
     pilots = [two for two, _ in neighbours(models, annotations, metric, target.task)]
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
     plan = replace(plan, designs=_designs(plan, pilots))
