@@ -2,14 +2,13 @@
 
 import csv
 import json
-import sys
 from io import StringIO
 
 import numpy as np
 import pytest
 
-from equipoise import cli
 from equipoise.analyses.audit import Pool, audit
+from tests.cli_sample import caller
 
 NUMBERS = ("--found", "120", "--audited", "150", "--positives", "3", "--unaudited", "4850")
 AGAIN = ("audited.csv", "--size", "first=500", "--size", "second=300", "-a", "votes.csv", "-p",
@@ -18,16 +17,7 @@ AGAIN = ("audited.csv", "--size", "first=500", "--size", "second=300", "-a", "vo
 
 @pytest.fixture
 def equipoise(monkeypatch, capsys):
-    """Run one verb in this process; returns exit code, output and messages."""
-    monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
-        code = cli.run()
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from equipoise import cli
 from equipoise.cli._plan_key import key_of
+from tests.cli_sample import caller
 from tests.threshold_study import EXPERTS, votes_csv
 
 PLAN = ("--truth", "votes", "--bins", "8", "--per-bin", "5", "--seed", "3")
@@ -18,18 +17,9 @@ GIVEN = ("--experts", "panel.csv", "--replicates", "30")
 
 @pytest.fixture
 def equipoise(monkeypatch, capsys, tmp_path):
-    """Run one verb in this process; returns exit code, output and messages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "140")
     Path("votes.csv").write_text(votes_csv())
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
-        code = cli.run()
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+    return caller(monkeypatch, capsys)
 
 
 def rows_of(path):

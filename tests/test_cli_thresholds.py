@@ -3,17 +3,16 @@
 import csv
 import json
 import shutil
-import sys
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from equipoise import cli
 from equipoise.aggregate import dawid_skene
 from equipoise.analyses.thresholds import sampling_plan
 from equipoise.io import read_annotations
+from tests.cli_sample import caller
 from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
 
 SIZE = ("--bins", "10", "--per-bin", "12")
@@ -22,18 +21,9 @@ GIVEN = tuple(word for name in EXPERTS for word in ("--experts", f"{name}.csv"))
 QUICK = ("--replicates", "40")
 
 
-def called(patch, read, *words):
-    patch.setenv("COLUMNS", "140")
-    patch.setattr(sys, "argv", ["equipoise", *map(str, words)])
-    code = cli.run()
-    said = read()
-    return code, said.out, said.err
-
-
 @pytest.fixture
 def equipoise(monkeypatch, capsys):
-    """Run one verb in this process; returns exit code, output and messages."""
-    return lambda *words: called(monkeypatch, capsys.readouterr, *words)
+    return caller(monkeypatch, capsys)
 
 
 def table(path):
