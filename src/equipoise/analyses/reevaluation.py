@@ -183,18 +183,6 @@ class Reevaluation:
         """The finding for every surface; its figure and rows are those of one metric."""
         known = named(self.metric)
         title = f"{known.title}{', lower is better' if known.better == 'lower' else ''}"
-        dots = [
-            Dot(
-                one.model,
-                one.change,
-                one.change_low,
-                one.change_high,
-                one.model,
-                remark=change(one.change),
-            )
-            for one in self.lines
-            if one.version == "reweighed"
-        ]
         rows = [{"metric": self.metric, "labels": self.labels, **row} for row in self.rows()]
         unit = f"{count(self.groups)} whole groups of items" if self.groups else "Items"
         return Finding(
@@ -234,7 +222,7 @@ class Reevaluation:
                     caption=f"Change of {title} with the audited items reweighed, and its "
                     f"{exact_percent(self.level)} interval",
                     axis=f"change of {title}",
-                    rows=dots,
+                    rows=self._dots(),
                     zero=True,
                 ),
             ),
@@ -242,6 +230,21 @@ class Reevaluation:
             methods=self._methods(),
             references=(*known.references, "efron1993"),
         )
+
+    def _dots(self) -> list[Dot]:
+        """The change of every model with the audited items reweighed."""
+        return [
+            Dot(
+                one.model,
+                one.change,
+                one.change_low,
+                one.change_high,
+                one.model,
+                remark=change(one.change),
+            )
+            for one in self.lines
+            if one.version == "reweighed"
+        ]
 
     def _methods(self) -> str:
         """How models were scored again, for a paper."""

@@ -261,6 +261,7 @@ def _report(
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
     from equipoise.analyses.thresholds import sampling_plan
+    from equipoise.export.references import references
 
     with progress("reading") as tell:
         read = read_probabilities(source)
@@ -287,6 +288,7 @@ def _report(
         report,
         title=f"{source.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
+        references=(*report.references, *references([known.model])),
     )
 
 
