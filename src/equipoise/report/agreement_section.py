@@ -6,13 +6,13 @@ Made of the facts of one task; it stands on the page of an agreement, and fits a
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.agreement.words import OUTSIDE, outside
 from equipoise.report import agreement_heatmap
 from equipoise.report.markup import Html, element, join
 from equipoise.report.numerals import count, defined, interval, listing, number, percent
 from equipoise.report.svg import NARROW, Axis, Scale, across, down, drawing, group, path, text
 from equipoise.report.tables import figure, finding, folded, row, table
 
+OUTSIDE = "†"  # marks an interval that leaves out its own value
 SHOWN = 200  # rows of the table of annotators
 LABEL, START, END = 150.0, 160.0, 388.0
 TOP, ROW = 10.0, 26.0
@@ -240,3 +240,10 @@ def _of_pair(one: Facts) -> str:
 
 def _two(one: Facts) -> str:
     return listing([str(one["first"]), str(one["second"])])
+
+
+def outside(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether an interval leaves out its own value; undefined ends (None, nan) do not."""
+    if value is None:
+        return False
+    return (low is not None and value < low) or (high is not None and value > high)
