@@ -44,8 +44,8 @@ def change(value: float | None, digits: int = 3) -> str:
     """
     if value is not None and abs(value) < EXACT:
         return "0"
-    more = value is not None and value > 0
-    return f"{'+' * more}{number(value, digits)}"
+    sign = "+" if value is not None and value > 0 else ""
+    return f"{sign}{number(value, digits)}"
 
 
 def percent(share: float | None, digits: int = 0) -> str:

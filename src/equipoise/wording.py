@@ -156,3 +156,25 @@ def capital(sentence: str) -> str:
     'Soft AUROC is undefined.'
     """
     return sentence[:1].upper() + sentence[1:]
+
+
+def printable(text: str) -> str:
+    """Text without control characters, changes of direction and lone surrogates.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31m\u202eb")
+    'a�[31m�b'
+    """
+    return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(one) else one for one in text)
+
+
+def _unsafe(character: str) -> bool:
+    code = ord(character)
+    return (
+        (code < 0x20 and character not in "\t\n")
+        or 0x7F <= code <= 0x9F
+        or 0x202A <= code <= 0x202E
+        or 0x2066 <= code <= 0x2069
+        or 0xD800 <= code <= 0xDFFF
+    )

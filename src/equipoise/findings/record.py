@@ -1,7 +1,7 @@
 """The record: findings, their tables, and the report that holds them."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -145,8 +145,10 @@ class Report:
         What was asked: name and value.
     notices
         What the reader should know about everything.
-    methods
-        Sentences for the methods of a paper before those of the findings.
+    methods, references
+        Sentences for the methods of a paper before those of the findings, and their sources.
+    task
+        The task that is in front where findings are of several.
     """
 
     title: str
@@ -159,6 +161,18 @@ class Report:
     settings: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
     methods: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    task: str = ""
+
+    @property
+    def all_notices(self) -> tuple[Notice, ...]:
+        """What the reader should know about everything and about each finding."""
+        return (*self.notices, *(notice for one in self.findings for notice in one.notices))
+
+    @property
+    def in_front(self) -> tuple[Finding, ...]:
+        """Findings of the task in front, and those of no task."""
+        return tuple(one for one in self.findings if one.task in ("", self.task))
 
 
 def cell(row: Row, column: Column) -> str:
@@ -274,8 +288,3 @@ def rows_of(
             row[name] = array[place[: array.ndim] if first else place[-array.ndim :]].item()
         made.append(row)
     return made
-
-
-def sources(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Keys of everything that the findings rest on, each once."""
-    return tuple(dict.fromkeys(key for one in findings for key in one.references))

@@ -1,0 +1,207 @@
+"""Bibliography: every source that a methods text may cite, as BibTeX by its key."""
+
+from collections.abc import Iterable, Mapping
+
+ENTRIES: Mapping[str, str] = {
+    "lionetti2025": """@article{lionetti2025,
+  title  = {Clinical Uncertainty Impacts Machine Learning Evaluations},
+  author = {Lionetti, Simone and Gr{\\"o}ger, Fabian and Gottfrois, Philippe and
+            Gonzalez-Jimenez, Alvaro and Amruthalingam, Ludovic and Navarini, Alexander A. and
+            Pouly, Marc},
+  journal = {arXiv preprint arXiv:2509.22242},
+  year   = {2025},
+}""",
+    "groger2025": """@article{groger2025,
+  title  = {{CleanPatrick}: A Benchmark for Image Data Cleaning},
+  author = {Gr{\\"o}ger, Fabian and Lionetti, Simone and Gottfrois, Philippe and others},
+  year   = {2025},
+}""",
+    "galdran2023": """@inproceedings{galdran2023,
+  title  = {Performance Metrics for Probabilistic Ordinal Classifiers},
+  author = {Galdran, Adrian},
+  booktitle = {Medical Image Computing and Computer Assisted Intervention},
+  year   = {2023},
+}""",
+    "stutz2025": """@article{stutz2025,
+  title  = {Evaluating medical {AI} systems in dermatology under uncertain ground truth},
+  author = {Stutz, David and Cemgil, Ali Taylan and Guha Roy, Abhijit and others},
+  journal = {Medical Image Analysis},
+  year   = {2025},
+}""",
+    "dawid1979": """@article{dawid1979,
+  title  = {Maximum Likelihood Estimation of Observer Error-Rates Using the {EM} Algorithm},
+  author = {Dawid, A. P. and Skene, A. M.},
+  journal = {Journal of the Royal Statistical Society. Series C},
+  volume = {28}, number = {1}, pages = {20--28}, year = {1979},
+}""",
+    "whitehill2009": """@inproceedings{whitehill2009,
+  title  = {Whose Vote Should Count More: Optimal Integration of Labels from Labelers of
+            Unknown Expertise},
+  author = {Whitehill, Jacob and Ruvolo, Paul and Wu, Tingfan and Bergsma, Jacob and
+            Movellan, Javier},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year   = {2009},
+}""",
+    "caron2012": """@article{caron2012,
+  title  = {Efficient {Bayesian} Inference for Generalized {Bradley--Terry} Models},
+  author = {Caron, Fran{\\c{c}}ois and Doucet, Arnaud},
+  journal = {Journal of Computational and Graphical Statistics},
+  volume = {21}, number = {1}, pages = {174--196}, year = {2012},
+}""",
+    "krippendorff2004": """@book{krippendorff2004,
+  title  = {Content Analysis: An Introduction to Its Methodology},
+  author = {Krippendorff, Klaus},
+  publisher = {Sage}, year = {2004},
+}""",
+    "cohen1960": """@article{cohen1960,
+  title  = {A Coefficient of Agreement for Nominal Scales},
+  author = {Cohen, Jacob},
+  journal = {Educational and Psychological Measurement},
+  volume = {20}, number = {1}, pages = {37--46}, year = {1960},
+}""",
+    "delong1988": """@article{delong1988,
+  title  = {Comparing the Areas under Two or More Correlated Receiver Operating Characteristic
+            Curves: A Nonparametric Approach},
+  author = {DeLong, Elizabeth R. and DeLong, David M. and Clarke-Pearson, Daniel L.},
+  journal = {Biometrics},
+  volume = {44}, number = {3}, pages = {837--845}, year = {1988},
+}""",
+    "wilson1927": """@article{wilson1927,
+  title  = {Probable Inference, the Law of Succession, and Statistical Inference},
+  author = {Wilson, Edwin B.},
+  journal = {Journal of the American Statistical Association},
+  volume = {22}, number = {158}, pages = {209--212}, year = {1927},
+}""",
+    "efron1993": """@book{efron1993,
+  title  = {An Introduction to the Bootstrap},
+  author = {Efron, Bradley and Tibshirani, Robert J.},
+  publisher = {Chapman and Hall}, year = {1993},
+}""",
+    "hand2001": """@article{hand2001,
+  title  = {A Simple Generalisation of the Area Under the {ROC} Curve for Multiple Class
+            Classification Problems},
+  author = {Hand, David J. and Till, Robert J.},
+  journal = {Machine Learning},
+  volume = {45}, pages = {171--186}, year = {2001},
+}""",
+    "brier1950": """@article{brier1950,
+  title  = {Verification of Forecasts Expressed in Terms of Probability},
+  author = {Brier, Glenn W.},
+  journal = {Monthly Weather Review},
+  volume = {78}, number = {1}, pages = {1--3}, year = {1950},
+}""",
+    "guo2017": """@inproceedings{guo2017,
+  title  = {On Calibration of Modern Neural Networks},
+  author = {Guo, Chuan and Pleiss, Geoff and Sun, Yu and Weinberger, Kilian Q.},
+  booktitle = {International Conference on Machine Learning},
+  year   = {2017},
+}""",
+    "broderick2020": """@article{broderick2020,
+  title  = {An Automatic Finite-Sample Robustness Metric: When Can Dropping a Little Data Make
+            a Big Difference?},
+  author = {Broderick, Tamara and Giordano, Ryan and Meager, Rachael},
+  journal = {arXiv preprint arXiv:2011.14999},
+  year   = {2020},
+}""",
+    "holm1979": """@article{holm1979,
+  title  = {A Simple Sequentially Rejective Multiple Test Procedure},
+  author = {Holm, Sture},
+  journal = {Scandinavian Journal of Statistics},
+  volume = {6}, number = {2}, pages = {65--70}, year = {1979},
+}""",
+    "demsar2006": """@article{demsar2006,
+  title  = {Statistical Comparisons of Classifiers over Multiple Data Sets},
+  author = {Dem{\\v{s}}ar, Janez},
+  journal = {Journal of Machine Learning Research},
+  volume = {7}, pages = {1--30}, year = {2006},
+}""",
+    "roe1997": """@article{roe1997,
+  title  = {Variance-Component Modeling in the Analysis of Receiver Operating Characteristic
+            Index Estimates},
+  author = {Roe, Cheryl A. and Metz, Charles E.},
+  journal = {Academic Radiology},
+  volume = {4}, number = {8}, pages = {587--600}, year = {1997},
+}""",
+    "owen1956": """@article{owen1956,
+  title  = {Tables for Computing Bivariate Normal Probabilities},
+  author = {Owen, Donald B.},
+  journal = {The Annals of Mathematical Statistics},
+  volume = {27}, number = {4}, pages = {1075--1090}, year = {1956},
+}""",
+    "spearman1910": """@article{spearman1910,
+  title  = {Correlation Calculated from Faulty Data},
+  author = {Spearman, Charles},
+  journal = {British Journal of Psychology},
+  volume = {3}, number = {3}, pages = {271--295}, year = {1910},
+}""",
+    "brown1910": """@article{brown1910,
+  title  = {Some Experimental Results in the Correlation of Mental Abilities},
+  author = {Brown, William},
+  journal = {British Journal of Psychology},
+  volume = {3}, number = {3}, pages = {296--322}, year = {1910},
+}""",
+    "satterthwaite1946": """@article{satterthwaite1946,
+  title  = {An Approximate Distribution of Estimates of Variance Components},
+  author = {Satterthwaite, F. E.},
+  journal = {Biometrics Bulletin},
+  volume = {2}, number = {6}, pages = {110--114}, year = {1946},
+}""",
+    "irvin2019": """@inproceedings{irvin2019,
+  title  = {{CheXpert}: A Large Chest Radiograph Dataset with Uncertainty Labels and Expert
+            Comparison},
+  author = {Irvin, Jeremy and Rajpurkar, Pranav and Ko, Michael and others},
+  booktitle = {Proceedings of the {AAAI} Conference on Artificial Intelligence},
+  volume = {33}, pages = {590--597}, year = {2019},
+}""",
+    "rajpurkar2021": """@inproceedings{rajpurkar2021,
+  title  = {{CheXternal}: Generalization of Deep Learning Models for Chest X-ray Interpretation
+            to Photos of Chest X-rays and External Clinical Settings},
+  author = {Rajpurkar, Pranav and Joshi, Anirudh and Pareek, Anuj and Ng, Andrew Y. and
+            Lungren, Matthew P.},
+  booktitle = {Proceedings of the Conference on Health, Inference, and Learning},
+  year   = {2021},
+}""",
+    "peterson2019": """@inproceedings{peterson2019,
+  title  = {Human Uncertainty Makes Classification More Robust},
+  author = {Peterson, Joshua C. and Battleday, Ruairidh M. and Griffiths, Thomas L. and
+            Russakovsky, Olga},
+  booktitle = {Proceedings of the {IEEE/CVF} International Conference on Computer Vision},
+  year   = {2019},
+}""",
+    "guillot2020": """@article{guillot2020,
+  title  = {{Dreem} Open Datasets: Multi-Scored Sleep Datasets to Compare Human and Automated
+            Sleep Staging},
+  author = {Guillot, Antoine and Sauvet, Fabien and During, Emmanuel H. and Thorey, Valentin},
+  journal = {{IEEE} Transactions on Neural Systems and Rehabilitation Engineering},
+  volume = {28}, number = {9}, pages = {1955--1965}, year = {2020},
+}""",
+    "stutz2023": """@article{stutz2023,
+  title  = {Conformal Prediction under Ambiguous Ground Truth},
+  author = {Stutz, David and Guha Roy, Abhijit and Matejovicova, Tatiana and Strachan,
+            Patricia and Cemgil, Ali Taylan and Doucet, Arnaud},
+  journal = {Transactions on Machine Learning Research},
+  year   = {2023},
+}""",
+}
+
+
+def cite(*keys: str) -> str:
+    """Sources at the end of a sentence; nothing where there is none.
+
+    Examples
+    --------
+    >>> cite("dawid1979", "whitehill2009"), cite()
+    (' [@dawid1979; @whitehill2009]', '')
+    """
+    return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """BibTeX entries of some sources, each once.
+
+    Examples
+    --------
+    >>> bibtex(["wilson1927", "wilson1927"]).split(",")[0]
+    '@article{wilson1927'
+    """
+    return "\n\n".join(ENTRIES[key] for key in dict.fromkeys(keys)) + "\n"
