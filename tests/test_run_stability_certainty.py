@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions, evaluate
+from equipoise.analyses.certainty import LEVELS, sorted_points
 from equipoise.run.clear_cases import Told
-from equipoise.run.sorted_certainty import LEVELS, sorted_points
 from equipoise.run.stability import StabilityHow, stability_facts
 from equipoise.run.stability_certainty import SURE, cutoffs
 from equipoise.run.stability_lead import rank_end

@@ -83,7 +83,7 @@ def dawid_skene(
         )  # fmt: skip
     who = people(annotations, task, model="dawid_skene")
     posterior, state = _climb(who, variant, prior, stop)
-    facts = {"variant": variant, "smoothing": str(prior)}
+    facts = {"variant": variant, "smoothing": prior}
     return _made(who, posterior, state, facts, unused_confidence(annotations, "Dawid-Skene"))
 
 

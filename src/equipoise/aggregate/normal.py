@@ -103,7 +103,7 @@ def normal_of_moments(
         rest=rest[None],
         method=f"Normal ratings ({'empirical Bayes' if prior is None else 'given prior'})",
         task=moments.task,
-        parameters={"threshold": float(threshold), "prior": str(given)},
+        parameters={"threshold": float(threshold), "prior": given},
         diagnostics={"prior": given, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
         notices=said,

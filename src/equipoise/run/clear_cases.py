@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.certainty import SURE
 from equipoise.analyses.cuts import Cuts
 from equipoise.analyses.scoring import StudyScorer
 from equipoise.analyses.words import joined, percent
 from equipoise.arrays import Ints
 from equipoise.ranks import TIE, goodness
-from equipoise.run.ambiguity import SURE
 
 LEAST = 10  # items, below which a cut-off is in no sentence
 

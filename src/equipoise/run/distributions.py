@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.certainty import votes_for_classes, votes_json
 from equipoise.arrays import Floats, PerItem
 from equipoise.evaluation import Evaluation
 from equipoise.evaluation.blocks import every_class
@@ -23,7 +24,6 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.metrics._names import parsed
-from equipoise.run.ambiguity import voted
 
 BINS = 10
 MOST = 10  # hardest items that are named
@@ -190,7 +190,8 @@ def _close_up(one: Predicted, chances: Floats, i: int, people: Sequence[str]) ->
     votes = one.question.votes
     said: dict[str, Any] = {}
     if votes is not None and len(one.question.answers) == len(one.classes):
-        said = voted(votes, (one.question.answers, people), i)
+        counts = votes_for_classes(votes, one.question.answers, people, i)
+        said = {"counts": votes_json(counts)}
     return {
         "shares": [
             {

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.annotators import annotator_rows
+from equipoise.analyses.certainty import vote_certainty
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.run.ambiguity import vote_certainty
-from equipoise.run.describe import annotator_rows, truth_row
+from equipoise.run.describe import truth_row
 from equipoise.run.distributions import distributions
 from equipoise.run.folder import SCHEMA, Run
 
@@ -232,7 +233,7 @@ def _rank_probabilities(
 
 def _certainty(evaluation: Evaluation, provenance: Provenance) -> list[dict[str, Any]]:
     every = [vote_certainty(one, provenance.annotators) for one in evaluation.questions]
-    return [row for row in every if row is not None]
+    return [one.as_json() for one in every if one is not None]
 
 
 def _influential(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from equipoise.aggregate import dirichlet
+from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.analyses.cuts import cut
 from equipoise.analyses.options import as_options
 from equipoise.analyses.scoring import StudyScorer, study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.evaluation import MACRO
-from equipoise.run.ambiguity import SURE
 from equipoise.run.clear_cases import Told
-from equipoise.run.sorted_certainty import sorted_points
 from equipoise.run.stability_case import Case, Facts
 
 RELIABILITIES = (1.0, 3.0, 10.0)
