@@ -6,12 +6,14 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from equipoise.wording import Hint, in_command
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
@@ -42,6 +44,27 @@ class InputError(ValueError):
     def __init__(self, where: str, got: str, expected: str, do: str) -> None:
         super().__init__(f"{where}: {got}, expected {expected}; {do}")
         self.where, self.got, self.expected, self.do = where, got, expected, do
+
+    def in_command(self, options: Collection[str] | None = None) -> str:
+        """The message in the words of a command that has these options; None is all of them.
+
+        Examples
+        --------
+        >>> from equipoise.wording import Option, hint
+        >>> do = hint("read it with {}", Option("kind", "interval"))
+        >>> print(InputError("a.csv", "3.5", "a class", do).in_command())
+        a.csv: 3.5, expected a class; read it with --kind interval
+        """
+        expected, do = (in_command(one, options) for one in (self.expected, self.do))
+        return f"{self.where}: {self.got}, expected {expected}; {do}"
+
+    def renamed(self, flags: Mapping[str, str]) -> "InputError":
+        """The same for a command whose options for some keywords have other names."""
+        expected, do = (
+            one.renamed(flags) if isinstance(one, Hint) else one
+            for one in (self.expected, self.do)
+        )
+        return InputError(self.where, self.got, expected, do)
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str]]:
         """Pickle with all four parts."""
@@ -146,9 +169,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def choice(name: str, value: str, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known words, else say which was meant."""
     if not isinstance(value, str) or value not in known:
-        raise InputError(
-            name, f"{value!r}", f"one of {', '.join(known)}", nearest(str(value), known)
-        )
+        match = get_close_matches(str(value), known, n=1)
+        do = f"did you mean {match[0]!r}?" if match else "choose one of these"
+        raise InputError(name, f"{value!r}", f"one of {', '.join(known)}", do)
     return value
 
 

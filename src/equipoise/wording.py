@@ -8,7 +8,7 @@ sentence for something to replace.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PLACEHOLDERS = {
     "at_least": "VALUE",
@@ -17,6 +17,7 @@ PLACEHOLDERS = {
     "columns": "OURS=THEIRS",
     "layout": "NAME",
     "positive": "CLASS",
+    "prediction_columns": "OURS=THEIRS",
     "prediction_layout": "NAME",
 }
 
@@ -33,11 +34,19 @@ class Option:
         What to choose; None leaves it open. True is a flag, a mapping pairs of names.
     python
         How Python says it where that is no keyword, for example ``against()``.
+    flag
+        Name of the option where it is another than that of the keyword.
     """
 
     name: str
     value: str | float | bool | Sequence[str] | Mapping[str, str] | None = None
     python: str = ""
+    flag: str = ""
+
+    @property
+    def option(self) -> str:
+        """Name of the option, with underscores."""
+        return self.flag or self.name
 
     def in_python(self) -> str:
         """As a keyword.
@@ -62,11 +71,11 @@ class Option:
         >>> Option("exchangeable", True).in_command(), Option("positive").in_command()
         ('--exchangeable', '--positive CLASS')
         """
-        flag = f"--{self.name.replace('_', '-')}"
+        flag = f"--{self.option.replace('_', '-')}"
         if self.value is True:
             return flag
         if self.value is None:
-            return f"{flag} {PLACEHOLDERS.get(self.name, 'VALUE')}"
+            return f"{flag} {PLACEHOLDERS.get(self.option, 'VALUE')}"
         if isinstance(self.value, Mapping):
             return f"{flag} {','.join(f'{a}={b}' for a, b in self.value.items())}"
         if isinstance(self.value, str | float | int):
@@ -99,9 +108,27 @@ class Hint(str):
             one
             if isinstance(one, str)
             else one.in_command()
-            if options is None or one.name in options
+            if options is None or one.option in options
             else one.in_python()
             for one in self.parts
+        )
+
+    def renamed(self, flags: Mapping[str, str]) -> "Hint":
+        """The same for a command whose options for some keywords have other names.
+
+        Examples
+        --------
+        >>> advice = hint("say {}", Option("layout", "wide"))
+        >>> advice.renamed({"layout": "prediction_layout"}).in_command()
+        'say --prediction-layout wide'
+        """
+        return Hint(
+            [
+                replace(one, flag=flags.get(one.name, one.flag))
+                if isinstance(one, Option)
+                else one
+                for one in self.parts
+            ]
         )
 
 
@@ -159,7 +186,7 @@ def capital(sentence: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without control characters, changes of direction and lone surrogates.
+    r"""Text without control characters, changes of direction and lone surrogates.
 
     Examples
     --------

@@ -32,23 +32,23 @@ def __getattr__(name: str) -> Any:
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
-    from equipoise.cli._hints import spoken
-    from equipoise.cli._verbs import app
+    from equipoise.cli._hints import refused
+    from equipoise.cli._verbs import app, options_of
 
     try:
         app()
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
-        print(f"equipoise: {spoken(error, sys.argv[1:])}", file=sys.stderr)
+        print(f"equipoise: {refused(error, options_of(sys.argv[1:]))}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0
     except OSError as error:
         place = error.filename or "a file"
         do = "check the path and its permissions"
-        refused = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
-        print(f"equipoise: {refused}", file=sys.stderr)
+        cause = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
+        print(f"equipoise: {cause}", file=sys.stderr)
         return 1
     return 0
 

@@ -5,9 +5,10 @@ the option is named instead.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from equipoise.arrays import InputError
+from equipoise.wording import in_command
 
 OPTIONS = (
     "kind", "layout", "repeats", "on_missing", "prediction_layout", "prior", "task", "labels",
@@ -80,6 +81,13 @@ def spoken(error: InputError, words: Sequence[str] = ()) -> InputError:
     if do.startswith("known are ") and expected.startswith("one of "):
         do = "choose one of these"
     return InputError(error.where, error.got, expected, do)
+
+
+def refused(error: InputError, options: Collection[str]) -> InputError:
+    """A refusal in the words of a verb that has these options."""
+    expected, do = (in_command(one, options) for one in (error.expected, error.do))
+    said = InputError(error.where, error.got, expected, do)
+    return spoken(said, ASKING if "positive" in options else ())
 
 
 def in_options(text: str, *, asks: bool = True) -> str:

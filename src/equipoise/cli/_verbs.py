@@ -1,6 +1,10 @@
 """The verbs of the command line, and what is said when none is given."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import typer
+from typer.main import get_command
 
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
@@ -44,3 +48,19 @@ def top(
 
         print(__version__)
         raise typer.Exit
+
+
+def options_of(arguments: Sequence[str]) -> set[str]:
+    """Names of the options that the verb of a command has, with underscores.
+
+    Examples
+    --------
+    >>> "at_least" in options_of(["aggregate", "votes.csv"]), options_of([])
+    (True, set())
+    """
+    group: Any = get_command(app)
+    verb = next((word for word in arguments if word in group.commands), None)
+    if verb is None:
+        return set()
+    every = (option for one in group.commands[verb].params for option in one.opts)
+    return {one.lstrip("-").replace("-", "_") for one in every}

@@ -1,64 +1,40 @@
 """equipoise stability: does the ranking survive other items, annotators, votes and choices?"""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli._dataset import Dataset
 from equipoise.cli._notices import told_in_options
-from equipoise.cli._options import check_choices, checked, flag, words
-from equipoise.cli._reading import (
-    FILES,
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    OnMissing,
-    Positive,
-    PredictionColumns,
-    PredictionLayout,
-    Repeats,
-)
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli._stability_legends import LEGENDS
-from equipoise.cli._stability_options import (
-    DOUBT,
+from equipoise.cli.options import (
+    FILES,
     RESULT,
-    AsJson,
-    Given,
-    Level,
-    Metrics,
-    Most,
-    Overwrite,
-    Replicates,
-    Scores,
-    Seed,
-    Title,
-    Votes,
-    check,
-    given,
-    in_options,
+    UNCERTAINTY,
+    MetricNames,
+    OutputOptions,
+    ReadingOptions,
+    ResamplingOptions,
+    SearchLimit,
+    StudyFiles,
+    check_choice,
+    command,
+    flag,
+    metric_names,
+    words,
 )
+from equipoise.cli.study import CliStudy, read_study
 
 MARK = "stability.json"
 NAMES = tuple(LEGENDS)
 
 
-def stability(
-    run: Annotated[
-        Path | None,
-        typer.Argument(
-            show_default=False,
-            help="Folder that `equipoise evaluate --out` wrote; its files are looked for "
-            "where they lay, beside it, in it and here. Or give -a and -p, or --dataset.",
-        ),
-    ] = None,
-    annotations: Votes = None,
-    predictions: Scores = None,
-    dataset: Dataset = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StabilityOptions:
+    """Which analyses, and by what."""
+
     attributes: Annotated[
         Path | None,
         typer.Option(
@@ -66,15 +42,15 @@ def stability(
             help="What is known of the items: a table with `item` and a column for each of "
             "sex, age, site, ...; adds subgroups.",
         ),
-    ] = None,
-    metric: Metrics = None,
+    ] = None
+    metric: MetricNames = None
     labels: Annotated[
         str,
         typer.Option(
             rich_help_panel=RESULT,
             help="`soft` (mean vote) or `hard` (strict majority) for analyses that take one.",
         ),
-    ] = "soft",
+    ] = "soft"
     only: Annotated[
         str | None,
         typer.Option(
@@ -82,42 +58,42 @@ def stability(
             help=f"Analyses, comma-separated: {', '.join(f'`{one}`' for one in NAMES)}. "
             "Default: all that the data allow.",
         ),
-    ] = None,
+    ] = None
     sign_test: Annotated[
         bool,
         typer.Option(
             "--sign-test",
-            rich_help_panel=DOUBT,
+            rich_help_panel=UNCERTAINTY,
             help="Add the published sign test on replicates; the output says why it is no "
             "evidence.",
         ),
-    ] = False,
-    most: Most = 50,
-    replicates: Replicates = 1000,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    prediction_columns: PredictionColumns = None,
-    layout: Layout = "auto",
-    prediction_layout: PredictionLayout = "auto",
-    repeats: Repeats = "keep",
-    on_missing: OnMissing = "error",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for stability.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
-            "methods.md, references.bib and report.html.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    title: Title = None,
-    as_json: AsJson = False,
+    ] = False
+    most: SearchLimit = 50
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and options of analyses that are left out."""
+        check_choice("labels", self.labels, ("hard", "soft"))
+        metric_names(self.metric)
+        chosen = words(self.only)
+        if self.only is not None and not chosen:
+            message = f"got {self.only!r}, expected analyses, for example ranking,flips"
+            raise typer.BadParameter(message, param_hint="--only")
+        for name in chosen:
+            check_choice("only", name, NAMES)
+        for option, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
+            if getattr(self, option) and chosen and name not in chosen:
+                raise typer.BadParameter(
+                    f"belongs to {name}, which --only leaves out", param_hint=flag(option)
+                )
+
+
+@command
+def stability(
+    files: StudyFiles,
+    asked: StabilityOptions,
+    resampling: ResamplingOptions,
+    reading: ReadingOptions,
+    results: OutputOptions,
 ) -> None:
     """Does the ranking survive other items, other annotators, other votes, other choices?
 
@@ -131,20 +107,22 @@ def stability(
 
     Example: equipoise stability --dataset chexpert --out stability
     """
-    options = dict(locals())
-    _usage(options)
-    if out is not None:
-        from equipoise.run.text_folder import check_folder
-
-        check_folder(out, (MARK, "report.html"), overwrite=overwrite)
-    with in_options(), progress("reading") as tell:
-        study = given(run, options)
+    results.check_folder(MARK, "report.html")
+    with progress("reading") as tell:
+        study = read_study(
+            files,
+            reading,
+            metric_names(asked.metric),
+            out=results.out,
+            also={"attributes": asked.attributes},
+        )
         tell(1, 1)
-    facts = _facts(study, options)
+    facts = _facts(study, asked, resampling)
     say(*(f"Note: {one}" for one in facts["notices"]))
-    if out is not None:
-        _write(out, facts, study, title or f"How stable is the ranking? ({study.name})")
-    if as_json:
+    if results.out is not None:
+        title = results.title or f"How stable is the ranking? ({study.name})"
+        _write(results.out, facts, study, title)
+    if results.as_json:
         print_json(facts)
     else:
         from equipoise.cli._stability_screen import show
@@ -152,57 +130,41 @@ def stability(
         show(output(), facts)
 
 
-def _usage(options: dict[str, Any]) -> None:
-    """Check words before anything is read."""
-    from functools import partial
-
-    from equipoise.arrays import choice
-
-    check(options)
-    check_choices(options, {"labels": ("hard", "soft")})
-    asked = words(options["only"])
-    if options["only"] is not None and not asked:
-        message = f"got {options['only']!r}, expected analyses, for example ranking,flips"
-        raise typer.BadParameter(message, param_hint="--only")
-    for name in asked:
-        checked("--only", partial(choice, "--only", known=NAMES), name)
-    for option, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
-        if options[option] and asked and name not in asked:
-            raise typer.BadParameter(
-                f"belongs to {name}, which --only leaves out", param_hint=flag(option)
-            )
-
-
-def _facts(study: Given, options: dict[str, Any]) -> dict[str, Any]:
+def _facts(
+    study: CliStudy, asked: StabilityOptions, resampling: ResamplingOptions
+) -> dict[str, Any]:
     """Everything that was asked, under a bar."""
     from equipoise.analyses.subgroups import read_attributes
     from equipoise.run.stability import StabilityHow, stability_facts
 
-    path = options["attributes"]
-    names = ("labels", "replicates", "seed", "level", "sign_test", "most")
-    with in_options(), progress("analyses") as tell:
+    path = asked.attributes
+    with progress("analyses") as tell:
         how = StabilityHow(
             metrics=study.metrics,
             on_missing=study.on_missing,
-            only=words(options["only"]),
+            only=words(asked.only),
             attributes=None if path is None else read_attributes(path),
             progress=tell,
-            **{name: options[name] for name in names},
+            labels=asked.labels,
+            replicates=resampling.replicates,
+            seed=resampling.seed,
+            level=resampling.level,
+            sign_test=asked.sign_test,
+            most=asked.most,
         )
         facts = stability_facts(study.predictions, study.annotations, how)
-    facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
+    facts["notices"] = [*map(str, study.notices), *study.annotations.notices, *facts["notices"]]
     return told_in_options(facts)
 
 
-def _write(folder: Path, facts: dict[str, Any], study: Given, title: str) -> None:
+def _write(folder: Path, facts: dict[str, Any], study: CliStudy, title: str) -> None:
     """Make every text, then write the folder in one go."""
     from equipoise.cli._findings_folder import write_findings
     from equipoise.export import stability_texts
     from equipoise.report.stability_page import StabilityPage, figures, render_stability
 
     inputs, source = list(study.inputs), dict(study.dataset)
-    names = source.get("title") or ", ".join(one["name"] for one in inputs)
-    about = StabilityPage(title, f"From {names}.")
+    about = StabilityPage(title, f"From {study.source}.")
     with progress("page"):
         texts = stability_texts({"dataset": source, **facts})
         texts |= {f"figures/{name}.svg": text for name, text in figures(facts).items()}

@@ -1,0 +1,488 @@
+"""Options of the command line, as typed records that check themselves.
+
+A verb takes records in place of thirty parameters, and `command` spreads their fields out for
+typer::
+
+    @command
+    def stability(files: StudyFiles, reading: ReadingOptions, output: OutputOptions) -> None:
+        ...
+
+Each field carries its `typer.Option`. A record is frozen and refuses wrong words when it is
+made, which is wrong usage (exit code 2). Records that read votes build on each other:
+
+- `VoteReading`: kind, classes, exchangeable, columns, layout, repeats;
+- `QuestionReading`: and positive, at_least;
+- `StudyReading`: and prediction_columns, prediction_layout;
+- `ReadingOptions`: and on_missing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+
+import typer
+
+from equipoise.arrays import InputError, choice
+
+FILES, MEANING = "Files", "What the labels mean"
+UNCERTAINTY, RESULT = "Uncertainty", "Result"
+
+Value = TypeVar("Value")
+
+MetricNames = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        rich_help_panel=RESULT,
+        help="Metrics, comma-separated; analyses of a single one take the first. Default: "
+        "those of the evaluation, or auroc.",
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, rich_help_panel=UNCERTAINTY, help="Same seed, same bytes.")
+]
+Level = Annotated[
+    float,
+    typer.Option(min=0.5, max=0.999, rich_help_panel=UNCERTAINTY, help="Interval level."),
+]
+SearchLimit = Annotated[
+    int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Size at which searches end.")
+]
+
+
+def command(verb: Callable[..., None]) -> Callable[..., None]:
+    """Spread the fields of a verb's records out into parameters that typer understands.
+
+    Arguments come first, then options in the order of the records and their fields.
+
+    Examples
+    --------
+    >>> @command
+    ... def show(output: OutputOptions, *, wide: bool = False) -> None:
+    ...     print(output.as_json, wide)
+    >>> show(as_json=True)
+    True False
+    >>> list(signature(show).parameters)
+    ['out', 'overwrite', 'title', 'as_json', 'wide']
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    records: dict[str, type[Any]] = {}
+    parameters: list[Parameter] = []
+    for name, own in signature(verb).parameters.items():
+        if not is_dataclass(hints[name]):
+            how = own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
+            parameters.append(how)
+            continue
+        records[name] = hints[name]
+        types = get_type_hints(hints[name], include_extras=True)
+        parameters += [_parameter(one, types[one.name]) for one in fields(hints[name])]
+    parameters.sort(key=_is_option)
+
+    @wraps(verb)
+    def spread(**options: Any) -> None:
+        made = {
+            name: record(
+                **{
+                    one.name: options.pop(one.name)
+                    for one in fields(record)
+                    if one.name in options
+                }
+            )
+            for name, record in records.items()
+        }
+        verb(**made, **options)
+
+    spread.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
+    spread.__annotations__ = {one.name: one.annotation for one in parameters}
+    return spread
+
+
+def _parameter(field: Field[Any], annotation: Any) -> Parameter:
+    default = Parameter.empty if field.default is MISSING else field.default
+    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _is_option(parameter: Parameter) -> bool:
+    """Whether a parameter is no argument."""
+    kinds = getattr(parameter.annotation, "__metadata__", ())
+    return not any(isinstance(one, typer.models.ArgumentInfo) for one in kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteReading:
+    """How a file of annotations is read."""
+
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="All classes, comma-separated, or a .txt file with one per line; grades "
+            "lowest first.",
+        ),
+    ] = None
+    exchangeable: Annotated[
+        bool,
+        typer.Option(
+            "--exchangeable",
+            rich_help_panel=MEANING,
+            help="Annotator names are arbitrary slots, not persons.",
+        ),
+    ] = False
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
+        ),
+    ] = None
+    layout: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Annotations: `auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
+        ),
+    ] = "auto"
+    repeats: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
+        ),
+    ] = "keep"
+
+    OF_VOTES: ClassVar[tuple[str, ...]] = (
+        "kind",
+        "classes",
+        "exchangeable",
+        "columns",
+        "layout",
+        "repeats",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.coding.options import KINDS, REPEATS
+
+        check_choice("kind", self.kind, KINDS)
+        check_choice("layout", self.layout, self.layouts())
+        check_choice("repeats", self.repeats, REPEATS)
+        self.column_names()
+
+    def layouts(self) -> tuple[str, ...]:
+        """The layouts that the file may have."""
+        from equipoise.coding.options import ANNOTATION_LAYOUTS
+
+        return ANNOTATION_LAYOUTS
+
+    def class_names(self) -> list[str]:
+        """The classes, from a list or from a text file with one class per line."""
+        text = self.classes
+        if text is None or not text.endswith(".txt"):
+            return words(text)
+        try:
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
+        return [line.strip() for line in lines if line.strip()]
+
+    def column_names(self) -> dict[str, str]:
+        """Names of columns in the file, by ours."""
+        return column_map(self.columns, "--columns")
+
+    def changed(self, names: Iterable[str]) -> list[str]:
+        """Those of some options that were given."""
+        usual = {one.name: one.default for one in fields(self)}
+        return [name for name in names if name in usual and getattr(self, name) != usual[name]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionReading(VoteReading):
+    """How a file of annotations is read, and the yes/no question asked of it."""
+
+    positive: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
+    ] = None
+    at_least: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyReading(QuestionReading):
+    """How annotations and predictions are read."""
+
+    prediction_columns: Annotated[
+        str | None, typer.Option(rich_help_panel=FILES, help="The same for the predictions.")
+    ] = None
+    prediction_layout: Annotated[
+        str,
+        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
+    ] = "auto"
+
+    OF_SCORES: ClassVar[tuple[str, ...]] = ("prediction_columns", "prediction_layout")
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.coding.options import PREDICTION_LAYOUTS
+
+        super(StudyReading, self).__post_init__()
+        check_choice("prediction_layout", self.prediction_layout, PREDICTION_LAYOUTS)
+        self.prediction_column_names()
+
+    def prediction_column_names(self) -> dict[str, str]:
+        """Names of columns in the files of predictions, by ours."""
+        return column_map(self.prediction_columns, "--prediction-columns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions(StudyReading):
+    """How annotations and predictions are read and matched."""
+
+    on_missing: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Items that only one side has: `error`, or `drop` and say so.",
+        ),
+    ] = "error"
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.evaluation.alignment import ON_MISSING
+
+        super(ReadingOptions, self).__post_init__()
+        check_choice("on_missing", self.on_missing, ON_MISSING)
+
+
+DatasetName = Annotated[
+    str | None,
+    typer.Option(
+        "--dataset",
+        rich_help_panel=FILES,
+        help="A public data set of `equipoise datasets` in place of the annotations, and of "
+        "the predictions where it comes with some and none are given.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFiles:
+    """A study: two files, or a public data set."""
+
+    annotations: Annotated[
+        Path | None,
+        typer.Option("--annotations", "-a", rich_help_panel=FILES, help="Who said what."),
+    ] = None
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--predictions", "-p", rich_help_panel=FILES, help="What each model scored."
+        ),
+    ] = None
+    dataset: DatasetName = None
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown data set, and annotations beside one."""
+        check_dataset(self.dataset, self.annotations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFiles(DataFiles):
+    """A study: two files, a public data set, or the folder of an evaluation."""
+
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False,
+            help="Folder that `equipoise evaluate --out` wrote; its files are looked for "
+            "where they lay, beside it, in it and here. Or give -a and -p, or --dataset.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse a data set beside a folder, which has its own data."""
+        if self.run is not None and self.dataset is not None:
+            message = "got a folder too, which has its own data; leave out one of the two"
+            raise typer.BadParameter(message, param_hint="--dataset")
+        super(StudyFiles, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteFile:
+    """Annotations: a file, or a public data set."""
+
+    annotations: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False,
+            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
+            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
+            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, or "
+            "a Label Studio export.",
+        ),
+    ] = None
+    dataset: DatasetName = None
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown data set, annotations beside one, and neither."""
+        check_dataset(self.dataset, self.annotations)
+        if self.dataset is None and self.annotations is None:
+            message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
+            raise typer.BadParameter(message, param_hint="ANNOTATIONS")
+
+    @property
+    def name(self) -> str:
+        """Name of the study: of its data set, or of its file."""
+        return self.dataset or (self.annotations.stem if self.annotations else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResamplingOptions:
+    """How often data are drawn anew, from which seed, and the level of intervals."""
+
+    replicates: Annotated[
+        int, typer.Option(min=2, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
+    ] = 1000
+    seed: Seed = 0
+    level: Level = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """Where results go: a folder, or standard output as JSON."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Folder for the record (JSON), tables (CSV, Markdown, LaTeX), figures (SVG), "
+            "methods.md, references.bib and report.html.",
+        ),
+    ] = None
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier one there."
+        ),
+    ] = False
+    title: Annotated[
+        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
+    ] = None
+    as_json: AsJson = False
+
+    def check_folder(self, *names: str) -> None:
+        """Refuse a folder that cannot be written, or that holds other things than ours."""
+        from equipoise.run.text_folder import check_folder
+
+        if self.out is not None:
+            check_folder(self.out, names, overwrite=self.overwrite)
+
+
+def check_dataset(name: str | None, annotations: Path | None) -> None:
+    """Refuse the name of an unknown data set, and annotations beside one."""
+    if name is None:
+        return
+    from equipoise.datasets import CATALOGUE
+
+    check_choice("dataset", name, tuple(CATALOGUE))
+    if annotations is not None:
+        message = f"got {annotations.name!r} too, expected one of the two"
+        raise typer.BadParameter(message, param_hint="--dataset")
+
+
+def check_reading(dataset: str | None, reading: VoteReading, *, own_scores: bool) -> None:
+    """Refuse options about reading files where a data set is read as published."""
+    if dataset is None:
+        return
+    names = list(reading.OF_VOTES)
+    if isinstance(reading, StudyReading) and not own_scores:
+        names += reading.OF_SCORES
+    for name in reading.changed(names):
+        message = f"is about reading files, and {dataset} is read as published; leave it out"
+        raise typer.BadParameter(message, param_hint=flag(name))
+
+
+def metric_names(text: str | None, option: str = "--metric") -> list[str]:
+    """Metrics by their full names; refuses an empty list and unknown ones.
+
+    Examples
+    --------
+    >>> metric_names("auroc, brier_score"), metric_names(None)
+    (['auroc', 'brier_score'], [])
+    """
+    from equipoise.metrics import named
+
+    if text is not None and not words(text):
+        raise typer.BadParameter("got nothing, expected a metric", param_hint=option)
+    return [checked(option, named, word).name for word in words(text)]
+
+
+def words(text: str | None) -> list[str]:
+    """Split a comma-separated list.
+
+    Examples
+    --------
+    >>> words("auroc, average_precision")
+    ['auroc', 'average_precision']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def column_map(text: str | None, option: str) -> dict[str, str]:
+    """Read ``item=Study,annotator=Reader``: our name, then the name in the file."""
+    pairs = {}
+    for word in words(text):
+        ours, sign, theirs = word.partition("=")
+        if not sign or not ours.strip() or not theirs.strip():
+            message = f"got {word!r}, expected OURS=THEIRS, for example item=Study"
+            raise typer.BadParameter(message, param_hint=option)
+        pairs[ours.strip()] = theirs.strip()
+    return pairs
+
+
+def flag(name: str) -> str:
+    """The option of a parameter.
+
+    Examples
+    --------
+    >>> flag("prediction_layout")
+    '--prediction-layout'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
+    """Apply a function that refuses bad words, and call that wrong usage."""
+    try:
+        return function(value)
+    except InputError as error:
+        message = error.in_command().removeprefix(f"{option}: ")
+        raise typer.BadParameter(message, param_hint=option) from None
+
+
+def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
+    """Refuse a word that an option does not know; None is an option that was left out."""
+    if value is not None:
+        checked(flag(name), lambda word: choice(flag(name), word, known), value)
+
+
+def refuse(given: Mapping[str, Any], why: str) -> None:
+    """Refuse options that would do nothing: those that were given, by their names."""
+    for name, value in given.items():
+        if value not in (None, False, [], ()):
+            raise typer.BadParameter(why, param_hint=flag(name))

@@ -1,0 +1,568 @@
+"""What a verb reads: votes and scores from files, a public data set or the folder of a run.
+
+`read_votes` reads annotations, `read_scored` annotations and predictions, and `read_study`
+the study that `stability`, `compare` and `plan` are about: two files, a data set, or the folder
+of an evaluation, whose record names the files. Those are looked for where they lay as seen from
+the folder, then beside it, in it and here, and count only if their hash is the recorded one.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equipoise.arrays import InputError
+from equipoise.cli.options import (
+    DataFiles,
+    QuestionReading,
+    ReadingOptions,
+    StudyFiles,
+    StudyReading,
+    VoteReading,
+    check_reading,
+)
+from equipoise.notices import Notice, worded
+from equipoise.wording import Option
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.predictions import Predictions
+
+TABLES = (".csv", ".tsv", ".parquet", ".npy")
+TITLE = "which model is better?"  # heading of an evaluation that has no other
+OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
+OF_DECISIONS = ("accuracy", "expected_cost", "mean_absolute_error", "quadratic_weighted_kappa")
+YES_NO = {"0", "1"}
+
+InputRow = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliStudy:
+    """What was read.
+
+    Attributes
+    ----------
+    annotations, predictions
+        The study.
+    metrics
+        Names of the metrics asked for, those of the evaluation, or auroc.
+    inputs
+        Role, name, hash and size of every file.
+    name
+        Name of the study: the title of its evaluation, its data set or its file.
+    notices
+        What the user should know of the files.
+    resample
+        What the evaluation drew anew, if the study comes from one.
+    dataset
+        What is known of the data set, where it is a public one.
+    on_missing
+        What becomes of items that one side lacks: as asked, or as in the evaluation.
+    """
+
+    annotations: "Annotations"
+    predictions: "tuple[Predictions, ...]"
+    metrics: tuple[str, ...]
+    inputs: tuple[InputRow, ...]
+    name: str
+    notices: tuple[Notice, ...] = ()
+    resample: str | None = None
+    dataset: Mapping[str, str] = field(default_factory=dict)
+    on_missing: str = "error"
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: the title of its data set, or the names of its files."""
+        return self.dataset.get("title") or ", ".join(str(one["name"]) for one in self.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sources:
+    """Files and how they are read, with what a run said of both."""
+
+    files: DataFiles
+    reading: StudyReading
+    classes: Sequence[str] | None
+    header: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+
+
+def read_study(
+    files: StudyFiles,
+    reading: StudyReading,
+    metrics: Sequence[str] = (),
+    *,
+    out: Path | None = None,
+    also: Mapping[str, Path | None] | None = None,
+) -> CliStudy:
+    """Read the study that files, a data set or the folder of an evaluation name.
+
+    Parameters
+    ----------
+    metrics
+        Metrics that were asked for; none takes those of the evaluation, or auroc.
+    out
+        Folder of the results: files are recorded with their way from there.
+    also
+        Other files of the study, by their role.
+    """
+    sources = _sources(files, reading)
+    header, data = sources.header, sources.files
+    if data.dataset is None and not (data.annotations and data.predictions):
+        raise InputError(
+            "nothing to read",
+            "no RUN, no --dataset, or not both -a and -p",
+            "a study",
+            "give -a votes.csv -p scores.csv, --dataset NAME, or the folder that evaluate "
+            "--out wrote",
+        )
+    check_reading(data.dataset, sources.reading, own_scores=bool(data.predictions))
+    asked = tuple(metrics) or tuple(one["name"] for one in header.get("metrics", ()))
+    asked = asked or ("auroc",)
+    table, models = _read_scored(sources, "votes", Option("metric", ",".join(asked)))
+    own = sources.reading
+    return CliStudy(
+        annotations=table,
+        predictions=models,
+        metrics=asked,
+        inputs=input_rows(data, out, also or {}),
+        name=_name(files, header),
+        notices=sources.notices,
+        resample=_resampled(header),
+        dataset=dataset_facts(data.dataset),
+        on_missing=own.on_missing if isinstance(own, ReadingOptions) else "error",
+    )
+
+
+def read_scored(
+    files: DataFiles, reading: StudyReading, truth: str, metrics: str
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read both files; votes on several classes become the yes/no question asked.
+
+    Parameters
+    ----------
+    truth
+        ``votes``, or the model of the votes, which may take them before a question is asked.
+    metrics
+        The text of ``--metrics``.
+    """
+    check_reading(files.dataset, reading, own_scores=bool(files.predictions))
+    sources = _Sources(
+        files=replace(files, predictions=table_files(files.predictions)),
+        reading=reading,
+        classes=reading.class_names() or None,
+    )
+    return _read_scored(sources, truth, Option("metrics", metrics))
+
+
+def read_votes(path: Path | None, dataset: str | None, reading: VoteReading) -> "Annotations":
+    """Read the annotations of a file or a data set."""
+    if dataset is not None:
+        from equipoise.datasets import LOADERS
+
+        check_reading(dataset, reading, own_scores=True)
+        return LOADERS[dataset]().annotations
+    assert path is not None
+    return _read_votes(path, reading, reading.class_names() or None)
+
+
+def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
+    """Turn classes, grades or ratings into a yes/no question where one was asked."""
+    if reading.at_least is not None:
+        table = table.at_least(reading.at_least)
+    if reading.positive is not None:
+        table = table.against(reading.positive)
+    return table
+
+
+def read_predictions_of(
+    paths: Sequence[Path], reading: StudyReading, classes: Sequence[str] | None = None
+) -> "tuple[Predictions, ...]":
+    """Read files of predictions; refusals name the options that are theirs."""
+    from equipoise.io import read_predictions
+
+    how: dict[str, Any] = {
+        "layout": reading.prediction_layout,
+        "columns": reading.prediction_column_names(),
+    }
+    try:
+        return read_predictions(paths, classes=classes, **how)
+    except InputError as error:
+        raise error.renamed(OF_SCORES) from None
+
+
+def table_files(paths: Sequence[Path] | None) -> list[Path]:
+    """Replace every folder by the tables in it, in order of their names."""
+    every: list[Path] = []
+    for path in paths or ():
+        if not path.is_dir():
+            every.append(path)
+            continue
+        inside = sorted(one for one in path.iterdir() if one.suffix.lower() in TABLES)
+        if not inside:
+            raise InputError(
+                f"{path}",
+                "a folder without tables",
+                f"files ending in {', '.join(TABLES)}",
+                "name a file, or a folder with one file per model",
+            )
+        every += inside
+    return every
+
+
+def input_rows(
+    files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
+) -> tuple[InputRow, ...]:
+    """Role, name, hash and size of all that is read, with routes from a folder of results."""
+    from equipoise.run import hashed
+
+    rows: tuple[InputRow, ...] = ()
+    if files.dataset is not None:
+        rows += published_files(files.dataset)
+    elif files.annotations is not None:
+        rows += hashed("annotations", [files.annotations], home)
+    rows += hashed("predictions", files.predictions or [], home)
+    for role, path in also.items():
+        rows += hashed(role, [path] if path is not None else [], home)
+    return rows
+
+
+def published_files(name: str) -> tuple[InputRow, ...]:
+    """The files of a data set, which the loader has verified."""
+    from equipoise.datasets import CATALOGUE, located
+
+    source = CATALOGUE[name]
+    folder = located(source)
+    return tuple(
+        {
+            "role": "data set",
+            "name": f"{name}/{path}",
+            "sha256": file.sha256,
+            "bytes": 0 if folder is None else (folder / path).stat().st_size,
+        }
+        for path, file in source.files.items()
+    )
+
+
+def dataset_facts(name: str | None) -> dict[str, str]:
+    """What a record says of the data set; nothing for files."""
+    from equipoise.datasets import CATALOGUE
+
+    if name is None:
+        return {}
+    source = CATALOGUE[name]
+    return {one: getattr(source, one) for one in ("name", "title", "licence", "citation")}
+
+
+def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
+    """The files of a study, and how they are read: as given, then as a run has it."""
+    if files.run is None:
+        return _Sources(
+            files=replace(files, predictions=table_files(files.predictions)),
+            reading=reading,
+            classes=reading.class_names() or None,
+        )
+    from equipoise.run import Run
+
+    run = files.run
+    folder = run if run.is_dir() else run.parent
+    header = Run.load(run).header
+    question = header.get("question", {})
+    filled = {
+        one.name: question[one.name]
+        for one in fields(reading)
+        if one.name not in ("classes", "columns", "prediction_columns")
+        and getattr(reading, one.name) == one.default
+        and question.get(one.name) is not None
+    }
+    for name in ("columns", "prediction_columns"):
+        if getattr(reading, name) is None and question.get(name):
+            pairs = (f"{ours}={theirs}" for ours, theirs in question[name].items())
+            filled[name] = ",".join(pairs)
+    classes = reading.class_names() or question.get("classes")
+    data, notices = _located_files(files, folder, header)
+    return _Sources(
+        files=data,
+        reading=replace(reading, **filled),
+        classes=classes,
+        header=header,
+        notices=(*_cautions(header), *notices),
+    )
+
+
+def _cautions(header: Mapping[str, Any]) -> tuple[Notice, ...]:
+    """What of the run does not carry over."""
+    question = header.get("question", {})
+    if question.get("by_group") or question.get("within"):
+        raise InputError(
+            "run.json",
+            "an evaluation by groups of classes",
+            "one of the classes themselves",
+            "give -a and -p in place of the folder",
+        )
+    if not header.get("truth_model"):
+        return ()
+    text = (
+        "The evaluation inferred the truth by a model; here the votes themselves are the "
+        "truth. `stability` repeats it under every model that suits, as choices."
+    )
+    return (Notice("truth_by_model", text),)
+
+
+def _located_files(
+    files: StudyFiles, folder: Path, header: Mapping[str, Any]
+) -> tuple[DataFiles, tuple[Notice, ...]]:
+    """The files of a run, found and checked again; files that are given come first."""
+    rows = header.get("inputs", ())
+    votes = [one for one in rows if one["role"] == "annotations"]
+    scores = [one for one in rows if one["role"] == "predictions"]
+    dataset = None if files.annotations else header.get("dataset", {}).get("name")
+    paths = table_files(files.predictions) or [_located(folder, one) for one in scores]
+    found = files.annotations
+    if found is None and votes:
+        found = _located(folder, votes[0])
+    other = [
+        path.name
+        for path, known in (
+            *((path, votes) for path in (files.annotations,) if path),
+            *((path, scores) for path in table_files(files.predictions)),
+        )
+        if path.is_file() and _hash(path) not in {one["sha256"] for one in known}
+    ]
+    text = "{files:names}: not the file that was evaluated; what is given counts."
+    notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
+    return DataFiles(annotations=found, predictions=paths, dataset=dataset), notices
+
+
+def _located(folder: Path, wanted: Mapping[str, Any]) -> Path:
+    """The file that a run read, by its place, name and hash."""
+    there = [path for path in _places(folder, wanted) if path.is_file()]
+    for path in there:
+        if _hash(path) == wanted["sha256"]:
+            return path
+    name, option = str(wanted["name"]), "-a" if wanted["role"] == "annotations" else "-p"
+    where = f"{folder / 'run.json'}, {wanted['role']}"
+    if there:
+        raise InputError(
+            where,
+            f"{there[0]} was found but is changed since (SHA-256 {_hash(there[0])[:12]}..., "
+            f"not {wanted['sha256'][:12]}...)",
+            "the file that was evaluated",
+            f"bring it back, or take the changed file: {option} {there[0]}",
+        )
+    lay = f" where it lay ({wanted['path']} from the run)," if wanted.get("path") else ""
+    raise InputError(
+        where,
+        f"{name!r} is neither{lay} beside the run, in it nor in this folder",
+        "the file that was evaluated",
+        f"give its place: {option} {name}",
+    )
+
+
+def _places(folder: Path, wanted: Mapping[str, Any]) -> list[Path]:
+    """Where a file may lie, the most likely place first; links are followed either way."""
+    name, real = str(wanted["name"]), folder.resolve()
+    places = []
+    if wanted.get("path"):
+        places += [Path(os.path.normpath(folder / wanted["path"])), real / wanted["path"]]
+    beside = Path(os.path.normpath(folder / ".." / name))
+    return list(dict.fromkeys([*places, beside, real.parent / name, folder / name, Path(name)]))
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _name(files: StudyFiles, header: Mapping[str, Any]) -> str:
+    """What a study is called: by its own title, else by its folder, data set or file."""
+    run = files.run
+    if run is None:
+        return str(files.dataset or (files.annotations.name if files.annotations else ""))
+    if not str(header["title"]).endswith(TITLE):
+        return str(header["title"])
+    return (run if run.is_dir() else run.parent).resolve().name
+
+
+def _resampled(header: Mapping[str, Any]) -> str | None:
+    """What an evaluation of votes drew anew; draws of a model do not carry over."""
+    if not header:
+        return None
+    kind = str(header["settings"]["resample"])
+    return None if kind.endswith("posterior") or kind == "influence" else kind
+
+
+def _read_scored(
+    sources: _Sources, truth: str, metrics: Option
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read both sides; votes on several classes become the yes/no question asked."""
+    files, reading = sources.files, sources.reading
+    if files.dataset is not None and not files.predictions:
+        table, models = _published(files.dataset)
+    else:
+        table, models = _matched(sources)
+    models, notices = _as_answers(table, models, reading, metrics)
+    said = worded(notices, command=True)
+    table = replace(table, notices=(*table.notices, *said))
+    question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
+    if truth == "votes" and files.dataset is None:
+        from equipoise.evaluation.plain_scores import refuse_plain_scores
+
+        refuse_plain_scores(question, models, f"{files.annotations}")
+    return question, models
+
+
+def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Annotations and predictions of a data set; one without predictions is refused."""
+    from equipoise.datasets import LOADERS
+
+    study = LOADERS[name]()
+    if not study.predictions:
+        raise InputError(
+            f"data set {name}",
+            "no predictions are published with it",
+            "what models scored",
+            "give your own with -p",
+        )
+    return study.annotations, study.predictions
+
+
+def _read_votes(
+    path: Path, reading: VoteReading, classes: Sequence[str] | None
+) -> "Annotations":
+    from equipoise.choosing import refuse_too_many_classes
+    from equipoise.io import read_annotations
+
+    how: dict[str, Any] = {
+        "layout": reading.layout,
+        "kind": reading.kind,
+        "classes": classes,
+        "columns": reading.column_names(),
+        "repeats": reading.repeats,
+        "exchangeable": reading.exchangeable,
+    }
+    table = read_annotations(path, **how)
+    asked = isinstance(reading, QuestionReading) and reading.positive is not None
+    if classes is None and not asked:
+        refuse_too_many_classes(table)
+    return table
+
+
+def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read the predictions; where their classes are more than anybody named, add those."""
+    files, reading = sources.files, sources.reading
+    if files.dataset is not None:
+        table = read_votes(None, files.dataset, reading)
+    else:
+        assert files.annotations is not None
+        table = _read_votes(files.annotations, reading, sources.classes)
+    paths = files.predictions or []
+    try:
+        return table, read_predictions_of(paths, reading, table.classes or None)
+    except InputError:
+        if sources.classes is not None or not _may_have_more(table, paths):
+            raise
+    models = read_predictions_of(paths, replace(reading, prediction_layout="classes"))
+    named = dict.fromkeys(name for one in models for name in one.classes)
+    extra = tuple(name for name in named if name not in table.classes)
+    text = "Classes that nobody named are taken from the predictions: {classes:names}."
+    notice = Notice("classes_of_predictions", text, (), {"classes": extra})
+    classes = (*table.classes, *extra)
+    return replace(table, classes=classes, notices=(*table.notices, str(notice))), models
+
+
+def _may_have_more(table: "Annotations", paths: Sequence[Path]) -> bool:
+    """Whether every table has a column for each class, and for more."""
+    from equipoise.coding.scores import PREFIXES
+    from equipoise.io.predictions import prediction_columns
+
+    if table.kind not in ("nominal", "ranking"):
+        return False
+    for path in paths:
+        columns = set(prediction_columns(path)) - {"item", "task", "model", "score"}
+        known = next(
+            (p for p in PREFIXES if {p + name for name in table.classes} <= columns), None
+        )
+        if known is None or len(columns) == len(table.classes):
+            return False
+    return True
+
+
+def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool:
+    """Whether a model of the truth takes the annotations before a yes/no question is asked.
+
+    Rankings lose their order by it, and grades and ratings their distance from the threshold.
+    """
+    if truth == "votes" or truth.endswith(".npz"):
+        return False
+    if table.kind == "ranking":
+        return reading.at_least is None
+    if truth == "dawid_skene_ordinal":
+        return table.kind == "ordinal"
+    return table.kind == "interval" and truth in ("auto", "normal")
+
+
+def _as_answers(
+    table: "Annotations",
+    models: "Sequence[Predictions]",
+    reading: StudyReading,
+    metrics: Option,
+) -> "tuple[tuple[Predictions, ...], list[Notice]]":
+    """Predictions that name one class each, as the question needs them, and what to say.
+
+    Asked about one class, a model says yes where it names that class; asked about grades, it
+    scores by the grade it names. Names of classes never serve as numbers.
+    """
+    from equipoise.coding.decisions import is_decided
+
+    models, positive = tuple(models), reading.positive
+    if not models or not all(is_decided(one.values) for one in models):
+        return models, []
+    if reading.at_least is not None and table.kind == "ordinal":
+        text = "Predictions are grades, not probabilities: a higher grade scores higher."
+        graded = tuple(_graded(one, table.classes) for one in models)
+        return graded, [Notice("grades_as_scores", text)]
+    if positive is None:
+        return models, [_decisions(table, metrics)]
+    used = {
+        one.classes[code] for one in models for code in np.flatnonzero(one.values.any(axis=0))
+    }
+    if used <= YES_NO and len(table.classes) > 2:
+        text = "Predictions are 0 and 1: read as no and yes to {class!r}, not as classes."
+        return tuple(_one_score(one, "1") for one in models), [
+            Notice("yes_and_no", text, (), {"class": positive})
+        ]
+    text = (
+        "Predictions name classes: a model scores 1 where it names {class!r} and 0 elsewhere, "
+        "so that curves have a single threshold."
+    )
+    return models, [Notice("classes_as_scores", text, (), {"class": positive})]
+
+
+def _decisions(table: "Annotations", metrics: Option) -> Notice:
+    """Say what decisions are, and which metrics suit them."""
+    text = "Predictions name one class per item: read as probability 1 of that class."
+    if any(name in str(metrics.value) for name in OF_DECISIONS):
+        return Notice("decisions", text)
+    kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
+    advice = replace(metrics, value=f"accuracy{kappa}")
+    more = f"{text} Metrics of decisions suit them: {{advice}}."
+    return Notice("decisions", more, (), {"advice": advice})
+
+
+def _one_score(one: "Predictions", name: str) -> "Predictions":
+    """The probability of one class as a score."""
+    place = one.classes.index(name) if name in one.classes else None
+    values = np.zeros(len(one.items)) if place is None else one.values[:, place]
+    return replace(one, values=values, classes=())
+
+
+def _graded(one: "Predictions", grades: Sequence[str]) -> "Predictions":
+    """The place of the grade that a model names as a score."""
+    place = [float(grades.index(name)) for name in one.classes]
+    return replace(one, values=one.values @ np.array(place), classes=())

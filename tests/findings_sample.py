@@ -1,0 +1,138 @@
+"""Sample: a report that holds every kind of chart, column and finding, with any names."""
+
+import numpy as np
+
+from equipoise.findings import (
+    Band,
+    Bar,
+    Case,
+    Cases,
+    Column,
+    Dot,
+    Dots,
+    Drawing,
+    Finding,
+    Heat,
+    Histogram,
+    Line,
+    Lines,
+    Matrix,
+    Point,
+    Report,
+    Scatter,
+    Slopes,
+    Stroke,
+    Table,
+    Words,
+)
+from equipoise.notices import Notice
+
+NAN = float("nan")
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "=HYPERLINK(1)",
+    "a_b & c% $d$ {e} ~f^ \\g #h",
+    "[bold red]rich[/bold red]",
+    "\x1b[31mred\x1b[0m",
+    "at_least",
+    "| pipe | `tick` *star*",
+)
+PLAIN = ("resnet", "vit", "densenet")
+
+
+def charts(models):
+    """One chart of every kind, each with something undefined in it."""
+    rng = np.random.default_rng(0)
+    values = np.linspace(0.9, 0.8, len(models))
+    leads = values[:, None] - values[None, :]
+    steps = [(float(i), str(k)) for i, k in enumerate((1, 3, 5))]
+    lines = [
+        Line(name, [(0.0, v), (1.0, v - 0.01), (2.0, NAN)], name,
+             Band([(0.0, v - 0.1, v + 0.1), (1.0, v - 0.1, v + 0.1)]))
+        for name, v in zip(models, values, strict=True)
+    ]  # fmt: skip
+    dots = [Dot(name, v, v - 0.02, v + 0.02, name, inner=(v - 0.01, v + 0.01))
+            for name, v in zip(models, values, strict=True)]  # fmt: skip
+    bars = [Bar("", float(c), ends=(i / 3, (i + 1) / 3)) for i, c in enumerate((5, 2, 3))]
+    square = np.where(np.eye(len(models)) > 0, NAN, rng.random((len(models),) * 2))
+    return (
+        Dots(name="dots", caption="Dots", axis="value", zero=True,
+             rows=[*dots, Dot(models[0], NAN)]),
+        Lines(name="lines", caption="Lines", x="votes", y="value", lines=lines, ticks=steps,
+              bars=[Bar(words, 0.5) for _, words in steps], bar_title="items left",
+              marks=[(1.0, "here")]),
+        Heat(name="heat", caption="Heat", rows=models, columns=models, values=square,
+             row_models=True, x="to"),
+        Heat(name="signed", caption="Signed", rows=["a"], columns=["b", "c"],
+             values=np.array([[0.1, -0.2]]), scale="signed"),
+        Matrix(name="matrix", caption="Matrix", models=models, leads=leads,
+               low=leads - 0.01, high=leads + 0.01),
+        Histogram(name="histogram", caption="Histogram", x="label", y="items", bars=bars,
+                  marks=[(0.5, "majority")]),
+        Histogram(name="bars", caption="Bars", x="class", y="votes",
+                  bars=[Bar(name, 3.0) for name in models]),
+        Scatter(name="scatter", caption="Scatter", x="hard", y="soft", diagonal=True,
+                points=[Point(n, v, v + 0.01, n) for n, v in zip(models, values, strict=True)]),
+        Scatter(name="map", caption="Map", x="", y="", square=True,
+                points=[Point(n, *rng.normal(size=2)) for n in models]),
+        Slopes(name="slopes", caption="Slopes", left="hard", right="soft",
+               rows=[(n, i + 1.0, float(len(models) - i)) for i, n in enumerate(models)]),
+        Cases(name="cases", caption="Cases", classes=("no", "yes"), axis="yes",
+              rows=[Case(n, (0.25, 0.75), [(n, 0.3), (n, NAN)], "odd") for n in models]),
+        Drawing(name="drawing", caption="Drawing", height=60.0,
+                strokes=[Stroke((0, 5), (9, 5), models[0]), Stroke((0, 9), (9, 9), thick=True)],
+                words=[Words((5, 20), models[0], models[0], "middle")]),
+    )  # fmt: skip
+
+
+def table(models, **more):
+    """A table with a column of every kind."""
+    columns = (
+        Column("model", "Model", "model"),
+        Column("value", "value", "number", ("low", "high")),
+        Column("shift", "shift", "change"),
+        Column("share", "share", "percent"),
+        Column("items", "items", "count"),
+        Column("rank", "rank", "rank"),
+        Column("p", "p", "p"),
+        Column("spread", "spread", "figures"),
+        Column("near", "near", "names"),
+        Column("time", "time", "duration", brief=False),
+    )
+    rows = [
+        {"model": name, "value": 0.9 - i / 100, "low": 0.8, "high": 1.0, "shift": -0.00005,
+         "share": 0.996, "items": 1200, "rank": i + 1.0, "p": 0.0001, "spread": 0.0123,
+         "near": list(models[:2]), "time": 14200.0, "hidden": "=1"}
+        for i, name in enumerate(models)
+    ]  # fmt: skip
+    none = dict.fromkeys(rows[0], None) | {"model": models[0], "near": []}
+    return Table(**({"name": "scores", "caption": "Scores", "columns": columns,
+                     "rows": [*rows, none]} | more))  # fmt: skip
+
+
+def report(models=PLAIN):
+    """A report with two tasks, two metrics, every chart and a finding that was left out."""
+    odd = Notice("odd", "{items:count} items are odd.", (), {"items": 3})
+    fronts = [
+        Finding(key="verdict", title="In short", sentence=f"{models[0]} leads.",
+                more=("It may be chance.",), tables=(table(models, open=True),),
+                notices=(odd.of(task),), task=task, metric=metric)
+        for task in ("macro average", "Edema") for metric in ("AUROC", "AP")
+    ]  # fmt: skip
+    drawn = [
+        Finding(key=chart.name, title=f"What of {chart.name}?", sentence="It is so.",
+                charts=(chart,), note="Thus.", methods="It was done [@wilson1927]",
+                references=("wilson1927",))
+        for chart in charts(models)
+    ]  # fmt: skip
+    missing = Finding(
+        key="experts", title="Experts", sentence="Anonymous votes.", left_out=True
+    )
+    return Report(
+        title=f"Report on {models[0]}", models=tuple(models),
+        findings=(*fronts, *drawn, missing),
+        known=("3 models",), terms=(("AUROC", "An area."),), settings=(("Seed", "0"),),
+        scope="Some files.", banner="Simulated.", notices=(odd,), task="macro average",
+        methods=("First this.",),
+    )  # fmt: skip
