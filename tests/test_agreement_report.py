@@ -13,7 +13,7 @@ from equipoise.agreement import (
     agreement_summaries,
     agreement_table,
 )
-from equipoise.findings import Dots, Heat
+from equipoise.findings import Dots, Heat, cell
 from equipoise.notices import worded
 from tests.report_truth_sample import rankings, votes
 from tests.test_agreement import table
@@ -120,3 +120,22 @@ def test_a_run_has_the_agreement_that_can_be_measured():
     assert agreement_summaries(lone) == ()
     known = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
     assert agreement_summaries(replace(known, is_gold=np.ones(2, bool))) == ()
+
+
+def test_a_task_with_a_single_annotator_keeps_the_columns_of_the_others():
+    both = Annotations(
+        kind="binary",
+        items=("a", "b"),
+        classes=("no", "yes"),
+        annotators=("x", "y"),
+        tasks=("one", "two"),
+        item=np.array([0, 0, 1, 1, 0, 1]),
+        annotator=np.array([0, 1, 0, 1, 0, 0]),
+        task=np.array([0, 0, 0, 0, 1, 1]),
+        label=np.array([1, 0, 1, 1, 1, 0]),
+    )
+    overview, *_ = agreement_findings([summary(both, task) for task in both.tasks])
+    (table,) = overview.tables
+    cells = {row["task"]: [cell(row, column) for column in table.columns] for row in table.rows}
+    assert len(cells["one"]) == len(cells["two"]) == 8
+    assert cells["two"][2] == "undefined" and cells["two"][4] == ""

@@ -6,8 +6,8 @@ a sweep shows what each of the published values would make of them. Models witho
 reliability have no sweep.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from equipoise.choosing import (
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
 from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
-from equipoise.notices import Notice
+from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import capital
@@ -391,7 +391,7 @@ def skill_ranks_finding(comparisons: Iterable[SkillComparison]) -> Finding | Non
             "models": one.models,
             "annotators": one.annotators,
             "rank_correlation": one.rank_correlation,
-            "move_most": ", ".join(f"{n} ({a:g} to {b:g})" for n, a, b in one.moved)
+            "move_most": ", ".join(f"{n} ({rank(a)} to {rank(b)})" for n, a, b in one.moved)
             or "nobody",
         }
         for one in every
@@ -426,10 +426,10 @@ def skill_ranks_finding(comparisons: Iterable[SkillComparison]) -> Finding | Non
 def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice, ...]:
     """What the data, the fit and the comparison say that the reader should know."""
     notices = [
-        *_typed(annotations.notices),
+        *as_notices(annotations.notices),
         *remarks(annotations, fits.chosen),
         *cautions(annotations, fits.task, fit=fits.models.get("dawid_skene")),
-        *_typed(fits.chosen.notices),
+        *as_notices(fits.chosen.notices),
         *verdict(fits.models),
     ]
     if fits.compared and not fits.scores:
@@ -449,11 +449,6 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
     return tuple(notices)
 
 
-def _typed(notices: Iterable[str | Notice]) -> Iterator[Notice]:
-    for one in notices:
-        yield one if isinstance(one, Notice) else Notice("plain", "{text}", (), {"text": one})
-
-
 def truth_report(
     annotations: Annotations, fits: FittedModels, *, title: str, close_up: bool = True
 ) -> Report:
@@ -469,9 +464,10 @@ def truth_report(
     made = fits.chosen
     sure = certainty(annotations, made)
     meaning = certainty_meaning(made, fits.name)
+    how = f"The model is {made.method}; the certainty is the {meaning.words}."
     findings = [
-        sure.report(meaning.sentence),
-        sure.ambiguous_report(),
+        replace(sure.report(meaning.sentence), more=(how,)),
+        _with_distances(sure.ambiguous_report(), fits),
         _annotators(annotations, fits),
     ]
     if close_up:
@@ -503,6 +499,22 @@ def truth_report(
             f"The truth of {count(len(made.items), 'item')} was inferred by {made.method}",
         ),
     )
+
+
+def _with_distances(finding: Finding, fits: FittedModels) -> Finding:
+    """Ambiguous items with how far models are apart on each, where there are several."""
+    if len(fits.models) < 2:
+        return finding
+    apart = dict(zip(fits.chosen.items, disagreement(fits.models).tolist(), strict=True))
+    (table,) = finding.tables
+    column = Column("models_apart", "models apart", "number")
+    rows = [{**row, "models_apart": apart[str(row["item"])]} for row in table.rows]
+    legend = (
+        "Models apart: largest distance (total variation) between the plausibilities of any "
+        "two models, 0 the same to 1 nothing in common; it says nothing about annotators."
+    )
+    wider = replace(table, columns=(*table.columns, column), rows=rows, legend=legend)
+    return replace(finding, tables=(wider,))
 
 
 def _votes(annotations: Annotations, task: str) -> int:

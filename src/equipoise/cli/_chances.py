@@ -63,7 +63,7 @@ class Read(NamedTuple):
 
 def check_truth(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
-    from equipoise.cli._truth import known_truth
+    from equipoise.cli.truth import known_truth
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
 
     layouts: tuple[str, ...] = PREDICTION_LAYOUTS
@@ -221,7 +221,7 @@ def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
 def _fitted(table: "Annotations", options: dict[str, Any]) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.choosing import Settings, model
-    from equipoise.cli._truth import model_name
+    from equipoise.cli.truth import model_name
 
     name, _ = model_name(table, options["truth"])
     with progress("fitting") as tell:

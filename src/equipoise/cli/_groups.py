@@ -10,7 +10,7 @@ import typer
 
 from equipoise.arrays import InputError, listed
 from equipoise.cli._options import words
-from equipoise.cli._truth import Truth
+from equipoise.cli.truth import Truth
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations, Kind
@@ -122,9 +122,9 @@ def regrouped(
     grouping = groups.grouping
     coarse = tuple(one.coarsened(grouping) for one in models)
     if isinstance(made.given, Annotations):
-        return made._replace(given=_votes(made.given, grouping)), coarse
+        return replace(made, given=_votes(made.given, grouping)), coarse
     parts = tuple(coarsened(one, grouping) for one in made.given)
-    return made._replace(given=parts), coarse
+    return replace(made, given=parts), coarse
 
 
 def _votes(table: "Annotations", grouping: "Grouping") -> "Annotations":
@@ -185,4 +185,4 @@ def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
             f"Expected {groups.grouping.name}{task}: {found.mean.mean():.3g} on average; "
             f"highest, with 5 to 95 % of draws: {named}."
         )
-    return made._replace(facts={**made.facts, "groups": facts}), said
+    return replace(made, facts={**made.facts, "groups": facts}), said

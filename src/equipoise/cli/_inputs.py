@@ -21,8 +21,7 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     """Check the words of options before anything is read."""
     from equipoise.cli._catalogue import metric_of
     from equipoise.cli._groups import check_words
-    from equipoise.cli._truth import known_truth
-    from equipoise.cli._truth_words import check_truth_words
+    from equipoise.cli.truth import TruthOptions
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
     from equipoise.resampling import normalised
@@ -38,11 +37,12 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     check_choices(options, known)
     check_dataset(options)
     check_scores(options)
-    checked("--truth", known_truth, options["truth"])
+    names = ("truth", "draws", "burn_in", "reliability")
+    truth = TruthOptions(**{name: options[name] for name in names})
     check_words(options)
     if options["resample"] is not None:
         checked("--resample", normalised, options["resample"])
-    check_truth_words(options)
+        truth.check_plan(options["resample"])
     metrics = [checked("--metrics", metric_of, word) for word in words(options["metrics"])]
     if not metrics:
         message = "got nothing, expected at least one metric, for example auroc"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.cli._dataset import dataset_facts, input_rows, study_name
 from equipoise.cli._options import class_names, column_map
-from equipoise.cli._truth import Truth
+from equipoise.cli.truth import Truth
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -51,7 +51,7 @@ def recorded(
             inputs=input_rows(options, options["out"]),
             annotators=table.annotators or (),
             question=question,
-            truth_model=made.facts,
+            truth_model=dict(made.facts),
             dataset=dataset_facts(options),
             **labels,
         ),

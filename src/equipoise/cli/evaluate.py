@@ -26,7 +26,7 @@ from equipoise.cli._screen import output, print_json, progress, say, verdicts
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
-    from equipoise.cli._truth import Truth
+    from equipoise.cli.truth import Truth
     from equipoise.evaluation import Evaluation
 
 FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
@@ -199,21 +199,25 @@ def evaluate(
     options = dict(locals())
     from equipoise.cli._groups import asked_groups, regrouped, with_groups
     from equipoise.cli._groups import within as conditioned
-    from equipoise.cli._truth import plan
-    from equipoise.cli._truth import truth as make_truth
-    from equipoise.cli._truth_page import check_run_folder
-    from equipoise.cli._truth_words import DRAWS
+    from equipoise.cli.options import QuestionReading
+    from equipoise.cli.targets import check_run_folder
+    from equipoise.cli.truth import TruthOptions, make_plan, make_truth
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
 
     chosen = usage(options)
-    options |= {"predictions": spread(predictions), "draws": draws or DRAWS}
+    options |= {"predictions": spread(predictions)}
     check_run_folder(out, overwrite=overwrite)
     with progress("reading") as tell:
         found = asked_groups(options)
         table, models = read(options)
         tell(1, 1)
-    made, said = with_groups(found, make_truth(table, options))
+    truth_options = TruthOptions(
+        truth=truth, draws=draws, burn_in=burn_in, reliability=reliability
+    )
+    asked = QuestionReading(positive=positive, at_least=at_least)
+    inferred = make_truth(table, truth_options, asked, seed=seed)
+    made, said = with_groups(found, inferred)
     made, models = regrouped(found, made, models, options)
     check_k(chosen["metrics"], len(made.parts[0].classes) if made.parts else 0)
     with progress("scoring") as tell:
@@ -222,12 +226,12 @@ def evaluate(
             models,
             made.given,
             metrics=conditioned(found, chosen["metrics"], within),
-            resampling=plan(made, table, options),
+            resampling=make_plan(made, table, resample, replicates=replicates, seed=seed),
             settings=settings,
         )
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
-        say(f"Truth: {made.facts['reason']} {made.words}.")
+        say(f"Truth: {made.reason} {made.words}.")
     say(f"Resampling: {result.plan.reason}", result.plan.scope, *said)
     say(*(f"Note: {one}" for one in result.notices))
     _finish(result, table, made, options)

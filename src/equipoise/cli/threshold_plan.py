@@ -100,7 +100,7 @@ def threshold_plan(
     options = dict(locals())
     options |= {name: options[name] or usual for name, usual in SIZE.items()}
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.cli._truth_page import check_target
+    from equipoise.cli.targets import check_target
 
     check_truth(options)
     check_target("--out", out, (".csv",))

@@ -1,17 +1,11 @@
-"""Files that `equipoise aggregate` writes: checked before anything is read, then the page."""
+"""Targets: files and folders that a verb writes to are checked before anything is read."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 import typer
 
 from equipoise.arrays import InputError
-
-if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.cli._truth_rows import Fits
 
 
 def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
@@ -32,7 +26,7 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
             f"{option} {path}", f"there is no folder {str(path.parent)!r}",
             "a file in a folder that exists", "make the folder first, or name another file",
         )  # fmt: skip
-    if not writable(parent):
+    if not _writable(parent):
         raise InputError(
             f"{option} {path}", "a folder that is read-only", "one that may be written to",
             "name another file",
@@ -44,7 +38,7 @@ def check_folder(option: str, path: Path | None) -> None:
     if path is None:
         return
     ground = next(one for one in (path, *path.absolute().parents) if one.exists())
-    if not ground.is_dir() or not writable(ground):
+    if not ground.is_dir() or not _writable(ground):
         why = "read-only" if ground.is_dir() else "a file"
         raise InputError(
             f"{option} {path}", f"cannot be written ({ground} is {why})",
@@ -61,35 +55,10 @@ def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
         prepared(out, overwrite=overwrite)
 
 
-def writable(folder: Path) -> bool:
+def _writable(folder: Path) -> bool:
     """Whether a file can be made in a folder; only trying tells, also for the superuser."""
     try:
         with TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
-
-
-def write_page(
-    path: Path, table: "Annotations", fits: "Fits", said: tuple[str, str, Sequence[str]]
-) -> None:
-    """Write the page of an aggregation; held-out scores bring the comparison along.
-
-    Parameters
-    ----------
-    said
-        Name of the data, the sentence on the model, and the notices.
-    """
-    from equipoise.cli._screen import progress
-    from equipoise.cli._truth_rows import comparison
-    from equipoise.io.files import replaced
-    from equipoise.report.truth_page import TruthPage, render_truth
-    from equipoise.run.certainty import truth_facts
-
-    name, reason, notices = said
-    models = comparison(fits) if len(fits.models) > 1 else []
-    about = TruthPage(f"{name}: what is plausibly true?", reason, tuple(notices), models)
-    with progress("page"):
-        text = render_truth(truth_facts(table, fits.made, task=fits.task), about)
-    with replaced(path) as file:
-        file.write(text.encode())
