@@ -69,7 +69,7 @@ def test_several_tasks_share_a_table_and_a_page(folder):
     assert page.count("<svg") == 4
     one = run("tasks.csv", "--task", "odd", "--replicates", "50", cwd=folder)
     assert one.stdout.startswith("How far do annotators agree on odd?")
-    assert "15 items, 45 votes and 3 annotators." in one.stdout
+    assert "15 items, 45 votes, 3 annotators." in one.stdout
 
 
 def test_exchangeable_slots_have_no_annotators(folder):
@@ -173,4 +173,4 @@ def test_real_files_are_understood(tmp_path, file, words, said):
 
 def test_one_annotator_is_no_plural(folder):
     (folder / "one.csv").write_text("item,annotator,label\na,x,1\nb,x,0\n")
-    assert "2 items, 2 votes and 1 annotator." in run("one.csv", cwd=folder).stdout
+    assert "2 items, 2 votes, 1 annotator." in run("one.csv", cwd=folder).stdout

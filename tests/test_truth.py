@@ -275,10 +275,11 @@ def test_compared_models_are_told():
     ]
     assert [row[1] for row in rows] == ["−0.400", "−∞"]
     assert rows[1][3:] == ["none", "point: 0 or 1"]
-    assert "nats per vote" in finding.note and "are not to be compared" in finding.note
+    assert "nats per vote" in finding.tables[0].legend
+    assert "are not to be compared" in finding.tables[0].legend
     alike = models_finding(replace(fits, models={"dirichlet": made, "again": made}, scores={}))
     assert alike.sentence == "All models decide every item alike."
-    assert "nats per vote" not in alike.note
+    assert "nats per vote" not in alike.tables[0].legend
 
 
 def test_what_a_certainty_is_depends_on_the_model():

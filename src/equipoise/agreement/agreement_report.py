@@ -19,7 +19,6 @@ from equipoise.arrays import Floats
 from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Heat, Row, Table
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, number, percent
-from equipoise.wording import joined
 
 SHOWN = 60  # annotators in the matrix of pairs, those with most votes
 ENOUGH = 10  # items that a pair must share to be called close or far, if any does
@@ -258,7 +257,7 @@ class AgreementSummary:
 
     def _coefficients(self) -> Finding:
         by_measure = {one.measure: one for one in self.coefficients}
-        same, more = by_measure.get("percent"), [f"{joined(self.known)}."]
+        same, more = by_measure.get("percent"), [f"{', '.join(self.known)}."]
         if same is not None and not np.isnan(same.value):
             share = percent(same.value)
             more.append(

@@ -414,8 +414,8 @@ class Certainty:
                         Column("item", "item"),
                         Column("certainty", "certainty", "number"),
                         Column("entropy", "entropy", "number", brief=False),
-                        Column("plausible", "plausible classes", "text"),
-                        Column("counts", "votes, first choices", "text", brief=False),
+                        Column("plausible", "plausible classes", "names"),
+                        Column("counts", "votes, first choices", "names", brief=False),
                     ),
                     rows=rows,
                 ),
@@ -457,7 +457,12 @@ def ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
         else "The item with the smallest certainty",
         classes=classes,
         rows=[
-            Case(one.item, each, remark=f"certainty {number(one.certainty)}; {one.class_words}")
+            Case(
+                one.item,
+                each,
+                remark=f"certainty {number(one.certainty)}"
+                + (f", {one.class_words}" if len(names) > COLOURED else ""),
+            )
             for one, each in zip(items, shares, strict=True)
         ],
     )

@@ -20,7 +20,6 @@ from equipoise.annotations import Annotations
 from equipoise.ballots import ballots
 from equipoise.choosing import (
     cautions,
-    contested,
     decisions,
     differ,
     disagreement,
@@ -332,16 +331,16 @@ def models_finding(fits: FittedModels) -> Finding:
             f"Of {count(size, 'item')}, {most} decides {count(other[most])} otherwise than "
             f"{fits.name}{every}."
         )
-    note = (
+    legend = (
         "Other top class: items whose most plausible class is another than by "
         f"{fits.name}. Certainties of different models answer different questions and are not "
         "to be compared; models that know no uncertainty have none."
     )
     if fits.scores:
-        note = (
+        legend = (
             "Held-out log-likelihood: mean log probability of votes that the model had not "
             f"seen, in nats per vote, {FOLDS} folds; higher is better, −∞: a vote it had ruled "
-            f"out. {note}"
+            f"out. {legend}"
         )
     scored = Column("held_out_log_likelihood", "held-out log-likelihood", "number")
     apart = [row for row in decision_rows(fits) if row["items"]]
@@ -357,7 +356,7 @@ def models_finding(fits: FittedModels) -> Finding:
                 Column("certainty_is", "certainty is the"),
             ),
             rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
-            legend=note,
+            legend=legend,
             open=True,
         ),
         Table(
@@ -371,13 +370,11 @@ def models_finding(fits: FittedModels) -> Finding:
             rows=apart,
         ),
     )
-    first = f" Look first at {', '.join(contested(fits.models)[:5])}." if apart else ""
     return Finding(
         key="models",
         title="What do other models say?",
-        sentence=f"{text}{first}",
+        sentence=text,
         tables=tables,
-        note=note,
     )
 
 
@@ -539,9 +536,7 @@ def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
             "the same items, on average."
         )
     else:
-        legend.append(
-            "Agreement: share of the others' votes on the same items that say so too."
-        )
+        legend.append("Agreement: share of others' votes on the same items that say the same.")
     if len(classes) == 2 and annotations.kind != "interval":
         legend.append(f"Positive share: share of the votes for {classes[1]}.")
     if meaning in SKILLS:
