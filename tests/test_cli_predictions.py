@@ -11,7 +11,7 @@ import pytest
 from equipoise.cli import _screen
 from equipoise.cli._hints import in_options
 from equipoise.metrics import CATALOGUE
-from equipoise.metrics._names import require_known
+from equipoise.metrics import require_known
 from tests.test_cli import equipoise
 
 STAGES = ("wake", "light", "deep", "rem")

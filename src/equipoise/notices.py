@@ -117,7 +117,7 @@ def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
     """One sentence for all where they differ in one number at most, else one each."""
     first = same[0]
     moving = [
-        key for key in first.values if any(n.values[key] != first.values[key] for n in same)
+        key for key in first.values if any(n.values[key] != first.values[key] for n in same[1:])
     ]
     if len(moving) > 1 or (moving and not all(one.about for one in same)):
         return [said for one in same for said in _said([one], write)]

@@ -28,7 +28,6 @@ import numpy as np
 from equipoise.analyses._field import Field
 from equipoise.arrays import Bools, Floats
 from equipoise.evaluation.blocks import majority
-from equipoise.metrics._item_scores import MEANS
 
 STEPS = 60_000  # of dynamic programming, items times votes
 ROOM = 20_000_000  # numbers that it may keep
@@ -71,7 +70,7 @@ def lowest_leads(field: Field, ahead: list[int], behind: list[int], most: int) -
     bound, known = None, np.ones(len(ahead), dtype=bool)
     if by_auroc(field):
         bound = Auroc.of(field, ahead, behind).bound(field, most)
-    elif field.subject.metric.name.split(":")[0] in MEANS and field.moves.unit == "items":
+    elif field.subject.metric.per_item is not None and field.moves.unit == "items":
         known = _finite(field, ahead) & _finite(field, behind)
         few = [
             [m for m, here in zip(one, known, strict=True) if here] for one in (ahead, behind)

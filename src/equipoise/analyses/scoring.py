@@ -189,10 +189,10 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
             f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
             "grades in a known order", "read the annotations as ordinal (--kind ordinal)",
         )  # fmt: skip
-    if len(question.items) < metric.least:
+    if len(question.items) < metric.min_items:
         raise InputError(
             f"metric {metric.name}", f"{len(question.items)} items",
-            f"at least {metric.least}", "choose a smaller k",
+            f"at least {metric.min_items}", "choose a smaller k",
         )  # fmt: skip
     whole = metric.labels == "distribution"
     scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]

@@ -156,19 +156,25 @@ def _refuse_annotations(name: str, annotations: Annotations) -> None:
             "'at least' with --threshold"
         )
         raise InputError(
-            "normal", "rankings" if ranked else f"{kind} labels", "ratings",
+            "normal",
+            "rankings" if ranked else f"{kind} labels",
+            "ratings",
             f"choose {best}" + ("" if ranked else numbers),
-        )  # fmt: skip
+        )
     if name != "normal" and kind == "interval":
         raise InputError(
-            name, "ratings", "classes",
+            name,
+            "ratings",
+            "classes",
             "choose normal with a --threshold, or make a yes/no question with at_least()",
-        )  # fmt: skip
+        )
     if name in OF_PEOPLE and kind == "ranking":
         raise InputError(
-            name, "rankings", "one label per vote",
+            name,
+            "rankings",
+            "one label per vote",
             f"choose {best}, or ask about one class with against()",
-        )  # fmt: skip
+        )
 
 
 def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
@@ -177,21 +183,26 @@ def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
         given = getattr(told, what)
         if given is not None and name not in owners:
             raise InputError(
-                f"{name}, {what}", f"{given}", "nothing: it has no such setting",
+                f"{name}, {what}",
+                f"{given}",
+                "nothing: it has no such setting",
                 f"leave it out, or choose {', '.join(owners[:-1])} or {owners[-1]}",
-            )  # fmt: skip
+            )
     if told.threshold is not None and name != "normal":
         raise InputError(
-            f"{name}, threshold", f"{told.threshold:g}",
+            f"{name}, threshold",
+            f"{told.threshold:g}",
             "nothing: it takes classes, not ratings",
             "leave it out, or read the file as ratings with kind='interval'",
-        )  # fmt: skip
+        )
     if name == "normal" and told.threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())
         raise InputError(
-            "normal, threshold", "none", f"a number on the scale, here {low:g} to {high:g}",
+            "normal, threshold",
+            "none",
+            f"a number on the scale, here {low:g} to {high:g}",
             f"say where ratings become 'at least': --threshold {(low + high) / 2:g} is midway",
-        )  # fmt: skip
+        )
     if told.seed < 0:
         raise InputError(
             f"{name}, seed", f"{told.seed}", "a whole number of at least 0", "0 is the default"

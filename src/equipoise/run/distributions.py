@@ -19,11 +19,11 @@ from equipoise.evaluation.questions import Question
 from equipoise.metrics import (
     item_scores,
     named,
+    parsed,
     reliability_curve,
     retained_samples_curve,
     worst_items,
 )
-from equipoise.metrics._names import parsed
 
 BINS = 10
 MOST = 10  # hardest items that are named

@@ -1,4 +1,4 @@
-"""Where the variance of a difference comes from: items, votes, and the people who vote.
+"""How precise a study would be: by items, votes and people, and by simulated studies.
 
 With n items and m independent votes on each,
 
@@ -12,6 +12,12 @@ panel whose members lean one way adds a part that more items do not lessen,
 
     panel^2 = A/(A - 1) sum over annotators of (sum of the effects of their votes)^2
               less the same sum with all votes apart.
+
+A simulated study draws n items (or whole groups) of the pilot with replacement, and for each m
+of the item's own votes without replacement, so that they have the spread of m real votes; more
+votes than the pilot has cannot be simulated so, because votes drawn twice are not new. The
+interval is the difference plus or minus t standard errors, the latter by leaving out 50 random
+parts of the items in turn. A study resolves the difference when the interval lies above 0.
 """
 
 import math
@@ -19,8 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem
-from equipoise.planning._pilot import Pilot, Progress
+from equipoise.arrays import Floats, InputError, Ints, PerItem
+from equipoise.planning._pilot import Pilot, Progress, differences, prepare
+from equipoise.planning._target import PowerTarget
+
+PARTS = 50
+ENOUGH = 0.9  # share of items that must have as many votes; the others give all they have
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +56,7 @@ class Spread:
     pilot: float
     errors: tuple[float, float, float]
 
-    def doubt(self, votes: float) -> float:
+    def relative_error(self, votes: float) -> float:
         """Standard error of items^2 + votes^2 / m, relative to it, as the pilot is finite."""
         if math.isnan(self.votes):
             return math.sqrt(self.errors[0]) / self.items**2 if self.items else math.nan
@@ -67,7 +77,7 @@ def spread(pilot: Pilot, progress: Progress | None = None) -> Spread:
     influence = pilot.influence(progress)
     sums = np.bincount(pilot.unit, influence, units)
     sums = sums - np.bincount(pilot.unit, minlength=units) * influence.mean()
-    effect = vote_effects(pilot)
+    effect = _vote_effects(pilot)
     each, noise = _vote_variances(pilot, effect)
     several = ~np.isnan(each)
     usual = float(each[several].mean()) if several.any() else math.nan
@@ -90,7 +100,7 @@ def _errors(between: Floats, within: Floats, number: int) -> tuple[float, float,
     return float(table[0, 0]), float(table[1, 1]), float(table[0, 1])
 
 
-def vote_effects(pilot: Pilot) -> Floats:
+def _vote_effects(pilot: Pilot) -> Floats:
     """Effect of each vote that was cast, as if its item had no other, shape (votes,)."""
     whole = pilot.distributions()
     split = (whole > 0) & (whole < 1)
@@ -127,3 +137,90 @@ def _panel(pilot: Pilot, effect: Floats) -> float:
     apart = float((part**2).sum())
     factor = len(people) / (len(people) - 1)
     return float(np.sqrt(max(together - apart, 0.0) * factor))
+
+
+def can_simulate(pilot: Pilot, votes: int) -> bool:
+    """Whether nearly all items of the pilot have so many votes, or a known truth."""
+    return bool(((pilot.votes.sizes >= votes) | pilot.gold).mean() >= ENOUGH)
+
+
+def simulated_power(
+    pilot: Pilot, items: int, votes: int, target: PowerTarget, *, shift: float
+) -> tuple[float, float]:
+    """Share of studies that resolve the difference, and the Monte Carlo error of that share.
+
+    Parameters
+    ----------
+    items, votes
+        The design: items, and votes per item.
+    target
+        Level of the intervals, how many studies are simulated, and the seed.
+    shift
+        What is added to the difference of every study: 0 for the pilot's own.
+    """
+    studies = target.simulations
+    random = np.random.default_rng([target.seed, items, votes])
+    found = [_study(pilot, items, votes, target.level, random) for _ in range(studies)]
+    share = float(np.mean([gap + shift > half for gap, half in found]))
+    spread = max(share * (1 - share), 1 / (4 * studies)) / studies
+    return share, math.sqrt(spread)
+
+
+def _study(
+    pilot: Pilot, items: int, votes: int, level: float, random: np.random.Generator
+) -> tuple[float, float]:
+    """Difference and half width of its interval in one simulated study."""
+    from scipy.special import stdtrit
+
+    rows, part, parts = _drawn_items(pilot, items, random)
+    shares = _drawn_shares(pilot, rows, votes, random)
+    counts = np.ones((len(rows), parts + 1), dtype=np.uint8)
+    counts[np.arange(len(rows)), part + 1] = 0
+    prepared = prepare(pilot.metric, [one[rows] for one in pilot.scores])
+    found = differences(pilot.metric, prepared, shares, counts)
+    without = found[1:]
+    error = math.sqrt((parts - 1) / parts * float(((without - without.mean()) ** 2).sum()))
+    return float(found[0]), float(stdtrit(parts - 1, 0.5 + level / 2)) * error
+
+
+def _drawn_items(
+    pilot: Pilot, items: int, random: np.random.Generator
+) -> tuple[Ints, Ints, int]:
+    """Rows of the pilot, the part each is left out with, and the number of parts."""
+    units = int(pilot.unit.max()) + 1
+    number = max(2, round(items * units / len(pilot.items)))
+    chosen = random.integers(0, units, number)
+    parts = min(PARTS, number)
+    part = np.arange(number) % parts
+    if units == len(pilot.items):
+        return np.argsort(pilot.unit, kind="stable")[chosen], part, parts
+    order = np.argsort(pilot.unit, kind="stable")
+    size = np.bincount(pilot.unit)
+    start = np.cumsum(size) - size
+    rows = np.concatenate([order[start[u] : start[u] + size[u]] for u in chosen])
+    return rows, np.repeat(part, size[chosen]), parts
+
+
+def _drawn_shares(
+    pilot: Pilot, rows: Ints, number: int, random: np.random.Generator
+) -> list[Floats]:
+    """Soft labels of the scored classes with so many votes on each row."""
+    sizes = pilot.votes.sizes[rows]
+    picks = _picks(sizes, number, random) + pilot.votes.start[rows][:, None]
+    weight = pilot.votes.weight[picks] * (np.arange(number) < sizes[:, None])
+    masses = pilot.masses()
+    total = weight.sum(axis=1)
+    scored = masses[1:] if len(pilot.shares) == 1 else masses
+    return [(weight * mass[picks]).sum(axis=1) / total for mass in scored]
+
+
+def _picks(sizes: Ints, number: int, random: np.random.Generator) -> Ints:
+    """Which of its own votes each row gets, shape (rows, number), 0 beyond the last."""
+    rows = np.arange(len(sizes))
+    deck = np.tile(np.arange(max(int(sizes.max()), number)), (len(sizes), 1))
+    for column in range(number):
+        spot = random.integers(column, np.maximum(sizes, column + 1))
+        taken = deck[rows, spot]
+        deck[rows, spot] = deck[:, column]
+        deck[:, column] = taken
+    return np.where(np.arange(number) < sizes[:, None], deck[:, :number], 0)

@@ -15,8 +15,8 @@ from equipoise.arrays import (
 from equipoise.planning._pilot import Progress
 
 
-class Aims(TypedDict, total=False):
-    """The fields of `Aim` as keywords; see there."""
+class PowerKeywords(TypedDict, total=False):
+    """The fields of `PowerTarget` as keywords; see there."""
 
     power: float
     level: float
@@ -32,7 +32,7 @@ class Aims(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class PowerTarget:
     """What a plan is to achieve.
 
     Attributes
@@ -68,13 +68,14 @@ class Aim:
     def __post_init__(self) -> None:
         require_number("plan, power", self.power, above=0, below=1, do="try 0.8")
         require_number("plan, level", self.level, above=0, below=1, do="try 0.95")
-        chance = (1 - self.level) / 2
-        if self.power <= chance:
+        by_luck = (1 - self.level) / 2
+        if self.power <= by_luck:
             raise InputError(
-                "plan, power", f"{self.power} with intervals of level {self.level}",
-                f"more than {chance:.3g}, the chance of a study without any difference",
+                "plan, power",
+                f"{self.power} with intervals of level {self.level}",
+                f"more than {by_luck:g}, the probability of a study without any difference",
                 "try a power of 0.8 and a level of 0.95",
-            )  # fmt: skip
+            )
         for name in ("votes", "items"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if not self.votes:
@@ -85,22 +86,25 @@ class Aim:
             raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
         if self.difference is not None:
             require_number(
-                "plan, difference", self.difference, above=0,
+                "plan, difference",
+                self.difference,
+                above=0,
                 do="say how much better a model must be to matter",
-            )  # fmt: skip
+            )
         self._check_prices()
 
     def _check_prices(self) -> None:
         prices = (self.price_item, self.price_vote)
         named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
-        given = [require_number(n, one) for n, one in named.items() if one is not None]
-        if len(given) == 1 or any(one < 0 for one in given):
+        known = [require_number(n, one) for n, one in named.items() if one is not None]
+        if len(known) == 1 or any(one < 0 for one in known):
             raise InputError(
-                "plan, prices", f"item {prices[0]}, vote {prices[1]}",
+                "plan, prices",
+                f"item {prices[0]}, vote {prices[1]}",
                 "two numbers of at least 0, or none",
                 "say what one more item and one more vote cost",
-            )  # fmt: skip
-        if given and not sum(given) > 0:
+            )
+        if known and not sum(known) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
 
     def cost(self, items: float, votes: float) -> float:
@@ -110,24 +114,24 @@ class Aim:
         return items * (self.price_item + votes * self.price_vote)
 
 
-def _numbers(name: str, given: object) -> tuple[int, ...]:
+def _numbers(name: str, numbers: object) -> tuple[int, ...]:
     """Votes per item, or items, to look at: whole numbers of at least 1."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise wrong_type(f"plan, {name}", given, "a list of whole numbers", "try (1, 2, 5)")
+    if isinstance(numbers, str) or not isinstance(numbers, Sequence):
+        raise wrong_type(f"plan, {name}", numbers, "a list of whole numbers", "try (1, 2, 5)")
     return tuple(
-        require_whole(f"plan, {name}", one, least=1, do="try (1, 2, 5)") for one in given
+        require_whole(f"plan, {name}", one, least=1, do="try (1, 2, 5)") for one in numbers
     )
 
 
-def aimed(how: Mapping[str, Any]) -> Aim:
+def power_target(how: Mapping[str, Any]) -> PowerTarget:
     """Check the keywords given by a caller.
 
     Examples
     --------
-    >>> aimed({"simulation": 10})
+    >>> power_target({"simulation": 10})
     Traceback (most recent call last):
     ...
     equipoise.arrays.InputError: keyword 'simulation': unknown, expected one of ...
     """
-    require_keywords(how, [one.name for one in fields(Aim)])
-    return Aim(**how)
+    require_keywords(how, [one.name for one in fields(PowerTarget)])
+    return PowerTarget(**how)
