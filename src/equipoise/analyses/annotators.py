@@ -13,7 +13,6 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
-from equipoise.ballots import Ballots
 from equipoise.evaluation.questions import Question, questions
 from equipoise.findings import (
     Cell,
@@ -29,6 +28,7 @@ from equipoise.findings import (
 )
 from equipoise.numbers import change, count, number, percent
 from equipoise.plausibilities import Skills
+from equipoise.votes import Votes
 from equipoise.wording import capital
 
 LISTED = 40  # annotators that are drawn one by one
@@ -101,7 +101,7 @@ def agreement_with_others(question: Question) -> Floats:
     return np.where(size > 1, same, np.nan)
 
 
-def _mean_by(votes: Ballots, values: Floats, annotators: int) -> Floats:
+def _mean_by(votes: Votes, values: Floats, annotators: int) -> Floats:
     """Mean over each annotator's votes, without undefined ones."""
     use = ~np.isnan(values) & (votes.annotator >= 0)
     size = np.bincount(votes.annotator[use], minlength=annotators)

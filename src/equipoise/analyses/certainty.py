@@ -27,7 +27,6 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.ballots import Ballots, ballots
 from equipoise.evaluation.questions import Question
 from equipoise.findings import (
     Bar,
@@ -42,9 +41,10 @@ from equipoise.findings import (
     Lines,
     Table,
 )
-from equipoise.laws import Dirichlet
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Dirichlet
+from equipoise.votes import Votes, collect_votes
 
 BINS = 20
 SURE = 0.99  # below this an item counts as uncertain
@@ -541,7 +541,7 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
         rows = annotations.item[annotations.in_task(made.task)]
         total = np.bincount(rows, minlength=len(code))
         return _summary(made, total[[code[name] for name in made.items]], {})
-    votes = ballots(annotations, made.task)
+    votes = collect_votes(annotations, made.task)
     names = [annotations.items[code] for code in votes.items]
     place = {name: i for i, name in enumerate(names)}
     sizes = votes.sizes[[place[name] for name in made.items]]
@@ -628,7 +628,7 @@ def _plausible(made: Plausibilities, i: int) -> tuple[tuple[tuple[str, float], .
 
 
 def votes_for_classes(
-    votes: Ballots, classes: Sequence[str], people: Sequence[str], i: int
+    votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
 ) -> tuple[VotesForClass, ...]:
     """Votes for each class on one item, most first; of few votes, also who gave them."""
     first, stop = int(votes.start[i]), int(votes.start[i + 1])
@@ -645,7 +645,7 @@ def votes_for_classes(
     return tuple(counts)
 
 
-def vote_posterior(question: Question, votes: Ballots) -> Plausibilities:
+def vote_posterior(question: Question, votes: Votes) -> Plausibilities:
     """Dirichlet (reliability 1, prior 1) of the votes of a question; gold items are settled.
 
     A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.

@@ -17,7 +17,6 @@ from equipoise.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.analyses.certainty import SURE, certainty, certainty_meaning
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.annotations import Annotations
-from equipoise.ballots import ballots
 from equipoise.choosing import (
     cautions,
     decisions,
@@ -33,6 +32,7 @@ from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
 from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
+from equipoise.votes import collect_votes
 from equipoise.wording import capital
 
 COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -518,7 +518,7 @@ def _votes(annotations: Annotations, task: str) -> int:
     """How many votes, readings or ratings there are."""
     if annotations.kind == "interval":
         return int(annotations.in_task(task).sum())
-    return int(ballots(annotations, task).sizes.sum())
+    return int(collect_votes(annotations, task).sizes.sum())
 
 
 def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:

@@ -12,10 +12,10 @@ import numpy as np
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, listed
-from equipoise.ballots import Ballots, ballots
 from equipoise.choosing.models import confusion_bytes
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.votes import Votes, collect_votes
 from equipoise.wording import Option, hint
 
 FEW = 10  # votes below which an annotator is not judged
@@ -43,7 +43,7 @@ def cautions(
     opinions = _opinions(annotations, task)
     if opinions is None:
         return [Notice("all_gold", "Every item is gold: there is nothing to infer.")]
-    votes = ballots(opinions, task, apart=False)
+    votes = collect_votes(opinions, task, apart=False)
     notices = []
     top = np.max([votes.shares(code) for code in range(len(annotations.classes))], axis=0)
     lone = bool((_voices(opinions, votes) <= 1).all())
@@ -80,7 +80,7 @@ def _times(annotations: Annotations) -> Floats:
     return annotations.count.astype(np.float64)
 
 
-def _voices(annotations: Annotations, votes: Ballots) -> Floats:
+def _voices(annotations: Annotations, votes: Votes) -> Floats:
     """Votes per item, a row counting as often as it stands for."""
     if annotations.rank is not None:
         return votes.sizes.astype(np.float64)
@@ -140,7 +140,7 @@ def _connected(annotator: Ints, item: Ints) -> list[Notice]:
 
 
 def _symmetric(
-    votes: Ballots, item: Ints, classes: int, annotations: Annotations
+    votes: Votes, item: Ints, classes: int, annotations: Annotations
 ) -> list[Notice]:
     """Warn when agreement is at chance, so that no model can tell a class from its opposite."""
     label = np.zeros(len(item), dtype=np.int64)
@@ -298,7 +298,7 @@ def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     if not own or not {"prior", "reliability"} <= made.parameters.keys():
         return []
     prior, worth = (float(made.parameters[name]) for name in ("prior", "reliability"))
-    votes = ballots(annotations, made.task)
+    votes = collect_votes(annotations, made.task)
     opinion = votes.annotator[votes.start[:-1]] >= 0
     size = np.add.reduceat(votes.weight, votes.start[:-1])[opinion]
     total = prior * len(made.classes)
