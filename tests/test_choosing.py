@@ -89,7 +89,7 @@ def test_settings_reach_the_models_that_have_them_and_no_other():
     scale = Annotations(
         kind="interval", items=("a",), item=np.array([0, 0]), value=np.array([-1.0, 4.0])
     )
-    with pytest.raises(InputError, match=r"-1 to 4; say .* --threshold 1.5 is midway"):
+    with pytest.raises(InputError, match=r"-1 to 4; say .* threshold=1.5 is midway"):
         model("normal", scale)
 
 

@@ -16,7 +16,7 @@ from equipoise import (
     read_predictions,
 )
 from equipoise.aggregate import Chain, dawid_skene_ordinal, dirichlet, plackett_luce
-from equipoise.cli._catalogue import FAMILIES
+from equipoise.cli.evaluate import FAMILIES
 from equipoise.groupings import Grouping, coarsened
 from equipoise.metrics import conditioned, named
 from equipoise.resampling import resample

@@ -10,7 +10,6 @@ import pytest
 from equipoise.analyses.sweep_words import said as sweep_said
 from equipoise.analyses.threshold_sweep import Move
 from equipoise.arrays import InputError
-from equipoise.cli._hints import in_options
 from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
@@ -151,24 +150,6 @@ def test_the_leaderboard_says_what_was_redrawn(equipoise):
     assert code == 0 and "Brackets and P(best): over 20 redraws of annotators." in out
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
     assert code == 0 and "over 20 redraws of items." in out
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("ask about one class: --positive CLASS, in Python Annotations.against",
-         "ask about one class: --positive CLASS"),
-        ("Look at panel_size, which leaves votes out instead",
-         "Look at smaller panels, which leaves votes out instead"),
-        ("krippendorff_alpha does not ask who voted",
-         "Krippendorff's alpha does not ask who voted"),
-        ("choose krippendorff_alpha with level='interval' for ratings",
-         "choose Krippendorff's alpha with --level interval for ratings"),
-        ("Give attributes such as sex", "Give --attributes FILE with columns such as sex"),
-    ],
-)  # fmt: skip
-def test_names_of_code_become_words(said, told):
-    assert in_options(said) == told
 
 
 def test_a_threshold_is_shown_under_the_title_of_its_metric():

@@ -193,7 +193,7 @@ def test_medians_are_of_the_items_that_are_kept():
     times = np.arange(60.0)
     (question,) = questions(votes(duration_ms=times))
     kept = question.kept(np.arange(12) >= 6)
-    assert kept.pace.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
+    assert kept.times.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,10 @@ class Option:
         return f"{flag} {','.join(self.value)}"
 
 
+ONE_CLASS = Option("positive", python="against()")  # a yes/no question about one class
+AT_LEAST = Option("at_least", python="at_least()")  # a yes/no question about grades, ratings
+GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
+
 Part = str | Option
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.ballots import Ballots, ballots
+from equipoise.wording import AT_LEAST, Option, hint
 
 DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
 
@@ -50,7 +51,11 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
     if annotations.kind == "interval":
         raise InputError(
             "annotations of kind interval", "ratings", "classes",
-            "choose the model 'normal', or turn ratings into a yes/no question with at_least",
+            hint(
+                "choose {}, or turn ratings into a yes/no question with {}",
+                Option("model", "normal", "the model 'normal'"),
+                AT_LEAST,
+            ),
         )  # fmt: skip
     votes = ballots(annotations, task, apart=False)
     names = tuple(annotations.items[i] for i in votes.items)

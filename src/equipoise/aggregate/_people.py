@@ -10,6 +10,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.ballots import check_gold
 from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
+from equipoise.wording import ONE_CLASS, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
 
@@ -58,7 +59,7 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
     if annotations.kind in ("ranking", "interval") or annotations.label is None:
         raise InputError(
             model, f"annotations of kind {annotations.kind}", "single labels",
-            "ask about one class with against(), or choose a model for this kind",
+            hint("ask about one class with {}, or choose a model for this kind", ONE_CLASS),
         )  # fmt: skip
     _require_room(annotations, model)
     rows = np.flatnonzero(annotations.in_task(task))
@@ -96,8 +97,11 @@ def _require_room(annotations: Annotations, model: str) -> None:
         raise InputError(
             f"{model}, {size:,} classes and {people:,} annotators",
             f"tables of {wanted / 2**30:.1f} GiB", f"at most {ROOM / 2**30:g} GiB",
-            "declare only the classes that occur, ask about one with against(), or choose "
-            "dirichlet",
+            hint(
+                "declare only the classes that occur, ask about one with {}, or choose "
+                "dirichlet",
+                ONE_CLASS,
+            ),
         )  # fmt: skip
 
 

@@ -51,6 +51,7 @@ from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError
 from equipoise.plausibilities import Plausibilities, Skills
+from equipoise.wording import Option, hint
 
 
 def dawid_skene_ordinal(
@@ -68,7 +69,10 @@ def dawid_skene_ordinal(
             "dawid_skene_ordinal",
             f"annotations of kind {annotations.kind} with {len(annotations.classes)} classes",
             "at least two grades of kind ordinal",
-            "read the file with kind='ordinal' and the grades in order, or use dawid_skene",
+            hint(
+                "read the file with {} and the grades in order, or use dawid_skene",
+                Option("kind", "ordinal"),
+            ),
         )  # fmt: skip
     who = people(annotations, task, model="dawid_skene_ordinal")
     said = unused_confidence(annotations, "ordinal Dawid-Skene")

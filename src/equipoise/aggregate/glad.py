@@ -70,6 +70,7 @@ from equipoise.aggregate._people import People, labelled, people, unused_confide
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.plausibilities import Plausibilities, Skills
+from equipoise.wording import ONE_CLASS, hint
 
 INFERENCES = {"cavi": "CAVI", "gibbs": "Gibbs", "svi": "SVI"}
 PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
@@ -111,7 +112,7 @@ def glad(
     if annotations.kind != "binary":
         raise InputError(
             "glad", f"annotations of kind {annotations.kind}", "yes/no votes (kind binary)",
-            "ask about one class with against(), or choose dawid_skene",
+            hint("ask about one class with {}, or choose dawid_skene", ONE_CLASS),
         )  # fmt: skip
     who = people(annotations, task, model="glad")
     votes = graph_of(who)

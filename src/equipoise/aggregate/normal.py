@@ -39,6 +39,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.laws import NormalLaw
 from equipoise.plausibilities import Plausibilities
+from equipoise.wording import Option, hint
 
 MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
 __all__ = ["Moments", "NormalLaw", "NormalPrior", "normal", "normal_of_moments"]
@@ -144,7 +145,10 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     if annotations.kind != "interval" or annotations.value is None:
         raise InputError(
             "normal", f"annotations of kind {annotations.kind}", "ratings of kind interval",
-            "read the file with kind='interval', or choose a model for classes",
+            hint(
+                "read the file with {}, or choose a model for classes",
+                Option("kind", "interval"),
+            ),
         )  # fmt: skip
     rows = np.flatnonzero(annotations.in_task(task))
     if annotations.is_gold is not None and annotations.is_gold[rows].any():

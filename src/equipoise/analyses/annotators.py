@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
-from equipoise.evaluation.questions import Question, questions
+from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import (
     Cell,
     Chart,
@@ -46,7 +46,7 @@ AXES = {
 HEADS = {"base_rate": "positive share", "agreement": "agreement"}
 
 
-def annotator_rows(asked: Sequence[Question], names: Sequence[str]) -> list[dict[str, Cell]]:
+def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dict[str, Cell]]:
     """Votes, base rate and agreement with the others, by task and annotator.
 
     Where durations are known, also the median one.
@@ -63,7 +63,7 @@ def annotator_rows(asked: Sequence[Question], names: Sequence[str]) -> list[dict
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, agreement_with_others(question), len(names))
-        medians = None if question.pace is None else question.pace.medians()
+        medians = None if question.times is None else question.times.medians()
         rows += [
             {
                 "task": question.task,
@@ -79,7 +79,7 @@ def annotator_rows(asked: Sequence[Question], names: Sequence[str]) -> list[dict
     return rows
 
 
-def agreement_with_others(question: Question) -> Floats:
+def agreement_with_others(question: TaskTruth) -> Floats:
     """Share of the item's other votes that say the same, shape (votes,); nan for lone votes.
 
     For a yes/no question with vote y and mean o of the others: y o + (1 - y)(1 - o).
@@ -121,7 +121,7 @@ def skilled_rows(
         return []
     if annotations.kind == "interval":
         return _raters(annotations, task)
-    asked = [one for one in questions(annotations) if one.task == task]
+    asked = [one for one in task_truths(annotations) if one.task == task]
     rows = annotator_rows(asked, annotations.annotators)
     if skills is None:
         return rows

@@ -27,7 +27,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import (
     Bar,
     Case,
@@ -556,7 +556,7 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
     )
 
 
-def vote_certainty(question: Question, people: Sequence[str]) -> Certainty | None:
+def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
     """Certainties by the Dirichlet posterior of the votes; None where there are no votes."""
     votes = question.votes
     if votes is None:
@@ -645,7 +645,7 @@ def votes_for_classes(
     return tuple(counts)
 
 
-def vote_posterior(question: Question, votes: Votes) -> Plausibilities:
+def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
     """Dirichlet (reliability 1, prior 1) of the votes of a question; gold items are settled.
 
     A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.

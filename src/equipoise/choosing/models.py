@@ -9,6 +9,7 @@ from equipoise.aggregate import CATALOGUE, Chain, normal
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.plausibilities import Plausibilities
+from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
 
 Model = Callable[..., Plausibilities]
 
@@ -151,29 +152,35 @@ def _refuse_annotations(name: str, annotations: Annotations) -> None:
     kind, best = annotations.kind, suitable(annotations)[0]
     if name == "normal" and kind != "interval":
         ranked = kind == "ranking"
-        numbers = (
-            ", or read the labels as numbers with kind='interval' and say where they become "
-            "'at least' with --threshold"
+        numbers = hint(
+            ", or read the labels as numbers with {} and say where they become 'at least' "
+            "with {}",
+            Option("kind", "interval"),
+            Option("threshold"),
         )
         raise InputError(
             "normal",
             "rankings" if ranked else f"{kind} labels",
             "ratings",
-            f"choose {best}" + ("" if ranked else numbers),
+            hint("choose {}{}", best, "" if ranked else numbers),
         )
     if name != "normal" and kind == "interval":
         raise InputError(
             name,
             "ratings",
             "classes",
-            "choose normal with a --threshold, or make a yes/no question with at_least()",
+            hint(
+                "choose normal with {}, or make a yes/no question with {}",
+                Option("threshold"),
+                AT_LEAST,
+            ),
         )
     if name in OF_PEOPLE and kind == "ranking":
         raise InputError(
             name,
             "rankings",
             "one label per vote",
-            f"choose {best}, or ask about one class with against()",
+            hint("choose {}, or ask about one class with {}", best, ONE_CLASS),
         )
 
 
@@ -193,7 +200,9 @@ def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
             f"{name}, threshold",
             f"{told.threshold:g}",
             "nothing: it takes classes, not ratings",
-            "leave it out, or read the file as ratings with kind='interval'",
+            hint(
+                "leave it out, or read the file as ratings with {}", Option("kind", "interval")
+            ),
         )
     if name == "normal" and told.threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())
@@ -201,7 +210,10 @@ def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
             "normal, threshold",
             "none",
             f"a number on the scale, here {low:g} to {high:g}",
-            f"say where ratings become 'at least': --threshold {(low + high) / 2:g} is midway",
+            hint(
+                "say where ratings become 'at least': {} is midway",
+                Option("threshold", float(f"{(low + high) / 2:g}")),
+            ),
         )
     if told.seed < 0:
         raise InputError(

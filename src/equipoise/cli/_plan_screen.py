@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli._hints import in_options
+from equipoise.wording import in_command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +54,7 @@ def _show_pair(console: "Console", size: "Size", wanted: "Wanted | None") -> Non
     if size.designs:
         _designs(console, size)
         _power(console, size)
-    console.print(in_options(size.finding), markup=False)
+    console.print(in_command(size.finding), markup=False)
     if wanted is not None:
         _next(console, wanted)
 

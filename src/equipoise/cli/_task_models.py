@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def read_models(options: dict[str, Any], task: str | None) -> "tuple[Predictions, ...]":
     """Read the models; of several tasks the one that was asked for."""
     from equipoise.cli._chances import positive_scores
-    from equipoise.cli._hints import of_predictions
+    from equipoise.cli.study import OF_SCORES
     from equipoise.io import read_predictions
     from equipoise.predictions import Predictions
 
@@ -24,7 +24,7 @@ def read_models(options: dict[str, Any], task: str | None) -> "tuple[Predictions
     try:
         every = read_predictions(paths, layout=options["prediction_layout"], columns=columns)
     except InputError as error:
-        raise of_predictions(error) from None
+        raise error.renamed(OF_SCORES) from None
     tasks = list(dict.fromkeys(one.task for one in every))
     if len(tasks) > 1 and task not in tasks:
         raise InputError(

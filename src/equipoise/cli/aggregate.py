@@ -257,7 +257,7 @@ def _made_with(
         rows = published_files(file.dataset)
     else:
         rows = hashed("annotations", [file.annotations] if file.annotations else [])
-    files = [{name: one[name] for name in ("name", "sha256")} for one in rows]
+    files = [{"name": one.name, "sha256": one.sha256} for one in rows]
     source = dataset_facts(file.dataset)
     return {
         "version": __version__,

@@ -18,7 +18,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import note, output, print_json, progress
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -29,7 +29,6 @@ from equipoise.cli._stability_options import (
     Seed,
     Title,
     Votes,
-    in_options,
 )
 
 if TYPE_CHECKING:
@@ -167,12 +166,11 @@ def audit(
         from equipoise.run.text_folder import check_folder
 
         check_folder(out, (MARK, "report.html"), overwrite=overwrite)
-    with in_options():
-        with progress("reading") as tell:
-            given = read_audit(options)
-            tell(1, 1)
-        facts = _facts(given, options)
-    say(*(f"Note: {one}" for one in facts["notices"]))
+    with progress("reading") as tell:
+        given = read_audit(options)
+        tell(1, 1)
+    facts = _facts(given, options)
+    note(facts["notices"])
     if out is not None:
         _write(out, facts, options)
     if as_json:

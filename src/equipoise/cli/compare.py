@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.cli._dataset import Dataset
-from equipoise.cli._notices import told_in_options
 from equipoise.cli._options import checked
 from equipoise.cli._reading import (
     AtLeast,
@@ -21,7 +20,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import note, output, print_json, progress, say
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -36,7 +35,6 @@ from equipoise.cli._stability_options import (
     Seed,
     Votes,
     check,
-    in_options,
 )
 
 MARK = "compare.json"
@@ -115,13 +113,13 @@ def compare(
         from equipoise.run.text_folder import check_folder
 
         check_folder(out, (MARK,), overwrite=overwrite)
-    with in_options(), progress("reading") as tell:
+    with progress("reading") as tell:
         pair, study = paired(asked, options)
         tell(1, 1)
     facts = _facts(pair, study, options)
     how = facts["settings"]
     say(f"Resampling: {how['reason']}", how["scope"])
-    say(*(f"Note: {one}" for one in facts["notices"]))
+    note(facts["notices"])
     if out is not None:
         _write(out, facts, study)
     if as_json:
@@ -137,7 +135,7 @@ def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict
     from equipoise.run.stability import StabilityHow
 
     names = ("replicates", "seed", "level", "most")
-    with in_options(), progress("comparing") as tell:
+    with progress("comparing") as tell:
         how = StabilityHow(
             metrics=study.metrics,
             on_missing=study.on_missing,
@@ -149,7 +147,7 @@ def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict
     if study.resample and options["resample"] is None:
         facts["settings"]["reason"] = f"{facts['settings']['resample']}, as in the evaluation."
     facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
-    return told_in_options(facts)
+    return facts
 
 
 def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:

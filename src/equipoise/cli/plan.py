@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.cli._dataset import Dataset
-from equipoise.cli._notices import told_in_options
 from equipoise.cli._options import words
 from equipoise.cli._plan_screen import show
 from equipoise.cli._reading import (
@@ -21,8 +20,8 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import AsJson, Overwrite, Title, check, given, in_options
+from equipoise.cli._screen import note, output, print_json, progress, say
+from equipoise.cli._stability_options import AsJson, Overwrite, Title, check, given
 
 FILES, MEANING, GOAL, RESULT = "Files", "What the labels mean", "What to plan for", "Result"
 TABLE = ".csv"
@@ -187,14 +186,13 @@ def plan(
     folder = None if out is None or out.suffix.lower() == TABLE else out
     if folder is not None:
         check_folder(folder, (MARK, "report.html"), overwrite=overwrite)
-    with in_options(), progress("reading"):
+    with progress("reading"):
         study = given(run, {**options, "on_missing": "error", "out": folder})
-    with in_options(), progress("planning") as tell:
+    with progress("planning") as tell:
         found, wanted = planned(study, {**options, **chosen}, tell)
         facts = plan_facts(found, wanted)
     facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
-    facts = told_in_options(facts)
-    say(*(f"Note: {one}" for one in facts["notices"]))
+    note(facts["notices"])
     if folder is not None:
         write_plan(
             folder, facts, study, title or f"How large must the study be? ({study.name})"

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli._notices import told_in_options
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import note, output, print_json, progress
 from equipoise.cli._stability_legends import LEGENDS
 from equipoise.cli.options import (
     FILES,
@@ -118,7 +117,7 @@ def stability(
         )
         tell(1, 1)
     facts = _facts(study, asked, resampling)
-    say(*(f"Note: {one}" for one in facts["notices"]))
+    note(facts["notices"])
     if results.out is not None:
         title = results.title or f"How stable is the ranking? ({study.name})"
         _write(results.out, facts, study, title)
@@ -154,7 +153,7 @@ def _facts(
         )
         facts = stability_facts(study.predictions, study.annotations, how)
     facts["notices"] = [*map(str, study.notices), *study.annotations.notices, *facts["notices"]]
-    return told_in_options(facts)
+    return facts
 
 
 def _write(folder: Path, facts: dict[str, Any], study: CliStudy, title: str) -> None:

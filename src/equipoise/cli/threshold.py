@@ -31,7 +31,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli._screen import note, output, print_json, progress
 from equipoise.cli._stability_options import (
     DOUBT,
     RESULT,
@@ -40,7 +40,6 @@ from equipoise.cli._stability_options import (
     Overwrite,
     Seed,
     Title,
-    in_options,
 )
 from equipoise.cli._task_models import read_models
 from equipoise.cli.threshold_plan import Bins, PerBin
@@ -188,10 +187,9 @@ def threshold(
         from equipoise.run.text_folder import check_folder
 
         check_folder(out, (MARK, "report.html"), overwrite=overwrite)
-    with in_options():
-        facts = _facts(options)
+    facts = _facts(options)
     notices = (*facts["notices"], *facts.get("sweep", {}).get("notices", ()))
-    say(*(f"Note: {one}" for one in dict.fromkeys(notices)))
+    note(dict.fromkeys(notices))
     if out is not None:
         _write(out, facts, options)
     if as_json:

@@ -16,8 +16,8 @@ from equipoise.cli._reading import (
     Positive,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli._stability_options import RESULT, AsJson, in_options
+from equipoise.cli._screen import note, output, print_json, progress, say
+from equipoise.cli._stability_options import RESULT, AsJson
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample
@@ -105,13 +105,13 @@ def threshold_plan(
     check_truth(options)
     check_target("--out", out, (".csv",))
     _refuse_lost(options)
-    with in_options(), progress("reading") as tell:
+    with progress("reading") as tell:
         found = read_chances(file, options)
         chances = found.chances
         size = (options["bins"], options["per_bin"], seed)
         sample = sampling_plan(chances.values, chances.items, *size)
         tell(1, 1)
-    say(*(f"Note: {one}" for one in (*found.notices, *sample.notices)))
+    note((*found.notices, *sample.notices))
     if out is not None:
         _write(out, sample, options, found.task or None)
     if as_json:

@@ -1,10 +1,5 @@
-"""Report: a run as one self-contained HTML page.
+"""Report: pages that are not yet made of findings; see `equipoise.page`."""
 
-`render` takes anything that looks like a run (`RunLike`) and returns the page as text. A page
-makes no request, needs no script, and is the same for the same input.
-"""
+from equipoise.report.truth_page import TruthPage, render_truth
 
-from equipoise.report.page import render
-from equipoise.report.view import RunLike
-
-__all__ = ["RunLike", "render"]
+__all__ = ["TruthPage", "render_truth"]
