@@ -1,7 +1,11 @@
 """Agreement between annotators: coefficients with intervals, and what they mean in words."""
 
 from equipoise.agreement._study import Coefficient, Person
-from equipoise.agreement.agreement_report import AgreementSummary, agreement_findings
+from equipoise.agreement.agreement_report import (
+    AgreementSummary,
+    agreement_findings,
+    agreement_overview,
+)
 from equipoise.agreement.agreement_table import (
     AgreementTable,
     agreement_summaries,
@@ -24,6 +28,7 @@ __all__ = [
     "Person",
     "ReadingAgreement",
     "agreement_findings",
+    "agreement_overview",
     "agreement_summaries",
     "agreement_table",
     "cohen_kappa",

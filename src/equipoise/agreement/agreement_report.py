@@ -429,10 +429,10 @@ def agreement_findings(summaries: Sequence[AgreementSummary]) -> tuple[Finding, 
     every = tuple(one for summary in summaries for one in summary.findings())
     if len(summaries) < 2:
         return every
-    return (_overview(summaries), *(replace(one, brief=False) for one in every))
+    return (agreement_overview(summaries), *(replace(one, brief=False) for one in every))
 
 
-def _overview(summaries: Sequence[AgreementSummary]) -> Finding:
+def agreement_overview(summaries: Sequence[AgreementSummary]) -> Finding:
     """All tasks, those with the highest agreement first."""
     order = sorted(summaries, key=lambda one: -_first(one))
     names = dict.fromkeys(c.name for one in summaries for c in one.coefficients)
