@@ -120,7 +120,7 @@ def test_probabilities_of_classes_that_the_truth_lacks_are_not_shown():
 def test_a_run_without_the_entries_lacks_the_sections(runs):
     run = runs["grades"]
     old = {key: value for key, value in run.header.items() if key not in PARTS}
-    ids = re.findall(r"<section id=(\w+)", render(SampleRun(old, run.replicates)))
+    ids = re.findall(r"<section id=(\w+)", render(opened(old, run.replicates)))
     assert not set(PARTS) & set(ids)
     assert set(PARTS) <= set(re.findall(r"<section id=(\w+)", render(run)))
 
@@ -269,7 +269,7 @@ def test_the_sentence_on_retained_samples_claims_no_more_than_the_verdict(runs):
 
 def test_where_a_cost_is_removed_the_lowest_is_best():
     run = made(metrics=("retained_samples_area:metric=expected_cost",))
-    panel = Panel(view(run), 0, 0)
+    panel = RunView(run).panels()[0]
     said = retained.sentence(panel, run.header["retained"][0])
     values = {model: panel.score("soft", model).value for model in panel.view.models}
     assert said.startswith(

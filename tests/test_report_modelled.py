@@ -105,12 +105,12 @@ def test_calibration_against_plausibilities_is_written_out(run):
 
 
 def test_labels_that_are_not_redrawn_are_called_so(run, page):
-    made = Panel(view(run), 0, 0)
-    assert words.headline(made) == (
+    made = RunView(run).panels()[0]
+    assert headline(made) == (
         "On these items, clear is the best model with soft labels; with hard labels, which "
         "are not redrawn, it scores highest too."
     )
-    hard = words.standing(verdict(made, "hard"))
+    hard = standing(made.verdict("hard"))
     assert "(not redrawn), ahead of blurred by 0." in hard
     board = section(page, "leaderboard").split("</table>")[0]
     assert board.count("[not redrawn]") == board.count("<td>not redrawn") == 2
@@ -129,20 +129,20 @@ def test_where_the_winners_differ_the_redrawn_labels_decide():
 
     header = json.loads(json.dumps(made.view.header))
     change(header)
-    found = words.headline(Panel(view(SampleRun(header, made.view.replicates)), 0, 0))
+    found = headline(RunView(opened(header, made.view.replicates)).panels()[0])
     assert found.endswith("Hard labels are not redrawn; soft labels separate the two.")
 
 
 def test_a_lead_outside_its_own_interval_is_marked():
     made = panel([model(0.9, shift=-0.012), model(0.89), model(0.7)], APART)
-    lead = verdict(made, "hard").lead
+    lead = made.verdict("hard").lead
     assert lead.outside
-    said = words.standing(verdict(made, "hard"))
+    said = standing(made.verdict("hard"))
     assert re.search(
         r"by 0\.01\d*† \[[^]]*\] \(† the lead lies outside its own interval\)", said
     )
-    assert "†" not in words.standing(verdict(made, "soft"))
-    page = render(SampleRun(made.view.header, made.view.replicates))
+    assert "†" not in standing(made.verdict("soft"))
+    page = render(opened(made.view.header, made.view.replicates))
     assert "a score or a lead outside its own interval" in section(page, "verdict")
     assert re.search(r"<td>[+−][\d.]+† \[", section(page, "differences"))
 

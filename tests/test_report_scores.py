@@ -68,7 +68,7 @@ def test_an_older_run_that_stored_null_for_infinite_reads_as_undefined(runs):
             return [age(one) for one in value]
         return None if value == "inf" else value
 
-    run = SampleRun(
+    run = opened(
         {**age(dict(runs["grades"].header)), "schema": 1}, runs["grades"].replicates
     )
     panel = Panel(view(run), 0, METRICS.index("log_score"))
@@ -78,17 +78,17 @@ def test_an_older_run_that_stored_null_for_infinite_reads_as_undefined(runs):
 
 def test_a_score_that_is_infinite_for_all_ranks_nobody():
     run = made(metrics=("log_score",), impossible=MODELS)
-    panel = Panel(view(run), 0, 0)
-    assert words.headline(panel) == "log score is infinite for every model: no ranking."
-    assert "infinite for every model" in words.standing(words.verdicts(panel)[1])
+    panel = RunView(run).panels()[0]
+    assert headline(panel) == "log score is infinite for every model: no ranking."
+    assert "infinite for every model" in standing(words.verdicts(panel)[1])
     assert "They rank" not in endless(panel)[0]
     assert "infinite (∞)" in render(run)
 
 
 def test_two_models_one_infinite():
     run = made(metrics=("log_score",), names=("a", "b"), impossible=("b",))
-    panel = Panel(view(run), 0, 0)
-    said = words.standing(words.verdicts(panel)[1])
+    panel = RunView(run).panels()[0]
+    said = standing(words.verdicts(panel)[1])
     assert said.startswith("With soft labels (mean vote), a has the best")
     assert "ahead of b by ∞" in said
     render(run)
@@ -132,11 +132,11 @@ def test_what_is_not_redrawn_is_not_called_sure():
     plan = resample(truth, "posterior", replicates=40)
     result = evaluate(models(table), truth, metrics=["topk_accuracy"], resampling=plan)
     run = record(result, Provenance())
-    panel = Panel(view(run), 0, 0)
+    panel = RunView(run).panels()[0]
     assert not any(panel.lead("hard", "bold", other).decided for other in ("shy", "careful"))
     assert panel.score("hard", "bold").low is None
-    hard = words.standing(words.verdicts(panel)[0])
-    said = f"{words.headline(panel)} {words.change(panel)} {hard}"
+    hard = standing(words.verdicts(panel)[0])
+    said = f"{headline(panel)} {disagreement(panel)} {hard}"
     assert "is the best model" not in said
     assert "only hard labels separate" not in said
     assert "excludes 0" not in said

@@ -25,7 +25,7 @@ from equipoise.aggregate import (
     probabilistic_inverse_rank,
 )
 from equipoise.analyses.annotators import annotator_rows, skilled_rows
-from equipoise.analyses.certainty import (
+from equipoise.analyses.truth_certainty import (
     Certainty,
     certainty,
     certainty_findings,
@@ -293,10 +293,10 @@ def test_what_a_certainty_is_depends_on_the_model():
         "only tells ties from clear cases": ("majority_vote", majority_vote(table)),
     }
     for words, (name, made) in many.items():
-        assert words in certainty_meaning(made, name).sentence
+        assert words in certainty_meaning(made).sentence
         assert words in report(table, made, name).findings[0].note
     panels = annotator_bootstrap(mean_vote, table, draws=100)
-    assert "steps of" not in certainty_meaning(panels, "mean_vote").sentence
+    assert "steps of" not in certainty_meaning(panels).sentence
 
 
 def test_hostile_names_are_shown_and_do_nothing():

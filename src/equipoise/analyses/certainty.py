@@ -1,760 +1,526 @@
-"""Certainty: how sure the annotations make the truth of each item, and what they leave open.
+r"""Certainty: does the order of the models hold on the items whose truth is clear?
 
-The certainty of an item is the probability that the class that leads it is the most plausible
-one; see `equipoise.plausibilities`. Certainties of different models answer different questions
-and are not to be compared: the probability that a class has the largest share among all
-annotators there could be, the probability that it is the one true class, the share of resampled
-panels that name it, or nothing but a point. For an evaluation it is that of the Dirichlet
-posterior of the votes, which needs no draws.
+The certainty of an item is the probability that the class that leads it really is the most
+plausible one, by independent :math:`\mathrm{Dirichlet}(r \cdot \text{votes} + 1)` distributions
+at a reliability :math:`r` of 1. For every cut-off c only items with a certainty of at least c
+count; cut-offs are certainties that occur, so that equally certain items stay together.
+Intervals resample items; the change against all items is paired, replicate by replicate. Shares
+of uncertain items are also told at other reliabilities.
+
+Sentences name the cut-off of clear items, or the last below it, that keeps enough items and
+leaves every model a value; they say so where there is none.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
 
 Examples
 --------
->>> from equipoise.aggregate import dirichlet
->>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
->>> found = certainty(votes, dirichlet(votes))
->>> found.below, found.ambiguous[0].item
-(1, '0')
->>> found.report().sentence[:66]
-'For 1 of 2 items (50%) the annotations leave open which class is r'
+>>> from equipoise.demo import reading_study
+>>> readings, scores = reading_study()
+>>> found = clear_cases(scores, readings, replicates=20)
+>>> found.curves[0].items == found.items[0].item(), found.cutoffs[0] < 0.99
+(True, True)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from equipoise.aggregate import dirichlet
+from equipoise.analyses.cuts import Cuts, cut
+from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.scoring import Given, StudyScorer, study
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import BRACKETS, TIES_SHARE, score_head, score_title, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.truth import TaskTruth
+from equipoise.evaluation import MACRO
+from equipoise.evaluation.questions import Question
 from equipoise.findings import (
+    Band,
     Bar,
-    Case,
-    Cases,
-    Cell,
     Chart,
     Column,
     Finding,
-    Histogram,
     Line,
     Lines,
+    Row,
     Table,
 )
-from equipoise.numbers import count, number, percent
-from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Dirichlet
-from equipoise.votes import Votes, collect_votes
+from equipoise.metrics import titled
+from equipoise.notices import Notice, Value
+from equipoise.numbers import number, percent, significant
+from equipoise.ranks import TIE, goodness
+from equipoise.wording import capital, joined
 
-BINS = 20
+TITLE = "Does the order hold on the clear cases?"
 SURE = 0.99  # below this an item counts as uncertain
-RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
-MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
-CLASSES = 5  # plausible classes named per item
-VOTERS = 60  # votes on an item up to which it is told who gave them
-NEAR = 0.8  # a second class with this part of the first is nearly as plausible
-SEEN = 5e-4  # smaller masses of all other classes are not written
+RELIABILITIES = (1.0, 3.0, 10.0)
+MANY = 200_000  # items times classes of all tasks, beyond which only the first is looked at
+STEPS = 8  # cut-offs at most, besides that of clear items
+FINE = 9  # decimals to which certainties must differ
+LEAST = 10  # items, below which a cut-off is in no sentence
+DRAWN = 12  # models with a line; all are in the table
 LEVELS = 50  # different certainties up to which every one has its own piece of the line
 POINTS = 101
-FEW_DRAWS = 100  # below, the steps of a share of draws are said
-COLOURED = 6  # classes up to which colours mean classes, not places
 NOTE = (
-    "Bars show the mean plausibility of each class. Entropy is that of the mean "
-    "plausibilities, in nats. These are the items for which another opinion tells most."
+    "The certainty of an item is the probability that the class with most votes really is the "
+    "most plausible one, by a Dirichlet distribution over its votes; few or divided votes "
+    "make it small. Reliability is what one vote counts: nothing in the votes tells it, so "
+    "the curve is drawn for several. Models are scored on the items whose certainty (at "
+    "reliability 1) reaches a cut-off; intervals come from resampled items and take it as "
+    "known which are clear, and the change is paired with the value on all items. Clear items "
+    "are also the easy ones, so values rise; what matters is whether the order stays."
+)
+LEGEND = (
+    "Certainty: probability that the leading class is the most plausible one. Spearman with "
+    "all: rank correlation with the order on all items. " + BRACKETS
+)
+NOT_DEFINED = (
+    "On the items with a certainty of at least {sure:number} alone, {metric} is not defined "
+    "for every model{where}."
+)
+SHARE_COLUMNS = (
+    Column("task", "task"),
+    Column("reliability", "reliability"),
+    Column("items", "items", "count"),
+    Column("mean", "mean certainty", "number"),
+    Column("below", "uncertain", "count"),
+    Column("share_below", "share uncertain", "percent"),
 )
 
 
-class Meaning(NamedTuple):
-    """What a certainty is: in a few words, in a sentence, and whether it tells uncertainty."""
-
-    words: str
-    sentence: str
-    uncertain: bool = True
-
-
-BY_LAW = {
-    "labels": Meaning(
-        "probability of the class",
-        "In this model exactly one class of an item is right, and the certainty is the "
-        "probability that the leading class is that one.",
-    ),
-    "dirichlet": Meaning(
-        "probability of the largest share",
-        "The certainty of an item is the probability that the class that leads it really has "
-        "the largest share, given how few and how divided the annotations are.",
-    ),
-    "normal": Meaning(
-        "probability of the side",
-        "The certainty of an item is the probability that most ratings, if there were many, "
-        "would lie on this side of the threshold.",
-    ),
-}
-DRAWN = Meaning(
-    "share of draws",
-    "The certainty of an item is the share of draws in which the class that leads it has the "
-    "largest share.",
-)
-PANELS = Meaning(
-    "share of resampled panels",
-    "The certainty of an item is the share of resampled panels that name the same class.",
-)
-VOTES = Meaning(
-    "point: share of the votes",
-    "This model knows no uncertainty: the certainty is the share of the votes for the leading "
-    "class.",
-    uncertain=False,
-)
-POINT = Meaning(
-    "point: 0 or 1",
-    "This model gives one distribution over classes per item and no uncertainty about it, so "
-    "the certainty only tells ties from clear cases.",
-    uncertain=False,
-)
-OF_POINTS = {"mean_vote": VOTES, "majority_vote": POINT}
-
-
-def certainty_meaning(plausibilities: Plausibilities, model: str = "") -> Meaning:
-    """Which question the certainty of these plausibilities answers.
-
-    Parameters
-    ----------
-    model
-        Name of the aggregation model.
-
-    Examples
-    --------
-    >>> from equipoise.aggregate import dirichlet, mean_vote
-    >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
-    >>> certainty_meaning(dirichlet(votes)).words
-    'probability of the largest share'
-    >>> certainty_meaning(mean_vote(votes), "mean_vote").uncertain
-    False
-    """
-    law, draws = plausibilities.law, plausibilities.draws
-    if "whole" in plausibilities.diagnostics:  # a bootstrap of annotators
-        return _in_steps(PANELS, draws)
-    if model in OF_POINTS:
-        return OF_POINTS[model]
-    if law is None and draws == 1:
-        return POINT
-    if law is not None and law.name in BY_LAW:
-        return BY_LAW[law.name]
-    return _in_steps(DRAWN, draws)
-
-
-def _in_steps(meaning: Meaning, draws: int) -> Meaning:
-    """Say in which steps shares of few draws come."""
-    if draws >= FEW_DRAWS:
-        return meaning
-    step = f" There are {draws} draws, so it comes in steps of {number(1 / draws, 2)}."
-    return meaning._replace(sentence=meaning.sentence + step)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VotesForClass:
-    """Votes for a class on one item, and who gave them where that is told."""
-
-    name: str
-    votes: float
-    who: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousItem:
-    """An item whose truth is open.
-
-    Attributes
-    ----------
-    item, certainty, entropy, votes
-        Name, certainty, entropy of the mean plausibilities in nats, and number of votes.
-    plausible
-        The most plausible classes with their mean mass.
-    others
-        Mass of all other classes together.
-    counts
-        Votes for each class, most first; empty for ratings.
-    """
-
-    item: str
-    certainty: float
-    entropy: float
-    votes: int
-    plausible: tuple[tuple[str, float], ...]
-    others: float
-    counts: tuple[VotesForClass, ...] = ()
-
-    @property
-    def class_words(self) -> str:
-        """How plausible its classes are."""
-        parts = [f"{name}: {percent(mass)}" for name, mass in self.plausible]
-        parts += [f"others: {percent(self.others)}"] if self.others > SEEN else []
-        return ", ".join(parts)
-
-    @property
-    def vote_words(self) -> str:
-        """How many voted for which class, and who where that is known."""
-        return vote_words(self.counts) or count(self.votes)
-
-
-def vote_words(counts: Sequence[VotesForClass], most: int = 8) -> str:
-    """How many voted for which class, and who where that is known.
-
-    Examples
-    --------
-    >>> vote_words([VotesForClass(name="a", votes=2.0, who=("x", "y")),
-    ...             VotesForClass(name="b", votes=1.0)])
-    'a: 2 (x, y); b: 1'
-    """
-    parts = [
-        f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
-        for one in counts[:most]
-    ]
-    left = len(counts) - len(parts)
-    return "; ".join([*parts, *([f"{left} other class{'es' * (left > 1)}"] if left else [])])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
-    """How certain the items of one task are.
-
-    Attributes
-    ----------
-    task, method
-        Which question, and how the plausibilities were made.
-    items, classes, mean
-        How many items and classes there are, and the mean certainty.
-    threshold, below
-        Below which certainty an item counts as uncertain, and how many do.
-    counts, counts_below
-        Items, and uncertain ones, in twenty bins of equal width, closed on the right.
-    curve
-        The certainties from the least to the most: (share of items, certainty).
-    ambiguous
-        The least certain items.
-    """
+class SortedCertainty(NamedTuple):
+    """Certainties at one reliability: how many items are uncertain, and the sorted line."""
 
     task: str
-    method: str
+    reliability: float
     items: int
-    classes: int
     mean: float
-    threshold: float
     below: int
-    counts: tuple[int, ...]
-    counts_below: tuple[int, ...]
-    curve: tuple[tuple[float, float], ...]
-    ambiguous: tuple[AmbiguousItem, ...]
+    share_below: float
+    points: list[list[float]]
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Certainty":
-        """Take what a run holds; runs of earlier versions have no curve."""
-        histogram = stored["histogram"]
-        plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
-        return cls(
-            **{name: stored[name] for name in plain},
-            counts=tuple(histogram["counts"]),
-            counts_below=tuple(histogram.get("below", ())),
-            curve=tuple((share, value) for share, value in stored.get("curve") or ()),
-            ambiguous=tuple(_stored_item(one) for one in stored["ambiguous"]),
-        )
 
-    def as_json(self) -> dict[str, object]:
-        """For a run."""
-        plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
-        return {
-            **{name: getattr(self, name) for name in plain},
-            "histogram": {
-                "edges": [edge / BINS for edge in range(BINS + 1)],
-                "counts": list(self.counts),
-                "below": list(self.counts_below),
-            },
-            "curve": [list(point) for point in self.curve],
-            "ambiguous": [_item_json(one) for one in self.ambiguous],
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClearCases:
+    """Every model on the items of at least some certainty.
+
+    Attributes
+    ----------
+    study
+        What was scored, and how.
+    cuts
+        Values, changes and ranks at every cut-off.
+    cutoffs, items
+        Least certainties, rising, and how many items reach them (summed over tasks).
+    below
+        Share of items that are uncertain.
+    curves, shares
+        Sorted certainties of all items by reliability, and the same task by task.
+    notices
+        What the user should know.
+    """
+
+    study: StudyScorer
+    cuts: Cuts
+    cutoffs: tuple[float, ...]
+    items: Ints
+    below: float
+    curves: tuple[SortedCertainty, ...]
+    shares: tuple[SortedCertainty, ...]
+    notices: tuple[Notice, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict per cut-off and model."""
+        cuts = self.cuts
+        parts = {
+            "value": cuts.values,
+            "low": cuts.low,
+            "high": cuts.high,
+            "change": cuts.change,
+            "change_low": cuts.change_low,
+            "change_high": cuts.change_high,
+            "rank": cuts.ranks,
         }
-
-    @property
-    def share_below(self) -> float:
-        """Share of items below the threshold."""
-        return self.below / self.items if self.items else 0.0
+        return [
+            {
+                "task": self.study.task,
+                "metric": self.study.metric.name,
+                "labels": self.study.asked.labels,
+                "certainty": least,
+                "items": int(self.items[c]),
+                "coverage": float(self.items[c] / self.items[0]),
+                "status": "undefined" if np.isnan(cuts.values[c, m]) else "scored",
+                "model": model,
+                **{name: float(part[c, m]) for name, part in parts.items()},
+                "spearman": float(cuts.spearman[c]),
+            }
+            for c, least in enumerate(self.cutoffs)
+            for m, model in enumerate(self.study.models)
+        ]
 
     @property
     def finding(self) -> str:
-        """For how many items the truth is open, in a sentence."""
-        if not self.items:
-            return "There are no items with votes."
-        sure, mean = f"{self.threshold:g}", number(self.mean)
+        """What came out, in a sentence or two."""
+        over = "Over all tasks " if len(self.study.subjects) > 1 else ""
         if not self.below:
-            return (
-                f"The annotations settle every item: no certainty is below {sure}, the mean is "
-                f"{mean}."
-            )
+            return capital(f"{over}every item is clear: no certainty is below {SURE:g}.")
+        open_ = capital(f"{over}the votes leave {percent(self.below)} of the items open")
+        start = f"{open_} (certainty below {SURE:g} when a vote counts once)"
+        clear = self._clear()
+        if clear is None and len(self.cutoffs) == 1:
+            return f"{start}. All are equally certain, so none can be left out."
+        if clear is None:
+            return f"{start}. The models cannot be scored on the clearer ones alone."
+        least = self.cutoffs[clear]
+        reached = SURE if least >= SURE else int(1000 * least) / 1000
+        share = percent(self.items[clear] / self.items[0])
         return (
-            f"For {count(self.below)} of {count(self.items, 'item')} "
-            f"({percent(self.share_below)}) the annotations leave open which class is right "
-            f"(certainty below {sure}); the mean certainty is {mean}."
+            f"{start}. On the {share} with a certainty of at least {reached:g} "
+            f"{self._outcome(clear)}."
         )
 
-    def report(self, meaning: str = BY_LAW["dirichlet"].sentence) -> Finding:
-        """How certain the items are; `meaning` says what the certainty is."""
-        edges = [edge / BINS for edge in range(BINS + 1)]
-        rows: list[dict[str, Cell]] = [
-            {"task": self.task, "above": low, "to": high, "items": total,
-             "share": total / (self.items or 1)}
-            for (low, high), total in zip(pairwise(edges), self.counts, strict=True)
-            if total
-        ]  # fmt: skip
-        return Finding(
-            key="certainty",
-            title="How certain is the truth?",
-            sentence=self.finding,
-            tables=(
-                Table(
-                    name="certainty",
-                    caption="Certainty of the items (empty ranges left out)",
-                    columns=(
-                        Column("above", "certainty above", "number"),
-                        Column("to", "to", "number"),
-                        Column("items", "items", "count"),
-                        Column("share", "share", "percent"),
-                    ),
-                    rows=rows,
-                    brief=(),
-                ),
-            ),
-            charts=self._charts(edges),
-            note=meaning,
-            methods="The certainty of an item is the probability that its leading class is the "
-            "most plausible one [@stutz2025]",
-            references=("stutz2025",),
-            task=self.task,
-        )
-
-    def _charts(self, edges: Sequence[float]) -> tuple[Chart, ...]:
-        """Histogram and sorted line; the uncertain items once more if they are few."""
-        sure = f"{self.threshold:g}"
-        share = percent(self.share_below)
-        charts: list[Chart] = [
-            Histogram(
-                name="certainty",
-                caption="Items by certainty",
-                alternative=f"Histogram of the certainty of {count(self.items, 'item')}.",
-                x="certainty of an item",
-                y="items",
-                bars=_bars(self.counts, edges),
-                marks=[(self.threshold, sure)],
-            )
-        ]
-        if self.curve:
-            charts.append(
-                Lines(
-                    name="certainty-sorted",
-                    caption="Certainty, items sorted from the least certain",
-                    alternative=f"Certainty of {count(self.items, 'item')}, sorted: {share} "
-                    f"are below {sure}.",
-                    x="share of the items, from the least certain",
-                    y="certainty",
-                    lines=[
-                        Line("", self.curve, dots=False),
-                        Line(sure, [(0.0, self.threshold), (1.0, self.threshold)], dots=False,
-                             dashed=True),
-                    ],
-                    marks=[(self.share_below, f"{share} below {sure}")],
-                    x_range=(0.0, 1.0),
-                )
-            )  # fmt: skip
-        if 0 < self.share_below < RARE and self.counts_below:
-            charts.append(
-                Histogram(
-                    name="certainty-below",
-                    caption=f"Only items below {sure}",
-                    x="certainty of an item",
-                    y="items",
-                    bars=_bars(self.counts_below, edges),
-                )
-            )
-        return tuple(charts)
+    def _clear(self) -> int | None:
+        """The cut-off of clear items, or the last below it at which all models have a value."""
+        clear = [c for c, least in enumerate(self.cutoffs) if least >= SURE][:1]
+        last = clear[0] if clear else len(self.cutoffs) - 1
+        fine = [bool(np.isfinite(line).all()) for line in self.cuts.values]
+        usable = [c for c in range(1, last + 1) if fine[c] and self.items[c] >= LEAST]
+        return usable[-1] if usable and fine[0] else None
 
     @property
-    def ambiguous_finding(self) -> str:
-        """Name the least certain item and what it could be."""
-        if not self.ambiguous:
-            return "There are no items with votes."
-        item = self.ambiguous[0]
-        head, certain = f"Item {item.item} is the least certain", number(item.certainty)
-        if len(item.plausible) < 2:
-            leads = (
-                f"class {item.plausible[0][0]} leads" if item.plausible else "no class leads"
-            )
-            return f"{head}: {leads}, with a certainty of {certain}."
-        (one, most), (other, next_) = item.plausible[:2]
-        first, second = f"{one} ({percent(most)})", f"{other} ({percent(next_)})"
-        if next_ >= NEAR * most:
-            how = f"classes {first} and {second} are nearly equally plausible"
-        else:
-            how = f"class {first} leads before {second}"
-        return f"{head}: {how}, and its certainty is {certain}."
+    def _title(self) -> str:
+        return titled(self.study.metric.name, self.study.asked.labels)
 
-    def ambiguous_report(self) -> Finding:
-        """Which items are least certain."""
-        rows: list[dict[str, Cell]] = [
-            {"task": self.task, "item": one.item, "certainty": one.certainty,
-             "entropy": one.entropy, "votes": one.votes, "plausible": one.class_words,
-             "counts": one.vote_words}
-            for one in self.ambiguous
-        ]  # fmt: skip
-        return Finding(
-            key="ambiguous",
-            title="Which items are most ambiguous?",
-            sentence=self.ambiguous_finding,
-            tables=(
-                Table(
-                    name="ambiguous",
-                    caption="The least certain items",
-                    columns=(
-                        Column("item", "item"),
-                        Column("certainty", "certainty", "number"),
-                        Column("entropy", "entropy", "number", brief=False),
-                        Column("plausible", "plausible classes", "names"),
-                        Column("counts", "votes, first choices", "names", brief=False),
-                    ),
-                    rows=rows,
-                ),
+    def _outcome(self, cutoff: int) -> str:
+        """Who leads there, against who leads on all items."""
+        values, title = self.cuts.values, self._title
+        if len(self.study.models) == 1:
+            return f"{title} is {number(values[cutoff, 0])}, on all {number(values[0, 0])}"
+        now, before = self._leaders(cutoff), self._leaders(0)
+        if len(now) == len(self.study.models):
+            return f"all models have the same {title}" + ", as on all items" * (now == before)
+        text = f"{_names(now)} {self._change(cutoff, now, before)}"
+        rho = float(self.cuts.spearman[cutoff])
+        if len(self.study.models) > 2 and not np.isnan(rho):
+            text += (
+                f"; the order there has a rank correlation of {number(rho, 2)} with that on all"
+            )
+        return text
+
+    def _change(self, cutoff: int, now: list[str], before: list[str]) -> str:
+        """How the lead changed."""
+        verb = f"{'leads' if len(now) == 1 else 'lead'} by {self._title}"
+        if now == before:
+            return f"still {verb}"
+        gone = [name for name in before if name not in now]
+        come = [name for name in now if name not in before]
+        if not come:
+            return f"{verb}, no longer tied with {_names(gone)}"
+        if not gone:
+            return f"{verb}, {_names(come)} now tied with {_names(before)}"
+        return f"{verb} in place of {_names(before)}{self._gap(cutoff, now[0], before[0])}"
+
+    def _gap(self, cutoff: int, first: str, other: str) -> str:
+        """By how much one model is ahead of another, with its interval."""
+        a, b = (self.study.models.index(name) for name in (first, other))
+        sign = 1 if self.study.metric.better == "higher" else -1
+        gap = sign * (self.cuts.values[cutoff, a] - self.cuts.values[cutoff, b])
+        drawn = sign * (self.cuts.drawn[cutoff, a] - self.cuts.drawn[cutoff, b])
+        ends = self.study.ends(gap, drawn, difference=True)
+        gap, low, high = (float(np.round(end, TIE)) + 0.0 for end in (gap, *ends))
+        if not gap > 0 or np.isnan(low) or np.isnan(high):
+            return ""
+        noise = "" if low > 0 else ", which may be chance"
+        return f", {significant(gap)} ahead{noise} ({significant(low)} to {significant(high)})"
+
+    def _leaders(self, cutoff: int) -> list[str]:
+        """Models that share the best value."""
+        good = goodness(self.cuts.values[cutoff], self.study.metric.better)
+        return [self.study.models[m] for m in np.flatnonzero(good == good.max())]
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        metric, labels = self.study.metric.name, self.study.asked.labels
+        rows = self.rows()
+        columns = (
+            Column("certainty", "certainty at least", "number"),
+            Column("items", "items", "count"),
+            Column("coverage", "share", "percent"),
+            Column("model", "model", "model"),
+            Column("value", score_head(metric, labels), "number", ("low", "high")),
+            Column("change", "change", "change", ("change_low", "change_high"), brief=False),
+            Column("rank", "rank", "rank", brief=False),
+            Column("spearman", "Spearman with all", "number"),
+        )
+        what = score_title(metric, labels, self.study.task)
+        tables = (
+            Table(
+                name="certainty",
+                caption=f"{capital(what)} by least certainty, and its change from all items",
+                columns=columns,
+                rows=rows,
+                brief=_best_rows(rows),
+                legend=LEGEND,
             ),
-            charts=(ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
+            Table(
+                name="certainty_shares",
+                caption=f"Items with a certainty below {SURE:g}, by reliability",
+                columns=SHARE_COLUMNS,
+                rows=[_summary_row(share) for share in self.shares],
+                brief=(),
+            ),
+        )
+        return Finding(
+            key="certainty",
+            title=TITLE,
+            sentence=self.finding,
+            tables=tables,
+            charts=self._charts(what),
             note=NOTE,
-            task=self.task,
+            methods=f"{scored_again(self.study.models)} on the items of at least some "
+            "certainty, the probability by a Dirichlet distribution over the votes that the "
+            "leading class is the most plausible [@stutz2025].",
+            references=("stutz2025",),
+            notices=self.notices,
         )
 
-
-def _bars(counts: Sequence[int], edges: Sequence[float]) -> list[Bar]:
-    return [
-        Bar("", float(total), ends=(low, high))
-        for (low, high), total in zip(pairwise(edges), counts, strict=True)
-    ]
-
-
-def ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
-    """Items close up: colours are classes where these are few, else their places."""
-    names = list(dict.fromkeys(name for one in items for name, _ in one.plausible))
-    if len(names) <= COLOURED:
-        classes = sorted(names)
-        shares = [[dict(one.plausible).get(name, 0.0) for name in classes] for one in items]
-    else:
-        places = ("most plausible", "second", "third", "fourth", "fifth")
-        most = max(len(one.plausible) for one in items)
-        classes = list(places[:most])
-        shares = [
-            [mass for _, mass in one.plausible] + [0.0] * (most - len(one.plausible))
-            for one in items
+    def _charts(self, what: str) -> tuple[Chart, ...]:
+        """Sorted certainties; the value and the rank of each model over the cut-offs."""
+        lines = [
+            Line(
+                f"reliability {curve.reliability:g}",
+                [(x, y) for x, y in curve.points],
+                dots=False,
+            )
+            for curve in self.curves
         ]
-    if any(one.others > SEEN for one in items):
-        classes.append("all others")
-        shares = [[*each, one.others] for each, one in zip(shares, items, strict=True)]
-    return Cases(
-        name="ambiguous",
-        caption=f"The {count(len(items), 'item')} with the smallest certainty"
-        if len(items) > 1
-        else "The item with the smallest certainty",
-        classes=classes,
-        rows=[
-            Case(
-                one.item,
-                each,
-                remark=f"certainty {number(one.certainty)}"
-                + (f", {one.class_words}" if len(names) > COLOURED else ""),
-            )
-            for one, each in zip(items, shares, strict=True)
-        ],
-    )
-
-
-def certainty_findings(tasks: Sequence[Certainty], meaning: str = "") -> tuple[Finding, ...]:
-    """How certain the truth is, and which items are least so: of each task, and of all."""
-    meaning = meaning or BY_LAW["dirichlet"].sentence
-    parts = [one.report(meaning) for one in tasks]
-    items = [one.ambiguous_report() for one in tasks]
-    if len(tasks) < 2:
-        return (*parts, *items)
-    return (_certainty_of_tasks(tasks), *parts, _ambiguous_of_tasks(tasks), *items)
-
-
-def _certainty_of_tasks(tasks: Sequence[Certainty]) -> Finding:
-    most = max(tasks, key=lambda one: one.share_below)
-    text = "The votes settle every item of every task."
-    if most.below:
-        text = (
-            f"{most.task} is the least settled task: {percent(most.share_below)} of its items "
-            f"have a certainty below {most.threshold:g}."
+        sorted_ = Lines(
+            name="certainty",
+            caption="Items sorted by certainty, by what one vote counts",
+            x="share of items",
+            y="certainty",
+            lines=lines,
+            y_range=(0.5, 1.0),
         )
-    rows: list[dict[str, Cell]] = [
-        {"task": one.task, "items": one.items, "mean": one.mean, "below": one.below,
-         "share": one.share_below}
-        for one in tasks
-    ]  # fmt: skip
-    columns = (
-        Column("task", "task"),
-        Column("items", "items", "count"),
-        Column("mean", "mean certainty", "number"),
-        Column("below", f"below {SURE:g}", "count"),
-        Column("share", "share", "percent"),
-    )
-    table = Table(
-        name="certainty_tasks", caption="Certainty by task", columns=columns, rows=rows
-    )
-    title = "How certain is the truth?"
-    return Finding(key="certainty", title=title, sentence=text, tables=(table,))
-
-
-def _ambiguous_of_tasks(tasks: Sequence[Certainty]) -> Finding:
-    rows: list[dict[str, Cell]] = [
-        {"task": one.task, "item": first.item, "certainty": first.certainty,
-         "plausible": first.class_words}
-        for one in tasks
-        for first in one.ambiguous[:1]
-    ]  # fmt: skip
-    columns = (
-        Column("task", "task"),
-        Column("item", "item"),
-        Column("certainty", "certainty", "number"),
-        Column("plausible", "plausible classes"),
-    )
-    table = Table(
-        name="ambiguous_tasks",
-        caption="The least certain item of every task",
-        columns=columns,
-        rows=rows,
-        open=True,
-    )
-    return Finding(
-        key="ambiguous",
-        title="Which items are most ambiguous?",
-        sentence="The least certain item of every task; choose a task for more.",
-        tables=(table,),
-    )
-
-
-def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certainty:
-    """How certain what a model made of the annotations of a task is, with who voted how."""
-    made = plausibilities
-    if annotations.kind == "interval":
-        code = {name: place for place, name in enumerate(annotations.items)}
-        rows = annotations.item[annotations.in_task(made.task)]
-        total = np.bincount(rows, minlength=len(code))
-        return _summary(made, total[[code[name] for name in made.items]], {})
-    votes = collect_votes(annotations, made.task)
-    names = [annotations.items[code] for code in votes.items]
-    place = {name: i for i, name in enumerate(names)}
-    sizes = votes.sizes[[place[name] for name in made.items]]
-    people = annotations.annotators or ()
-    return _summary(
-        made,
-        sizes,
-        {
-            name: votes_for_classes(votes, annotations.classes, people, place[name])
-            for name in (made.items[i] for i in _named(made))
-        },
-    )
-
-
-def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
-    """Certainties by the Dirichlet posterior of the votes; None where there are no votes."""
-    votes = question.votes
-    if votes is None:
-        return None
-    made = vote_posterior(question, votes)
-    return _summary(
-        made,
-        votes.sizes,
-        {
-            made.items[i]: votes_for_classes(votes, question.answers, people, int(i))
-            for i in _named(made)
-        },
-    )
-
-
-def ranked(plausibilities: Plausibilities) -> Ints:
-    """Items from the least to the most certain; ties by entropy, then as they stand."""
-    sure, entropy = plausibilities.certainty, plausibilities.entropy
-    return np.lexsort((-entropy.round(9), sure.round(9)))
-
-
-def _named(made: Plausibilities) -> list[int]:
-    """Items that are named: a few at least, more where they are uncertain."""
-    order, sure = ranked(made)[:MOST], made.certainty
-    return [int(i) for place, i in enumerate(order) if place < LEAST or sure[i] < SURE]
-
-
-def _summary(
-    made: Plausibilities, sizes: Ints, counts: Mapping[str, tuple[VotesForClass, ...]]
-) -> Certainty:
-    sure, entropy = made.certainty, made.entropy
-    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    items = []
-    for i in _named(made):
-        plausible, others = _plausible(made, i)
-        items.append(
-            AmbiguousItem(
-                item=made.items[i],
-                certainty=float(sure[i]),
-                entropy=float(entropy[i]),
-                votes=int(sizes[i]),
-                plausible=plausible,
-                others=others,
-                counts=counts.get(made.items[i], ()),
-            )
+        full = goodness(self.cuts.full, self.study.metric.better)
+        order = np.argsort(np.where(np.isnan(full), np.inf, -full), kind="stable")[:DRAWN]
+        first = self.study.models[order[0]]
+        value = self._lines(
+            "certainty-models",
+            f"{capital(what)} on the items of at least some certainty; band: interval of "
+            f"{first}; bars: items that are left",
+            what,
+            [self._line(int(m), self.cuts.values, band=m == order[0]) for m in order],
         )
-    return Certainty(
-        task=made.task,
-        method=made.method,
-        items=len(made.items),
-        classes=len(made.classes),
-        mean=float(sure.mean()),
-        threshold=SURE,
-        below=int((sure < SURE).sum()),
-        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
-        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
-        curve=sorted_points(sure),
-        ambiguous=tuple(items),
-    )
+        ranks = self._lines(
+            "certainty-ranks",
+            f"Ranks on the items of at least some certainty; {TIES_SHARE}",
+            "rank, 1 is best",
+            [self._line(int(m), self.cuts.ranks) for m in order],
+            ranks=True,
+        )
+        return (sorted_, value, ranks) if len(self.study.models) > 1 else (sorted_, value)
+
+    def _line(self, model: int, each: Floats, *, band: bool = False) -> Line:
+        name = self.study.models[model]
+        ends = zip(self.cuts.low[:, model], self.cuts.high[:, model], strict=True)
+        return Line(
+            name,
+            [(float(c), float(value)) for c, value in enumerate(each[:, model])],
+            name,
+            Band([(float(c), float(low), float(high)) for c, (low, high) in enumerate(ends)])
+            if band
+            else None,
+        )
+
+    def _lines(
+        self, name: str, caption: str, y: str, lines: Sequence[Line], *, ranks: bool = False
+    ) -> Lines:
+        ticks = [(float(c), _cut_words(least)) for c, least in enumerate(self.cutoffs)]
+        shares = self.items / self.items[0]
+        return Lines(
+            name=name,
+            caption=caption,
+            x="least certainty of an item",
+            y=y,
+            lines=lines,
+            ticks=[(0.0, "all"), *ticks[1:]],
+            bars=() if ranks else [Bar("", float(share)) for share in shares],
+            bar_title="" if ranks else "items left",
+            downward=ranks,
+        )
 
 
-def _plausible(made: Plausibilities, i: int) -> tuple[tuple[tuple[str, float], ...], float]:
-    """The most plausible classes of an item, and what is left for all others together."""
-    entries = slice(int(made.start[i]), int(made.start[i + 1]))
-    mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
-    order = np.argsort(-mean, kind="stable")[:CLASSES]
-    shown = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
-    return shown, max(0.0, 1.0 - sum(mass for _, mass in shown))
+def clear_cases(
+    predictions: Given, annotations: Annotations, **how: Unpack[AnalysisKeywords]
+) -> ClearCases:
+    """Score every model on the items of at least some certainty.
 
-
-def votes_for_classes(
-    votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
-) -> tuple[VotesForClass, ...]:
-    """Votes for each class on one item, most first; of few votes, also who gave them."""
-    first, stop = int(votes.start[i]), int(votes.start[i + 1])
-    entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
-    total = np.bincount(votes.label[entries], votes.share[entries], len(classes))
-    named = bool(people) and stop - first <= VOTERS
-    counts = []
-    for k in np.argsort(-total, kind="stable"):
-        if total[k] <= 0:
-            continue
-        who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
-        voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
-        counts.append(VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
-    return tuple(counts)
-
-
-def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
-    """Dirichlet (reliability 1, prior 1) of the votes of a question; gold items are settled.
-
-    A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    **how
+        See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    vote, label, share = votes.vote, votes.label, votes.share
-    if len(question.classes) == 1:
-        yes, every = question.masses[0], np.arange(len(votes.weight))
-        vote, label = np.tile(every, 2), np.repeat([0, 1], len(every))
-        share = np.concatenate([1 - yes, yes])
-    use, gold = share > 0, votes.annotator[votes.start[:-1]] < 0
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[vote[use]]
-    weight = np.where(gold[item], 1.0, votes.weight[vote[use]])
-    size = len(question.answers)
-    pair, code = np.unique(item * size + label[use], return_inverse=True)
-    start = np.searchsorted(pair // size, np.arange(len(gold) + 1))
-    prior = np.where(gold, 0.0, 1.0)
-    law = Dirichlet(
-        np.bincount(code, share[use] * weight) + prior[pair // size],
-        prior * (size - np.diff(start)),
-    )
-    mass, rest = law.mean(start)
-    return Plausibilities(
-        items=question.items,
-        classes=question.answers,
-        start=start,
-        label=pair % size,
-        mass=mass[None],
-        rest=rest[None],
-        method="Dirichlet (reliability 1, prior 1)",
-        task=question.task,
-        law=law,
+    scorer = study(predictions, annotations, as_options(how))
+    sure = [_certainties(annotations, task.question, 1.0) for task in scorer.subjects]
+    pooled = np.concatenate(sure)
+    steps = _cutoffs(pooled)
+    reached = [one >= np.array(steps)[:, None] for one in sure]
+    cuts = cut(scorer, reached)
+    curves, shares = _sorted(annotations, [task.question for task in scorer.subjects])
+    return ClearCases(
+        study=scorer,
+        cuts=cuts,
+        cutoffs=steps,
+        items=np.sum([one.sum(axis=1) for one in reached], axis=0),
+        below=float((pooled < SURE).mean()),
+        curves=curves,
+        shares=shares,
+        notices=(*scorer.notices, *_undefined(scorer, cuts, steps)),
     )
 
 
-def sorted_points(certainties: Floats) -> tuple[tuple[float, float], ...]:
-    """Certainties from the least to the most, as points (share of items, certainty) of a line.
+def analyse(study: Study) -> Finding:
+    """The models of a study on the items whose truth is clear."""
+    return clear_cases(study.predictions, study.annotations, **study.single).report()
+
+
+def _undefined(scorer: StudyScorer, cuts: Cuts, steps: tuple[float, ...]) -> list[Notice]:
+    """Say so when clear items cannot be scored by themselves."""
+    clear = [c for c, least in enumerate(steps) if least >= SURE][:1]
+    if not clear or np.isfinite(cuts.values[clear[0]]).all():
+        return []
+    values: dict[str, Value] = {
+        "sure": SURE,
+        "metric": titled(scorer.metric.name, scorer.asked.labels),
+        "where": " in every task" if len(scorer.subjects) > 1 else "",
+    }
+    return [Notice("clear_items_undefined", NOT_DEFINED, (), values)]
+
+
+def _certainties(annotations: Annotations, question: Question, reliability: float) -> Floats:
+    """Certainty of the items of a question, shape (items,)."""
+    made = dirichlet(annotations, reliability=reliability, task=question.task)
+    place = {name: position for position, name in enumerate(made.items)}
+    return np.round(made.certainty[[place[name] for name in question.items]], FINE)
+
+
+def _cutoffs(certainty: Floats) -> tuple[float, ...]:
+    """Certainties to cut at, rising: all that occur, or of many those at even shares.
+
+    The first keeps every item; the smallest that makes an item clear is among them.
+
+    Examples
+    --------
+    >>> _cutoffs(np.array([0.5, 0.5, 0.9, 1.0]))
+    (0.5, 0.9, 1.0)
+    >>> [round(one, 2) for one in _cutoffs(np.linspace(0.5, 1.0, 1001))]
+    [0.5, 0.56, 0.62, 0.69, 0.75, 0.81, 0.88, 0.94, 0.99]
+    """
+    levels = np.unique(certainty)
+    if len(levels) > STEPS:
+        shares = np.arange(STEPS) / STEPS
+        some = np.sort(certainty)[(shares * len(certainty)).astype(np.intp)]
+        levels = np.unique(np.append(some, levels[levels >= SURE][:1]))
+    return tuple(float(one) for one in levels)
+
+
+def _sorted(
+    annotations: Annotations, questions: Sequence[Question]
+) -> tuple[tuple[SortedCertainty, ...], tuple[SortedCertainty, ...]]:
+    """Lines of all items together, and shares of uncertain items task by task."""
+    size = sum(len(question.items) for question in questions) * len(annotations.classes)
+    curves, shares = [], []
+    for reliability in RELIABILITIES if size <= MANY else RELIABILITIES[:1]:
+        each = {one.task: _certainties(annotations, one, reliability) for one in questions}
+        pooled = np.concatenate(list(each.values()))
+        if len(each) > 1:
+            each[MACRO] = pooled
+        curves.append(_summary("", reliability, pooled))
+        shares += [
+            _summary("all tasks together" if task == MACRO else task, reliability, own)
+            for task, own in each.items()
+        ]
+    return tuple(curves), tuple(shares)
+
+
+def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertainty:
+    """How many items there are, how certain on average, and how many are uncertain."""
+    below = int((certainty < SURE).sum())
+    return SortedCertainty(
+        task,
+        reliability,
+        len(certainty),
+        float(certainty.mean()),
+        below,
+        below / len(certainty),
+        sorted_points(certainty),
+    )
+
+
+def sorted_points(certainty: Floats) -> list[list[float]]:
+    """Certainties from the least to the most, as a line: (share of items, certainty).
 
     A place along the line is the share of items that are no more certain. Items that are
-    equally certain are one flat piece; where there are many different certainties the line runs
-    through evenly spaced ranks.
+    equally certain are one even piece; where there are many different certainties the line
+    runs through evenly spaced ranks.
 
     Examples
     --------
     >>> sorted_points(np.array([1.0, 0.5, 1.0, 1.0]))
-    ((0.0, 0.5), (0.25, 0.5), (0.25, 1.0), (1.0, 1.0))
+    [[0.0, 0.5], [0.25, 0.5], [0.25, 1.0], [1.0, 1.0]]
     >>> sorted_points(np.array([]))
-    ()
+    []
     """
-    rising = np.sort(np.round(certainties, 6))
+    rising = np.sort(np.round(certainty, 6))
     if not len(rising):
-        return ()
+        return []
     levels, first = np.unique(rising, return_index=True)
     if len(levels) <= LEVELS:
         ends = np.append(first[1:], len(rising))
-        return tuple(
-            (round(float(place) / len(rising), 6), float(level))
+        return [
+            [round(float(place) / len(rising), 6), float(level)]
             for level, *places in zip(levels, first, ends, strict=True)
             for place in places
-        )
+        ]
     ranks = np.unique(np.linspace(0, len(rising) - 1, POINTS).round().astype(np.intp))
     shares = ranks / (len(rising) - 1)
-    return tuple(
-        (round(float(s), 6), float(c)) for s, c in zip(shares, rising[ranks], strict=True)
-    )
+    return [[round(float(s), 6), float(c)] for s, c in zip(shares, rising[ranks], strict=True)]
 
 
-def _item_json(item: AmbiguousItem) -> dict[str, object]:
-    return {
-        "item": item.item,
-        "certainty": item.certainty,
-        "entropy": item.entropy,
-        "votes": item.votes,
-        "plausible": [{"class": name, "mass": mass} for name, mass in item.plausible],
-        "others": item.others,
-        **({"counts": votes_json(item.counts)} if item.counts else {}),
-    }
+def _summary_row(share: SortedCertainty) -> Row:
+    """One line of the shares, without the points of its curve."""
+    return {name: value for name, value in share._asdict().items() if name != "points"}
 
 
-def votes_json(counts: Sequence[VotesForClass]) -> list[dict[str, object]]:
-    """Votes for classes, for a run."""
-    return [
-        {
-            "class": one.name,
-            "votes": one.votes,
-            **({} if one.who is None else {"who": list(one.who)}),
-        }
-        for one in counts
-    ]
+def _best_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best model at each cut-off; one of them where they tie or are undefined."""
+    best: dict[float, dict[str, Any]] = {}
+    for row in rows:
+        known = best.get(row["certainty"])
+        if known is None or row["rank"] < known["rank"]:
+            best[row["certainty"]] = row
+    return list(best.values())
 
 
-def stored_votes(counts: Sequence[Mapping[str, Any]]) -> tuple[VotesForClass, ...]:
-    """Votes for classes as a run holds them."""
-    return tuple(
-        VotesForClass(
-            name=one["class"],
-            votes=one["votes"],
-            who=tuple(one["who"]) if "who" in one else None,
-        )
-        for one in counts
-    )
+def _names(names: Sequence[str]) -> str:
+    """Name a few models, and count the others."""
+    return joined(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} others"])
 
 
-def _stored_item(stored: Mapping[str, Any]) -> AmbiguousItem:
-    return AmbiguousItem(
-        item=stored["item"],
-        certainty=stored["certainty"],
-        entropy=stored["entropy"],
-        votes=stored["votes"],
-        plausible=tuple((one["class"], one["mass"]) for one in stored["plausible"]),
-        others=stored["others"],
-        counts=stored_votes(stored.get("counts") or ()),
-    )
+def _cut_words(least: float) -> str:
+    """Write a cut-off so that no two of them look alike.
+
+    Examples
+    --------
+    >>> _cut_words(0.74609), _cut_words(0.998), _cut_words(1.0)
+    ('0.75', '0.998', '1')
+    """
+    return number(least, 2) if least < 0.985 else f"{least:.4g}"

@@ -42,6 +42,7 @@ from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better
 from equipoise.wording import Option, hint
 
+ITEMS = ("before", "audited", "stand_for")
 VERSIONS = ("before", "added", "reweighed")
 LEGEND = (
     "Before: the benchmark alone. Added: audited items count like any other. Reweighed: each "
@@ -197,7 +198,7 @@ class Reevaluation:
         rows = [{"metric": self.metric, "labels": self.labels, **row} for row in self.rows()]
         unit = f"{count(self.groups)} whole groups of items" if self.groups else "Items"
         return Finding(
-            key="models",
+            key="reevaluation",
             metric=self.metric,
             title="Does that change the models?",
             sentence=self.finding,
@@ -213,6 +214,18 @@ class Reevaluation:
                     ),
                     rows=rows,
                     legend=LEGEND,
+                ),
+                Table(
+                    name="items",
+                    caption="Items that models are scored on",
+                    columns=(
+                        Column("before", "in the benchmark", "count"),
+                        Column("audited", "audited", "count"),
+                        Column("stand_for", "which stand for", "count"),
+                        Column("groups", "groups resampled as wholes", "count"),
+                    ),
+                    rows=[{**dict(zip(ITEMS, self.items, strict=True)), "groups": self.groups}],
+                    file=False,
                 ),
             ),
             charts=(

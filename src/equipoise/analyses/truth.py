@@ -14,8 +14,9 @@ import numpy as np
 
 from equipoise.aggregate import Chain, dirichlet, plackett_luce, probabilistic_inverse_rank
 from equipoise.analyses.annotators import annotators_finding, skilled_rows
-from equipoise.analyses.certainty import SURE, certainty, certainty_meaning
+from equipoise.analyses.certainty import SURE
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
+from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.annotations import Annotations
 from equipoise.choosing import (
     cautions,
@@ -224,12 +225,14 @@ class _Refit:
 
 
 def _refit(annotations: Annotations, made: Plausibilities) -> _Refit | None:
-    """Tell the model by what it was told."""
     given: Mapping[str, Any] = made.parameters
     task = made.task
-    if "reliability" not in given or "whole" in made.diagnostics:
-        return None
-    if "preset" in given:
+    if made.model == "dirichlet":
+        prior = float(given["prior"])
+        return _Refit(
+            lambda r: dirichlet(annotations, reliability=r, prior=prior, task=task), COUNTS
+        )
+    if made.model == "probabilistic_inverse_rank":
         preset = str(given["preset"])
         return _Refit(
             lambda r: probabilistic_inverse_rank(
@@ -237,7 +240,7 @@ def _refit(annotations: Annotations, made: Plausibilities) -> _Refit | None:
             ),
             FACTORS,
         )
-    if "burn_in" in given:
+    if made.model == "plackett_luce":
         return _Refit(
             lambda r: plackett_luce(
                 annotations, reliability=r, prior=given["prior"], chain=QUICK, task=task
@@ -247,10 +250,7 @@ def _refit(annotations: Annotations, made: Plausibilities) -> _Refit | None:
             f"{QUICK.burn_in} (seed {QUICK.seed}), fewer than elsewhere, so the numbers at the "
             "reliability in use can differ a little from those of the fit.",
         )
-    prior = float(given["prior"])
-    return _Refit(
-        lambda r: dirichlet(annotations, reliability=r, prior=prior, task=task), COUNTS
-    )
+    return None
 
 
 # ---- models beside each other --------------------------------------------------------------
@@ -260,7 +260,7 @@ def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per model."""
     rows: list[dict[str, Cell]] = []
     for name, one in fits.models.items():
-        meaning = certainty_meaning(one, name)
+        meaning = certainty_meaning(one)
         rows.append(
             {
                 "model": name,
@@ -460,7 +460,7 @@ def truth_report(
     """
     made = fits.chosen
     sure = certainty(annotations, made)
-    meaning = certainty_meaning(made, fits.name)
+    meaning = certainty_meaning(made)
     how = f"The model is {made.method}; the certainty is the {meaning.words}."
     findings = [
         replace(sure.report(meaning.sentence), more=(how,)),
@@ -557,7 +557,7 @@ def _no_reliability(made: Plausibilities) -> Finding:
 def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object]:
     """Everything about every item, annotator and model, for people who asked for JSON."""
     made = fits.chosen
-    sure, meaning = made.certainty, certainty_meaning(made, fits.name)
+    sure, meaning = made.certainty, certainty_meaning(made)
     return {
         "kind": annotations.kind,
         "classes": list(made.classes),

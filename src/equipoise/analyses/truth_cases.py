@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.analyses.certainty import ranked
+from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table

@@ -294,8 +294,7 @@ def _like_ratings(annotations: Annotations) -> list[Notice]:
 
 def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     """Say when the prior of a Dirichlet is worth more than the votes of most items."""
-    own = made.law is not None and made.law.name == "dirichlet"
-    if not own or not {"prior", "reliability"} <= made.parameters.keys():
+    if made.model != "dirichlet":
         return []
     prior, worth = (float(made.parameters[name]) for name in ("prior", "reliability"))
     votes = collect_votes(annotations, made.task)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.annotation_rules import COLUMNS
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
@@ -30,7 +31,6 @@ MUCH = 0.02  # share of items decided differently from which on the user is warn
 TIE = 1e-9
 NAMED = 5  # items to look at first
 FOLDS = 5  # of held-out votes
-COUNTING = ("dirichlet", "majority_vote")  # decide as `mean_vote` does, ties apart
 
 
 class Decisions(NamedTuple):
@@ -64,6 +64,11 @@ def differ(one: Plausibilities, other: Plausibilities) -> Bools:
     return np.asarray(~(_tops(one.mean) & _tops(other.mean)).any(axis=1))
 
 
+def _counts(name: str) -> bool:
+    """Whether a model of the catalogue decides as another one does, ties apart."""
+    return name in MODELS and bool(MODELS[name].decides_as)
+
+
 def _tops(mean: Floats) -> Bools:
     """Most plausible classes, ties included."""
     return np.asarray(mean >= mean.max(axis=1, keepdims=True) - TIE)
@@ -94,7 +99,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     Models that only count votes decide alike, so one of them speaks for all.
     """
     first = next(iter(fits))
-    apart = {name: fit for name, fit in fits.items() if name == first or name not in COUNTING}
+    apart = {name: fit for name, fit in fits.items() if name == first or not _counts(name)}
     pairs = [pair for pair in decisions(apart) if pair.share > MUCH]
     if not pairs:
         return []

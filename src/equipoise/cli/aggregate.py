@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.cli._catalogue import model_help, prior_help, reliability_help
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import (
     MEANING,
@@ -40,9 +41,7 @@ class AggregateOptions:
         str,
         typer.Option(
             rich_help_panel=MODEL,
-            help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
-            "`dawid_skene_ordinal`, `glad`, `inverse_rank`, `probabilistic_inverse_rank`, "
-            "`plackett_luce`, `plackett_luce_ml`; `normal` for ratings.",
+            help=model_help(),
         ),
     ] = "auto"
     compare: Annotated[
@@ -64,17 +63,14 @@ class AggregateOptions:
         float | None,
         typer.Option(
             rich_help_panel=MODEL,
-            help="How much a vote or reading is worth: `dirichlet` (default 1), "
-            "`plackett_luce` (1), `probabilistic_inverse_rank` (20).",
+            help=reliability_help(),
         ),
     ] = None
     prior: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=MODEL,
-            help="What is believed without votes: `dirichlet` votes per class (default 1), "
-            "`plackett_luce` `iid` (default), `notebook` or a number, "
-            "`probabilistic_inverse_rank` `paper` (default), `full ties` or `notebook`.",
+            help=prior_help(),
         ),
     ] = None
     bootstrap: Annotated[

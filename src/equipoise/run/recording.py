@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.analyses.annotators import annotator_rows as rows_of_annotators
-from equipoise.analyses.certainty import vote_certainty, votes_for_classes
+from equipoise.analyses.truth_certainty import vote_certainty, votes_for_classes
 from equipoise.arrays import Floats, PerItem
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class

@@ -49,6 +49,16 @@ def listing(names: Sequence[str], most: int = MOST_NAMES) -> str:
     return joined(list(names), most=most)
 
 
+def noted_once(section: Sequence[Finding]) -> list[Finding]:
+    """The same findings, with the note that all share at the end of their section."""
+    notes = {one.note for one in section}
+    if len(section) < 2 or len(notes) != 1 or not section[0].note:
+        return list(section)
+    first = section[0]
+    last = Finding(key=first.key, title=first.title, sentence="", note=first.note, brief=False)
+    return [*(replace(one, note="") for one in section), last]
+
+
 @dataclass(frozen=True)
 class RunView:
     """A whole run, indexed by task, metric, labels and model."""

@@ -25,14 +25,13 @@ from equipoise.findings import (
     Table,
 )
 from equipoise.numbers import UNDEFINED, change, count, interval, number, percent, rank
-from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing
+from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing, noted_once
 from equipoise.run.findings.verdict import moved_words, unranked_words
-from equipoise.run.record import Lead, Score
+from equipoise.run.record import Lead
 from equipoise.wording import joined
 
 OUTSIDE, FIXED = "†", "*"
 MOST_LEADS = 4000  # with more pairs on the page, only those with leader and neighbours
-LISTED = 16  # with more models the table gives a summary instead of every rank
 BOARD_NOTE = (
     "Models stand in the order of their soft rank, here and in every figure of a metric. Ties "
     "share the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
@@ -79,7 +78,8 @@ PAIRS_NOTE = (
 def score_findings(view: RunView) -> list[Finding]:
     """All that is said of scores, section by section."""
     makers = (_leaderboard, _forest, _ranks, _probabilities, _pairs)
-    return [panel.under(make(panel)) for make in makers for panel in view.panels()]
+    sections = ([panel.under(make(panel)) for panel in view.panels()] for make in makers)
+    return [finding for section in sections for finding in noted_once(section)]
 
 
 # ---- leaderboard ---------------------------------------------------------------------------
@@ -210,8 +210,8 @@ def _forest(panel: Panel) -> Finding:
         Column("shift", "shift", "change"),
         Column("undefined_share", "undefined in", "percent", brief=False),
     )
-    rows = [
-        _value_row(panel, panel.stored(labels, model))
+    rows: list[Row] = [
+        asdict(panel.stored(labels, model))
         for labels in panel.labels
         for model in panel.view.models
     ]
@@ -226,7 +226,9 @@ def _forest(panel: Panel) -> Finding:
                 caption=f"Scores, {level} intervals and shifts",
                 columns=columns,
                 rows=rows,
+                page=False,
             ),
+            _shifts_table(panel),
         ),
         charts=tuple(_forest_chart(panel, labels) for labels in panel.labels),
         note=FOREST_NOTE + _shift_note(panel.view),
@@ -234,11 +236,25 @@ def _forest(panel: Panel) -> Finding:
     )
 
 
-def _value_row(panel: Panel, score: Score) -> Row:
-    row: dict[str, Cell] = asdict(score)
-    if panel.unmoved(score.labels):
-        row |= {"p_best": UNMOVED, "shift": UNMOVED, "undefined_share": UNMOVED}
-    return row
+def _shifts_table(panel: Panel) -> Table:
+    """What the leaderboard does not say: shifts, and how often scores are undefined."""
+    columns = [Column("model", "model", "model")]
+    for labels in panel.labels:
+        columns.append(Column(f"{labels}_value", panel.title(labels), "number"))
+        columns.append(Column(f"{labels}_shift", f"shift, {labels}", "change"))
+        columns.append(Column(f"{labels}_undefined", "undefined in", "percent"))
+    rows: list[Row] = []
+    for model in panel.order:
+        row: dict[str, Cell] = {"model": model}
+        for labels in panel.labels:
+            score, unmoved = panel.score(labels, model), panel.unmoved(labels)
+            row[f"{labels}_value"] = score.value
+            row[f"{labels}_shift"] = UNMOVED if unmoved else score.shift
+            row[f"{labels}_undefined"] = UNMOVED if unmoved else score.undefined_share
+        rows.append(row)
+    return Table(
+        name="shifts", caption="Scores and shifts", columns=columns, rows=rows, file=False
+    )
 
 
 def _shift_note(view: RunView) -> str:
@@ -399,14 +415,12 @@ def _probabilities(panel: Panel) -> Finding:
         )
         for labels, table in known.items()
     ]
-    few = len(panel.order) <= LISTED
     columns = [
         Column("model", "model", "model"),
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("likeliest", "likeliest rank"),
         Column("reach", "90% of ranks"),
-        *([Column(f"rank_{place}", place, "percent") for place in places] if few else []),
     ]
     rows = [
         _rank_row(panel.task, panel.metric.name, labels, model, own)

@@ -24,7 +24,7 @@ from equipoise.findings import (
 )
 from equipoise.numbers import change, count, number, percent
 from equipoise.run.findings.annotators import agreement_findings, annotator_findings
-from equipoise.run.findings.panels import Panel, RunView, listing
+from equipoise.run.findings.panels import Panel, RunView, listing, noted_once
 from equipoise.run.findings.predictions import vote_words
 from equipoise.run.record import (
     AmbiguousItem,
@@ -72,14 +72,15 @@ ITEMS_NOTE = (
 
 def truth_findings(view: RunView) -> list[Finding]:
     """All that is said of annotators, votes and items, section by section."""
-    return [
-        *annotator_findings(view),
-        *agreement_findings(view),
-        *_label_findings(view),
-        *_certainty_findings(view),
-        *_ambiguous_findings(view),
-        *_influence_findings(view),
-    ]
+    makers = (
+        annotator_findings,
+        agreement_findings,
+        _label_findings,
+        _certainty_findings,
+        _ambiguous_findings,
+        _influence_findings,
+    )
+    return [finding for make in makers for finding in noted_once(make(view))]
 
 
 # ---- what the votes leave open -------------------------------------------------------------
@@ -684,5 +685,6 @@ def _influence_overview(panel: Panel) -> Finding:
         title="Items that matter most",
         sentence=said,
         tables=(table,) if rows else (),
+        note=ITEMS_NOTE,
         brief=False,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.arrays import Floats
 from equipoise.findings import Bar, Cell, Chart, Column, Finding, Histogram, Row, Table
 from equipoise.numbers import EXACT, UNDEFINED, change, count, interval, number, percent, rank
-from equipoise.run.findings.panels import UNMOVED, Panel, RunView, Verdict, listing
+from equipoise.run.findings.panels import UNMOVED, Panel, RunView, Verdict, listing, noted_once
 from equipoise.run.record import TruthRow
 
 KEY, TITLE = "verdict", "Verdict"
@@ -32,7 +32,7 @@ BARS = 24
 
 def verdict_findings(view: RunView) -> list[Finding]:
     """The verdict of every task and metric, and per metric all tasks at a glance."""
-    made = [panel.under(_finding(panel)) for panel in view.panels()]
+    made = noted_once([panel.under(_finding(panel)) for panel in view.panels()])
     if len(view.record.tasks) > 1:
         made += [_glance(view, metric.name) for metric in view.record.metrics]
     return made
