@@ -1,7 +1,6 @@
 """What the page may claim: of these items, of defined numbers, in the words of the question."""
 
 import dataclasses
-import json
 import re
 
 import numpy as np
@@ -21,7 +20,16 @@ from tests.report_sample import (
     sample,
     section,
 )
-from tests.test_report_words import APART, CLOSE, NOTHING, SWAPPED, TWINS, panel, said_by
+from tests.test_report_words import (
+    APART,
+    CLOSE,
+    NOTHING,
+    SWAPPED,
+    TWINS,
+    model,
+    panel,
+    said_by,
+)
 
 SINGLE = Shape(tasks=("",), undefined=None)
 BINARY = ("Positive by majority", "ean soft label", "positive votes", "base rate", "say yes")
@@ -57,15 +65,14 @@ def test_with_fixed_items_every_ranking_is_about_these_items(hard, soft, start):
 
 def test_with_fixed_items_what_does_not_rank_stays_as_it_is():
     for made_of in (NOTHING, APART[:1], [APART[0], *NOTHING[1:]]):
-        headline = headline(panel(made_of, made_of, redrawn=False))
-        assert "these items" not in headline
+        assert "these items" not in headline(panel(made_of, made_of, redrawn=False))
     said = standing(panel(APART, APART, redrawn=False).verdict("soft"))
     assert "P(best) is 100% (over resampled annotators)." in said
 
 
 def test_the_scope_stands_right_under_the_headline():
     page = render(sample(SINGLE))
-    assert re.search(rf"class=headline>[^<]*</p><p class=scope>{FIXED}", page)
+    assert f"<p class=scope>{FIXED}" in page.split("<main")[0]
     assert FIXED in section(page, "method")
     redrawn = render(sample(dataclasses.replace(SINGLE, items_redrawn=True)))
     assert "<p class=scope" not in redrawn
@@ -80,7 +87,7 @@ def test_a_run_without_the_newer_keys_still_makes_a_page():
 
     page = render(changed(sample(), age))
     assert "On these items" not in page
-    assert "Positive by majority" in page
+    assert "positive by majority" in page
     assert "How answers were read" not in page
 
 
@@ -95,13 +102,13 @@ def test_runs_that_ask_different_questions_can_be_told_apart():
     named = changed(
         sample(SINGLE), lambda h: h["question"].update(at_least=None, positive="ill")
     )
-    assert question.sentence(view(named)) == "Positive is ill."
+    assert "Positive is ill." in section(render(named), "method")
 
 
 def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
     precise = ({**METRICS[0], "name": "precision_at_10"},)
     run = sample(dataclasses.replace(SINGLE, metrics=precise))
-    assert "Wilson’s interval" in render(run)
+    assert "Wilson" in render(run)
     assert "Wilson" not in render(sample(SINGLE))
     for redrawn in (True, False):
         how = {"group": "patient", "items_redrawn": redrawn}
@@ -112,13 +119,13 @@ def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
 
 def test_undefined_labels_have_no_ranks_on_the_page():
     made = panel(NOTHING, APART)
-    assert [len(heatmap.matrix(made, labels)) for labels in made.view.labels] == [0, 3]
+    assert [len(made.rank_shares(labels)) for labels in made.labels] == [0, 3]
     assert said_by(made, "probabilities").endswith("With hard labels the ranks are undefined.")
     assert said_by(made, "leaderboard") == (
         "AUROC with hard labels is undefined for every model, "
         "so there are no two rankings to compare."
     )
-    assert bump.draw(made) is None
+    assert finding(made.view.run, "ranks").charts == ()
 
 
 def test_a_filled_rank_of_an_undefined_score_is_not_shown():
@@ -130,9 +137,9 @@ def test_a_filled_rank_of_an_undefined_score_is_not_shown():
 
     undefined = panel(NOTHING, NOTHING).view
     made = RunView(changed(undefined.run, fill)).panels()[0]
-    assert made.score("hard", "alpha").p_best is None
+    assert np.isnan(made.score("hard", "alpha").p_best)
     assert made.ranked("soft") == []
-    assert heatmap.draw(made) == []
+    assert finding(made.view.run, "probabilities").charts == ()
     assert "Every model has" not in said_by(made, "leaderboard")
 
 
@@ -145,9 +152,13 @@ def test_one_undefined_model_has_an_empty_row():
             entry["matrix"] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [None, None, None]]
 
     made = RunView(changed(made.view.run, fill)).panels()[0]
-    assert heatmap.matrix(made, "soft")[-1] == []
-    assert "undefined" in "".join(heatmap.draw(made))
-    assert said_by(made, "leaderboard").startswith("Models with a defined score have the same rank")
+    assert np.isnan(made.rank_shares("soft")[-1]).all()
+    (last,) = [row for row in finding(made.view.run, "probabilities").tables[0].rows
+               if (row["model"], row["labels"]) == ("gamma", "soft")]  # fmt: skip
+    assert last["likeliest"] == "undefined"
+    assert said_by(made, "leaderboard").startswith(
+        "Models with a defined score have the same rank"
+    )
 
 
 def test_steadiness_is_shown_where_only_one_order_has_it():
@@ -156,7 +167,7 @@ def test_steadiness_is_shown_where_only_one_order_has_it():
 
     made = panel(NOTHING, APART).view
     page = render(changed(made.run, change))
-    assert "Steadiness of the soft order<dd>0.75" in section(page, "ranks")
+    assert re.search(r"<td>undefined<td>0\.750<td>", section(page, "ranks"))
 
 
 def test_an_interval_lost_to_undefined_resamples_is_explained():
@@ -168,12 +179,10 @@ def test_an_interval_lost_to_undefined_resamples_is_explained():
     said = standing(made.verdict("hard"))
     assert "the lead over beta has no defined interval" in said
     assert "4.9% of resamples are undefined: no interval can be computed." in said
-    assert gaps(made) == [
+    assert finding(made.view.run, "leaderboard").more == (
         "With hard labels 4.9% of resamples are undefined for alpha, "
-        "so its interval cannot be computed."
-    ]
-    page = render(made.view.run)
-    assert gaps(made)[0] in section(page, "leaderboard")
+        "so its interval cannot be computed.",
+    )
     both = holes(made, "soft", 0.05)
     assert headline(both) == (
         "alpha scores highest, but the interval of its lead cannot be computed."
@@ -191,8 +200,8 @@ def test_several_classes_are_not_told_as_yes_and_no(tasks, crowd):
     for anchor in ("annotators", "labels"):
         for word in BINARY:
             assert word not in section(page, anchor)
-    assert "Items with a majority class" in page
-    assert "Mean share of the leading class" in page
+    assert "items with a majority class" in page
+    assert "mean share of the leading class" in page
     assert "Share of the most voted class" in page
     assert "agreement with the others" in section(page, "annotators")
 
@@ -207,16 +216,6 @@ def test_items_without_a_majority_and_with_one_vote_are_counted():
     assert "7 items have no strict majority." in section(
         render(changed(several, change)), "labels"
     )
-
-
-def test_dots_have_one_size_and_one_scale():
-    made = panel(CLOSE, [model(0.9, 0.02), model(0.89, 0.02, phase=70), model(0.7)])
-    drawn = dots.draw([verdict(made, labels) for labels in ("hard", "soft")])
-    assert len(drawn) == 2
-    sizes = {size for each in drawn for size in re.findall(r"stroke-width=([\d.]+)", each)}
-    zeros = {re.search(r"class=zero d=M([\d.]+)", each)[1] for each in drawn}
-    assert len(sizes) == len(zeros) == 1
-    assert all("stand for the resamples" in each for each in drawn)
 
 
 def test_a_difference_of_zero_at_both_ends_is_not_yet_identical():
@@ -235,15 +234,13 @@ def test_long_names_stay_different_everywhere():
     start, end = "resnet50" * 5, "finetuned" * 5
     names = [f"{start}{letter}{end}" for letter in "abc"]
     for room in (14, 16, 20, 28, 40):
-        shown = apart((*names, "short"), room)
+        shown = unique_short_names((*names, "short"), room)
         assert len(set(shown.values())) == 4
         assert max(map(len, shown.values())) <= room
         assert shown["short"] == "short"
     shape = dataclasses.replace(SINGLE, models=tuple(names))
-    made = RunView(sample(shape)).panels()[0]
-    assert len({made.view.listing([name]) for name in names}) == 3
     board = section(render(sample(shape)), "leaderboard")
-    assert len(set(re.findall(r"<th scope=row[^>]*>([^<]+)", board))) == 3
+    assert len(set(re.findall(r"<th [^>]*scope=row>([^<]+)", board))) == 3
 
 
 @pytest.mark.parametrize(
@@ -271,8 +268,6 @@ def test_only_certainty_is_a_hundred_percent():
             entry["matrix"] = [[0.9995, 0.0005, 0], [0.0005, 0.9995, 0], [0, 0, 1.0]]
 
     made = panel(APART, APART).view
-    page = section(
-        render(changed(made.run, nearly)), "probabilities"
-    )
+    page = section(render(changed(made.run, nearly)), "probabilities")
     assert "&gt;99</text>" in page
     assert page.count(">100</text>") == 2

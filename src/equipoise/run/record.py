@@ -68,7 +68,7 @@ class Question:
 
     told: tuple[str, ...] = ()
     positive: str | tuple[str, ...] | None = None
-    at_least: str | float | None = None
+    at_least: str | int | float | None = None
     kind: str | None = None
     exchangeable: bool = False
     layout: str = "auto"

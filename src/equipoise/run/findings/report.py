@@ -100,7 +100,7 @@ def terminal_report(run: Run) -> Report:
     boards, verdicts = [], []
     for finding in report.findings:
         where = ": ".join(filter(None, [finding.task, finding.metric]))
-        if finding.key == "leaderboard":
+        if finding.key == "leaderboard" and finding.tables:
             metric = next(
                 m for m in run.record.metrics if view.metric_names[m.name] == finding.metric
             )

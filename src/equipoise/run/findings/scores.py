@@ -242,7 +242,8 @@ def _shifts_table(panel: Panel) -> Table:
     for labels in panel.labels:
         columns.append(Column(f"{labels}_value", panel.title(labels), "number"))
         columns.append(Column(f"{labels}_shift", f"shift, {labels}", "change"))
-        columns.append(Column(f"{labels}_undefined", "undefined in", "percent"))
+        if any(panel.score(labels, model).undefined_share > 0 for model in panel.order):
+            columns.append(Column(f"{labels}_undefined", "undefined in", "percent"))
     rows: list[Row] = []
     for model in panel.order:
         row: dict[str, Cell] = {"model": model}
