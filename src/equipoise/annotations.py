@@ -19,8 +19,9 @@ from equipoise.annotation_rules import (
     check_readings,
     checked_column,
 )
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, listed, nearest
+from equipoise.arrays import Bools, Floats, InputError, Ints, choice, listed, meant, nearest
 from equipoise.coding.options import AnnotationHow, annotation_options
+from equipoise.wording import AT_LEAST, ONE_CLASS, hint
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -202,14 +203,14 @@ class Annotations:
         if not self.classes:
             raise InputError(
                 "annotations, positive class", "ratings", "classes",
-                "turn ratings into a yes/no question with at_least",
+                hint("turn ratings into a yes/no question with {}", AT_LEAST),
             )  # fmt: skip
         if positive not in self.classes:
             raise InputError(
                 "annotations, positive class",
                 f"{positive!r}",
                 f"one of {listed(self.classes, most=8)}",
-                nearest(positive, self.classes),
+                meant(positive, self.classes),
             )
         if self.kind == "ranking":
             return self._first_choices(positive)
@@ -240,7 +241,7 @@ class Annotations:
                 "annotations, threshold",
                 f"{self.kind} labels",
                 "ordinal grades or interval ratings",
-                "choose one class with positive= instead",
+                hint("choose one class with {} instead", ONE_CLASS),
             )
         return self._as_binary(
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")

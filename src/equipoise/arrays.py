@@ -162,16 +162,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "known are 'item', 'label'"
     """
     everything = list(known)
-    match = get_close_matches(name, everything, n=1)
-    return f"did you mean {match[0]!r}?" if match else f"known are {listed(everything, most=8)}"
+    return meant(name, everything, f"known are {listed(everything, most=8)}")
+
+
+def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these") -> str:
+    """Say which of the names that were listed was probably meant.
+
+    Examples
+    --------
+    >>> meant("lable", ["item", "label"]), meant("x", ["item", "label"])
+    ("did you mean 'label'?", 'choose one of these')
+    """
+    match = get_close_matches(name, list(known), n=1)
+    return f"did you mean {match[0]!r}?" if match else otherwise
 
 
 def choice(name: str, value: str, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known words, else say which was meant."""
     if not isinstance(value, str) or value not in known:
-        match = get_close_matches(str(value), known, n=1)
-        do = f"did you mean {match[0]!r}?" if match else "choose one of these"
-        raise InputError(name, f"{value!r}", f"one of {', '.join(known)}", do)
+        expected = f"one of {', '.join(known)}"
+        raise InputError(name, f"{value!r}", expected, meant(str(value), known))
     return value
 
 
@@ -189,7 +199,7 @@ def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
         if name not in known:
             raise InputError(
                 f"keyword {name!r}", "unknown", f"one of {listed(known, most=len(known))}",
-                nearest(name, known),
+                meant(name, known),
             )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, choice, frozen, nearest
+from equipoise.arrays import InputError, Ints, choice, frozen, meant
 from equipoise.plausibilities import Plausibilities
 
 KINDS = (
@@ -248,7 +248,7 @@ def normalised(kind: str) -> str:
         if letters == known.replace(" ", ""):
             return known
     raise InputError(
-        "resampling, kind", f"{kind!r}", f"one of {', '.join(KINDS)}", nearest(kind, KINDS)
+        "resampling, kind", f"{kind!r}", f"one of {', '.join(KINDS)}", meant(kind, KINDS)
     )
 
 

@@ -83,6 +83,10 @@ class Option:
         return f"{flag} {','.join(self.value)}"
 
 
+ONE_CLASS = Option("positive", python="against()")  # a yes/no question about one class
+AT_LEAST = Option("at_least", python="at_least()")  # a yes/no question about grades, ratings
+GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
+
 Part = str | Option
 
 
@@ -182,6 +186,8 @@ def capital(sentence: str) -> str:
     >>> capital("soft AUROC is undefined.")
     'Soft AUROC is undefined.'
     """
+    if isinstance(sentence, Hint) and sentence.parts and isinstance(sentence.parts[0], str):
+        return Hint([capital(sentence.parts[0]), *sentence.parts[1:]])
     return sentence[:1].upper() + sentence[1:]
 
 

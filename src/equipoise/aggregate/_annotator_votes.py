@@ -10,7 +10,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Categorical
 from equipoise.votes import check_gold
-from equipoise.wording import Option, hint
+from equipoise.wording import ONE_CLASS, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
 
@@ -65,7 +65,7 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
             "single labels",
             hint(
                 "ask about one class with {}, or choose a model for this kind",
-                Option("positive", python="against()"),
+                ONE_CLASS,
             ),
         )
     _require_room(annotations, model)
@@ -108,7 +108,7 @@ def _require_room(annotations: Annotations, model: str) -> None:
             hint(
                 "declare only the classes that occur, ask about one with {}, or choose "
                 "dirichlet",
-                Option("positive", python="against()"),
+                ONE_CLASS,
             ),
         )
 

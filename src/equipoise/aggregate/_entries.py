@@ -14,7 +14,7 @@ from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Dirichlet, Posterior
 from equipoise.votes import Votes, collect_votes
-from equipoise.wording import Option, hint
+from equipoise.wording import AT_LEAST, Option, hint
 
 _DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
 
@@ -63,7 +63,7 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
             hint(
                 "choose {}, or turn ratings into a yes/no question with {}",
                 Option("model", "normal", python="the model 'normal'"),
-                Option("at_least", python="at_least"),
+                AT_LEAST,
             ),
         )
     votes = collect_votes(annotations, task, apart=False)

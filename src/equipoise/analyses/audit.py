@@ -194,7 +194,7 @@ class Audit:
                         Column("size", "items", "count"),
                         Column("audited", "audited", "count"),
                         Column("positives", "positive", "count"),
-                        Column("share", "share", "percent", ("share_low", "share_high")),
+                        Column("share", "share", "number", ("share_low", "share_high")),
                         Column("missed", "missed", "count", ("missed_low", "missed_high")),
                     ),
                     rows=self.rows(),

@@ -25,6 +25,7 @@ from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
 from equipoise.predictions import Predictions
 
+TABLES = {"threshold_sweep": "models", "threshold_sweep_agreement": "rank_correlation"}
 FINE = 31  # points of the curve of prevalence
 NONE = "The experts' labels set no threshold that could be moved."
 TERMS = (
@@ -124,7 +125,7 @@ class Prevalence:
                     columns=(
                         Column("threshold", "threshold", "number"),
                         Column("positives", "positives", "count"),
-                        Column("prevalence", "share", "percent"),
+                        Column("prevalence", "share", "number"),
                     ),
                     rows=self.rows(),
                     brief=(),
@@ -290,19 +291,13 @@ def _models_finding(
             f"models, {error.where}", error.got, error.expected, error.do
         ) from None
     made = sweep.report()
-    first = replace(made.tables[0], name="models")
-    agreement = Table(
-        name="rank_correlation",
-        caption="Rank correlation (Spearman) with the order at the threshold",
-        columns=(
-            Column("threshold", "threshold", "number"),
-            Column("metric", "metric"),
-            Column("spearman", "Spearman", "number"),
-        ),
-        rows=[
-            {"threshold": t, "metric": metric, "spearman": value}
-            for (t, metric), value in sweep.agreement.items()
-        ],
-        brief=(),
+    tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
+    unit = "groups of items" if sweep.groups else "items"
+    scored = ", ".join(dict.fromkeys(named(one.metric).title for one in sweep.moves))
+    methods = (
+        f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
+        f"thresholds up to {how.reach:g} below and above, with {exact_percent(how.rule.level)} "
+        f"percentile intervals over resampled {unit}, the same for all thresholds and models "
+        "[@groger2025]."
     )
-    return replace(made, key="models", title=title, tables=(first, *made.tables[1:], agreement))
+    return replace(made, key="models", title=title, tables=tuple(tables), methods=methods)

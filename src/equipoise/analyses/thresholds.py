@@ -386,7 +386,7 @@ class Threshold:
                     Column("mean probability", "mean probability", "number"),
                     Column("items", "items labelled", "count"),
                     Column("positives", "positives", "count"),
-                    Column("share of positives", "share", "percent", ("low", "high")),
+                    Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
                 legend=""

@@ -10,6 +10,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed
 from equipoise.ballots import ballots
 from equipoise.plausibilities import Plausibilities
+from equipoise.wording import Option, hint
 
 MANY_NUMBERS = 20  # distinct numbers above which classes look like ratings
 MOST_CLASSES = 1000  # distinct labels above which they can hardly be classes
@@ -40,15 +41,19 @@ def refuse_too_many_classes(annotations: Annotations) -> None:
         return
     numbers = _all_numbers(annotations.classes)
     do = (
-        "read numbers as ratings with kind='interval'"
+        hint("read numbers as ratings with {}", Option("kind", "interval"))
         if numbers
-        else "check which column holds the label and the layout (layout='tidy', layout='wide')"
+        else hint(
+            "check which column holds the label and the layout ({}, {})",
+            Option("layout", "tidy"),
+            Option("layout", "wide"),
+        )
     )
     raise InputError(
         "annotations, labels",
         f"{len(annotations.classes):,} distinct ones ({listed(annotations.classes)})",
         f"at most {MOST_CLASSES:,} classes",
-        f"{do}, or name the classes with --classes",
+        hint("{}, or name the classes with {}", do, Option("classes")),
     )
 
 

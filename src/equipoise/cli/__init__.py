@@ -32,7 +32,6 @@ def __getattr__(name: str) -> Any:
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
-    from equipoise.cli._hints import refused
     from equipoise.cli._verbs import app, options_of
 
     try:
@@ -40,15 +39,17 @@ def run() -> int:
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
-        print(f"equipoise: {refused(error, options_of(sys.argv[1:]))}", file=sys.stderr)
+        options = options_of(sys.argv[1:])
+        told = error.renamed({"model": "truth"}) if "truth" in options else error
+        print(f"equipoise: {told.in_command(options)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0
     except OSError as error:
         place = error.filename or "a file"
         do = "check the path and its permissions"
-        cause = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
-        print(f"equipoise: {cause}", file=sys.stderr)
+        said = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
+        print(f"equipoise: {said}", file=sys.stderr)
         return 1
     return 0
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, listed, nearest
+from equipoise.arrays import Floats, InputError, listed, meant
 from equipoise.coding.columns import is_missing, numbers
 from equipoise.coding.labels import pair_of
 from equipoise.coding.options import AnnotationOptions
 from equipoise.coding.tables import Table, from_frame
 from equipoise.coding.votes import vote_columns
+from equipoise.wording import Option, hint
 
 
 def matrix_columns(
@@ -128,7 +129,7 @@ def _check_classes(beside: Table, classes: Sequence[str], how: AnnotationOptions
         if how.classes is not None and name not in how.classes:
             raise InputError(
                 f"{beside.name}, column {name!r}", "not a class",
-                f"one of {listed(how.classes, most=8)}", nearest(name, how.classes),
+                f"one of {listed(how.classes, most=8)}", meant(name, how.classes),
             )  # fmt: skip
 
 
@@ -141,7 +142,8 @@ def _check_cells(beside: Table, matrix: Floats, classes: Sequence[str]) -> None:
         raise InputError(
             f"{beside.where(row)}, class {classes[column]!r}",
             "a blank count" if np.isnan(cell) else f"count {cell:g}",
-            "a non-negative whole number", "correct it, or say layout='wide' if it is a label",
+            "a non-negative whole number",
+            hint("correct it, or say {} if it is a label", Option("layout", "wide")),
         )  # fmt: skip
     silent = np.flatnonzero(~matrix.any(axis=1))
     if len(silent):

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import InputError, Ints, listed, nearest
+from equipoise.arrays import InputError, Ints, listed, meant
 from equipoise.coding.columns import Coded, is_whole
 from equipoise.coding.options import AnnotationOptions
+from equipoise.wording import GRADES, Option, hint
 
 PAIRS = (
     ("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"),
     ("negative", "positive"), ("neg", "pos"),
 )  # fmt: skip
+TWO = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
 
 
@@ -58,7 +60,7 @@ def scale_of(words: Sequence[str], how: AnnotationOptions, *, name: str) -> Scal
     if how.kind == "ordinal":
         raise InputError(
             f"{name}, kind 'ordinal'", f"labels {listed(words)} without an order",
-            "the grades in order", "say classes=[lowest, ..., highest]",
+            "the grades in order", hint("say {}", GRADES),
         )  # fmt: skip
     pair = pair_of(words)
     if how.kind == "binary" and pair is None:
@@ -66,7 +68,7 @@ def scale_of(words: Sequence[str], how: AnnotationOptions, *, name: str) -> Scal
         odd = [word for word in words if not any(word.lower() in each for each in PAIRS)]
         raise InputError(
             f"{name}, kind 'binary'", f"unknown labels {listed(odd or words)}",
-            f"labels of one of the pairs {known}", "say classes=[negative, positive]",
+            f"labels of one of the pairs {known}", hint("say {}", TWO),
         )  # fmt: skip
     if pair is not None and how.kind in (None, "binary"):
         return _binary(words, pair)
@@ -91,7 +93,7 @@ def class_codes(
         got = f"grade {word!r} outside the scale" if kind == "ordinal" else f"label {word!r}"
         raise InputError(
             where(row), got, f"one of {listed(scale.classes, most=8)}",
-            nearest(word, scale.classes),
+            meant(word, scale.classes),
         )  # fmt: skip
     return codes
 
@@ -102,7 +104,7 @@ def _given(words: Sequence[str], how: AnnotationOptions, *, name: str) -> Scale:
     if how.kind == "binary" and len(how.classes) != 2:
         raise InputError(
             f"{name}, kind 'binary'", f"{len(how.classes)} classes", "two",
-            "say classes=[negative, positive], or choose another kind",
+            hint("say {}, or choose another kind", TWO),
         )  # fmt: skip
     position = {_key(name): code for code, name in enumerate(how.classes)}
     label = np.array([position.get(_key(word), -1) for word in words], dtype=np.int64)
@@ -136,7 +138,12 @@ def _nominal(words: Sequence[str], how: AnnotationOptions, *, name: str) -> Scal
         raise InputError(
             f"{name}, column 'label'", f"numbers with fractions such as {odd[0]!r}",
             "names or whole numbers",
-            "say kind='interval', or kind='ordinal' with classes=[lowest, ..., highest]",
+            hint(
+                "say {}, or {} with {}",
+                Option("kind", "interval"),
+                Option("kind", "ordinal"),
+                GRADES,
+            ),
         )  # fmt: skip
     pairs = zip(known, words, strict=True) if whole else [(0.0, word) for word in words]
     classes = tuple(word for _, word in sorted(pairs))
@@ -155,8 +162,14 @@ def _doubts(classes: Sequence[str], how: AnnotationOptions, *, whole: bool) -> t
         )
     if whole and how.kind is None and len(classes) > 2:
         notices.append(
-            f"the numbers {listed(classes)} are read as unordered classes; say kind='ordinal' "
-            "with classes=[...] for grades, or kind='interval' for amounts"
+            hint(
+                "the numbers {} are read as unordered classes; say {} with {} for grades, or "
+                "{} for amounts",
+                listed(classes),
+                Option("kind", "ordinal"),
+                Option("classes", python="classes=[...]"),
+                Option("kind", "interval"),
+            )
         )
     return tuple(notices)
 

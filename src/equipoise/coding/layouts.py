@@ -17,8 +17,10 @@ from equipoise.coding.counts import split_items, table_counts
 from equipoise.coding.options import AnnotationOptions
 from equipoise.coding.tables import Table, from_frame
 from equipoise.coding.votes import vote_columns
+from equipoise.wording import Option, hint
 
 LAYOUTS = ("tidy", "wide", "counts")
+WIDE = Option("layout", "wide")
 
 
 def frame_columns(frame: Any, how: AnnotationOptions) -> dict[str, Any]:
@@ -52,14 +54,18 @@ def _guessed(table: Table, how: AnnotationOptions) -> str:
         name in table.columns or name in how.columns for name in ("annotator", "worker")
     )
     if votes or get_close_matches("label", table.columns, cutoff=0.75):
-        table.required("label", how.columns, otherwise=" if not, say layout='wide'")
+        table.required("label", how.columns, otherwise=hint(" if not, say {}", WIDE))
     _, others = split_items(table, how)
     cells = _cells(table, others)
     if cells is not None and _like_counts(cells):
         raise InputError(
             f"{table.name}, columns {listed(others)}", "whole numbers in every cell",
             "either labels or numbers of votes, and they could be both",
-            "say layout='counts' for numbers of votes, or layout='wide' for labels",
+            hint(
+                "say {} for numbers of votes, or {} for labels",
+                Option("layout", "counts"),
+                WIDE,
+            ),
         )  # fmt: skip
     return "wide"
 

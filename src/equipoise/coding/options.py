@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar
 
-from equipoise.arrays import InputError, choice, listed, nearest, require_keywords
+from equipoise.arrays import InputError, choice, listed, meant, require_keywords
+from equipoise.wording import Option, hint
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
@@ -180,12 +181,12 @@ def _mapping(columns: Any, known: Sequence[str]) -> Mapping[str, str]:
     if not isinstance(columns, Mapping):
         raise InputError(
             "columns", f"{columns!r}", "a mapping from our column names to yours",
-            "write for example columns={'item': 'Case ID'}",
+            hint("write for example {}", Option("columns", {"item": "Case ID"})),
         )  # fmt: skip
     for ours in columns:
         if ours not in known:
             raise InputError(
                 f"columns, name {ours!r}", "unknown", f"one of {listed(known, most=12)}",
-                nearest(str(ours), known),
+                meant(str(ours), known),
             )  # fmt: skip
     return MappingProxyType({str(ours): str(theirs) for ours, theirs in columns.items()})

@@ -9,6 +9,7 @@ import numpy as np
 from equipoise.arrays import Bools, InputError, Ints
 from equipoise.coding.columns import times
 from equipoise.coding.tables import Table
+from equipoise.wording import Option, hint
 
 
 def kept_votes(table: Table, key: Ints | None, repeats: str) -> tuple[Bools, tuple[str, ...]]:
@@ -69,5 +70,7 @@ def _refused(table: Table, key: Ints, again: int) -> InputError:
     return InputError(
         table.name, f"{says} an (item, annotator, task)",
         "one vote of each annotator on each item and task",
-        "remove them, or say repeats='last' or repeats='keep'",
+        hint(
+            "remove them, or say {} or {}", Option("repeats", "last"), Option("repeats", "keep")
+        ),
     )  # fmt: skip

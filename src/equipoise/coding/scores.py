@@ -20,6 +20,7 @@ from equipoise.coding.columns import numbers
 from equipoise.coding.decisions import decided
 from equipoise.coding.options import TIDY, PredictionOptions
 from equipoise.coding.tables import Table, from_frame
+from equipoise.wording import Option, hint
 
 RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
@@ -90,7 +91,9 @@ def _guessed(rows: Rows, how: PredictionOptions) -> str:
     if rows.table.found("score", how.columns) is not None:
         return "long"
     if get_close_matches("score", rows.others, cutoff=0.75):
-        rows.table.required("score", how.columns, otherwise=" if not, say layout=...")
+        rows.table.required(
+            "score", how.columns, otherwise=hint(" if not, say {}", Option("layout"))
+        )
     if how.classes is not None and _about_classes(rows.others, how.classes):
         return "classes"
     marked = _common_prefix(rows.others) != "" or rows.model is not None
@@ -101,7 +104,12 @@ def _guessed(rows: Rows, how: PredictionOptions) -> str:
             f"{rows.table.name}, columns {listed(rows.others)}",
             "a model per row but no 'score', and no rows that sum to 1",
             "columns that can be told apart",
-            "say layout='classes' or layout='tasks', or columns={'score': 'its name'}",
+            hint(
+                "say {} or {}, or {}",
+                Option("layout", "classes"),
+                Option("layout", "tasks"),
+                Option("columns", {"score": "its name"}),
+            ),
         )  # fmt: skip
     return "wide"
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from equipoise.arrays import Bools, InputError, listed, nearest
 from equipoise.coding.options import LONG, TIDY
+from equipoise.wording import Option, hint
 
 Column = Any  # a pyarrow Array or ChunkedArray
 
@@ -91,11 +92,12 @@ class Table:
         if near:
             raise InputError(
                 f"{self.name}, column {near[0]!r}", "unknown", f"a column {ours!r}",
-                f"did you mean {ours!r}?{otherwise}",
+                hint("did you mean {}?{}", repr(ours), otherwise),
             )  # fmt: skip
         raise InputError(
             f"{self.name}, column {ours!r}", f"missing among {listed(self.columns, most=8)}",
-            f"a column {ours!r}", f"say columns={{{ours!r}: 'its name'}}{otherwise}",
+            f"a column {ours!r}",
+            hint("say {}{}", Option("columns", {ours: "its name"}), otherwise),
         )  # fmt: skip
 
     def nonempty(self) -> "Table":

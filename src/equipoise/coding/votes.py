@@ -19,6 +19,7 @@ from equipoise.coding.options import TIDY, AnnotationOptions
 from equipoise.coding.readings import reading_columns
 from equipoise.coding.repeats import kept_votes
 from equipoise.coding.tables import Table
+from equipoise.wording import Option, hint
 
 CROWD_KIT = {"item": "task", "annotator": "worker"}
 
@@ -107,7 +108,10 @@ def _ready(table: Table, how: AnnotationOptions) -> tuple[Table, AnnotationOptio
         raise InputError(
             f"{table.name}, column 'annotator'", "missing beside a column of ranks",
             "the person behind each rank",
-            "add the column; say exchangeable=True if its names are arbitrary",
+            hint(
+                "add the column; say {} if its names are arbitrary",
+                Option("exchangeable", value=True),
+            ),
         )  # fmt: skip
     return table, replace(how, kind="ranking") if ranked else how
 

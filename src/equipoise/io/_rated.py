@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from equipoise.aggregate.normal import Moments, Ratings
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
 from equipoise.coding.batches import (
     Vocabulary,
     blank_labels,
@@ -175,7 +175,7 @@ class Rated:
         known = tuple(self.tasks)
         return InputError(
             "annotations, task", f"{self.task!r}", f"one of {listed(known)}",
-            nearest(self.task, known),
+            meant(self.task, known),
         )  # fmt: skip
 
 

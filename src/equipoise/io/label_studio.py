@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from equipoise.arrays import InputError, listed, nearest
+from equipoise.arrays import InputError, listed, meant
 from equipoise.coding.options import AnnotationOptions
 from equipoise.coding.tables import Table
 from equipoise.coding.votes import vote_columns
 from equipoise.io.label_studio_replies import Reply, replies_of
+from equipoise.wording import Option, hint
 
+OTHER = Option("columns", {"label": "its from_name"})
 READ = ("choices", "rating", "number", "ranker")
 Row = tuple[Reply, str, str | None, int]  # who, which task, the label, its rank
 
@@ -41,7 +43,7 @@ class _Asked:
         """Name the task and the control of a fault."""
         return InputError(
             f"{self.name}, task {reply.task}, control {control!r}", got, expected,
-            "choose another control with columns={'label': 'its from_name'}",
+            hint("choose another control with {}", OTHER),
         )  # fmt: skip
 
 
@@ -73,7 +75,7 @@ def _controls(
     if wanted is not None and wanted not in kinds:
         raise InputError(
             f"{name}, control {wanted!r}", "not in the export",
-            f"one of {listed(kinds, most=8)}", nearest(wanted, kinds),
+            f"one of {listed(kinds, most=8)}", meant(wanted, kinds),
         )  # fmt: skip
     chosen = [wanted] if wanted is not None else list(kinds)
     read = [control for control in chosen if kinds[control] in READ]
@@ -94,8 +96,10 @@ def _refuse_regions(replies: Sequence[Reply], controls: Sequence[str], name: str
                 raise InputError(
                     f"{name}, task {reply.task}, control {control!r}",
                     "several results in one annotation", "one answer per task",
-                    "answers about regions cannot be read; choose another control with "
-                    "columns={'label': 'its from_name'}",
+                    hint(
+                        "answers about regions cannot be read; choose another control with {}",
+                        OTHER,
+                    ),
                 )  # fmt: skip
 
 
@@ -115,7 +119,7 @@ def _form(asked: _Asked) -> str:
         kinds = ", ".join(f"{control!r} ({form})" for control, form in forms.items())
         raise InputError(
             asked.name, f"controls of different kinds: {kinds}", "one kind of label",
-            f"choose one with columns={{'label': {asked.controls[0]!r}}}",
+            hint("choose one with {}", Option("columns", {"label": asked.controls[0]})),
         )  # fmt: skip
     return next(iter(forms.values()))
 
@@ -188,8 +192,12 @@ def _rating(asked: _Asked) -> _Read:
         max((float(label) for _, _, label, _ in rows if label is not None), default=1)
     )
     classes = tuple(str(grade) for grade in range(1, highest + 1))
-    told = f"ratings are read as grades 1 to {highest}, the highest given; say classes=[...]"
-    return rows, replace(how, kind="ordinal", classes=classes), (f"{told} if there are more",)
+    told = hint(
+        "ratings are read as grades 1 to {}, the highest given; say {} if there are more",
+        str(highest),
+        Option("classes", python="classes=[...]"),
+    )
+    return rows, replace(how, kind="ordinal", classes=classes), (told,)
 
 
 def _ranker(asked: _Asked) -> _Read:

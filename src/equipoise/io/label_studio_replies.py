@@ -6,6 +6,7 @@ from typing import Any
 
 from equipoise.arrays import InputError, listed
 from equipoise.coding.options import AnnotationOptions
+from equipoise.wording import Option, hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def _looked_up(task: Mapping[str, Any], path: str, where: str) -> Any:
     if value is None or isinstance(value, Mapping | list):
         raise InputError(
             where, f"nothing to name it by at {path!r}", "text or a number",
-            "say columns={'item': 'data.KEY'} with a KEY that every task has",
+            hint(
+                "say {} with a KEY that every task has", Option("columns", {"item": "data.KEY"})
+            ),
         )  # fmt: skip
     return value
 

@@ -5,6 +5,7 @@ from typing import Any
 from equipoise.arrays import InputError
 from equipoise.coding.tables import Table, unique_names
 from equipoise.io.files import Content
+from equipoise.wording import Option, hint
 
 ENDINGS = (".parquet", ".pq")
 
@@ -38,5 +39,8 @@ def damaged(file: Content, reason: str) -> InputError:
     """Say that a file is not what was written."""
     return InputError(
         file.name, f"a damaged or truncated file ({reason})", "a whole Parquet file",
-        "fetch or write the file again (layout='tidy' if another program changed it)",
+        hint(
+            "fetch or write the file again ({} if another program changed it)",
+            Option("layout", "tidy"),
+        ),
     )  # fmt: skip

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from equipoise.findings import Column, Dot, Dots, Finding, Line, Lines, Row, Table
-from equipoise.metrics import titled
+from equipoise.arrays import InputError, wrong_type
+from equipoise.findings import Column, Dot, Dots, Finding, Line, Lines, Report, Row, Table
+from equipoise.metrics import named, titled
 from equipoise.numbers import (
     change,
     count,
@@ -24,6 +25,7 @@ from equipoise.numbers import (
 from equipoise.wording import capital
 
 if TYPE_CHECKING:
+    from equipoise.planning.next_votes import NextForRanking, NextItems
     from equipoise.planning.ranking import RankingDesign, RankingPlan
     from equipoise.planning.size import Size
 
@@ -658,3 +660,75 @@ def _sources_sentence(plan: "RankingPlan", sources: Sequence[_Source]) -> str:
         f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
         f"({percent(share[most])} of the variance): {cure[most]}."
     )
+
+
+def plan_report(
+    planned: "Size | RankingPlan", wanted: "NextItems | NextForRanking | None" = None
+) -> Report:
+    """Everything about a plan, and about the votes that come next.
+
+    Parameters
+    ----------
+    planned
+        What `plan_size` or `plan_ranking` found.
+    wanted
+        What `next_items` or `next_for_ranking` found, if asked.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> from equipoise.planning import plan_size
+    >>> readings, scores = reading_study()
+    >>> report = plan_report(plan_size(scores, readings, simulations=0))
+    >>> [one.key for one in report.findings]
+    ['verdict', 'power', 'designs', 'uncertainty']
+    """
+    from equipoise.planning.ranking import RankingPlan, of_pair
+    from equipoise.planning.size import Size
+
+    if not isinstance(planned, Size | RankingPlan):
+        raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
+    plan = of_pair(planned) if isinstance(planned, Size) else planned
+    first, target = plan.pairs[0], plan.aim
+    pilot = f"{count(first.pilot_items, 'item')}, {votes_on_each(first.pilot_votes)} each"
+    prices = [
+        (f"Price of {what}", count(price))
+        for what, price in (("an item", target.price_item), ("a vote", target.price_vote))
+        if price is not None
+    ]
+    metric, terms = _metric(first.metric)
+    return Report(
+        title="How large must the study be?",
+        findings=(*planned.reports(), *([] if wanted is None else [wanted.report()])),
+        models=plan.models,
+        known=(
+            count(len(plan.models), "model"),
+            titled(first.metric),
+            *([target.task] if target.task else []),
+            f"pilot: {pilot}",
+        ),
+        terms=terms,
+        settings=(
+            ("Metric", first.metric),
+            ("Goal", "ranking" if _ranks(plan) else "pair"),
+            ("Power asked for", exact_percent(target.power)),
+            (
+                "Difference",
+                "that of the pilot" if target.difference is None else number(target.difference),
+            ),
+            ("Level of the interval", exact_percent(target.level)),
+            ("Simulated studies", count(target.simulations)),
+            ("Seed", str(target.seed)),
+            *prices,
+        ),
+        references=metric,
+    )
+
+
+def _metric(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Sources and definition of a metric; one of the caller's own has but its name."""
+    try:
+        known = named(name)
+    except InputError:
+        return (), ()
+    return known.references, ((known.title, known.definition),)

@@ -24,7 +24,6 @@ from equipoise.notices import Notice
 from equipoise.numbers import change, count, exact_percent
 from equipoise.planning._findings import plan_findings, scaled
 from equipoise.planning._pilot import Pilot, pilot
-from equipoise.planning._target import PowerKeywords, PowerTarget, power_target
 from equipoise.planning.size import (
     NORMAL,
     SHARED,
@@ -33,6 +32,7 @@ from equipoise.planning.size import (
     simulated,
     simulation_notices,
 )
+from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
 from equipoise.wording import Option
 
