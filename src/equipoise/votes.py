@@ -11,6 +11,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed
+from equipoise.wording import AT_LEAST, hint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +212,7 @@ def _choices(annotations: Annotations, rows: Ints, vote: Ints) -> tuple[Ints, Fl
                 f"annotations, item {annotations.items[annotations.item[row]]!r}",
                 f"rating {annotations.value[row]:g}",
                 "a number in [0, 1] as a soft label",
-                "turn ratings into a yes/no question with at_least, or rescale them",
+                hint("turn ratings into a yes/no question with {}, or rescale them", AT_LEAST),
             )
         return np.ones(len(rows), dtype=np.intp), np.asarray(values, dtype=np.float64)
     assert annotations.label is not None
