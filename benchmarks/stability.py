@@ -17,7 +17,12 @@ from scipy.stats import kendalltau, spearmanr
 from benchmarks._clock import best, heading, line, once
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.redrawing import ResamplingOptions, as_drawn, redrawable, redrawn
+from equipoise.analyses.resampling import (
+    ResamplingOptions,
+    as_drawn,
+    evaluate_resampled,
+    possible_kinds,
+)
 from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.arrays import InputError
@@ -87,14 +92,14 @@ def main():
         rank_stability(study.predictions, study.annotations, metrics=METRICS)
 
     whole = best(everything)
-    kinds = redrawable(study.annotations, None)[0]
+    kinds = possible_kinds(study.annotations, None)[0]
     print(f"   {len(kinds)} kinds x {told.replicates:,} replicates: {whole:.2f} s (goal 10 s)")
     spent, done = 0.0, None
     for kind in kinds:
 
         def one(kind=kind):
-            return redrawn(
-                study.predictions, study.annotations, metrics=METRICS, kind=kind, told=told
+            return evaluate_resampled(
+                study.predictions, study.annotations, metrics=METRICS, kind=kind, options=told
             )
 
         seconds = best(one)

@@ -7,7 +7,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.evaluation import evaluate
 from equipoise.evaluation.alignment import align
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from equipoise.run import Provenance, Run, record
@@ -44,7 +44,7 @@ def models(table, names=MODELS, impossible=(), seed=1):
     """One answer per model and task: blurred shares of votes, sharper or flatter."""
     random = np.random.default_rng(seed)
     made = []
-    for question in questions(table):
+    for question in task_truths(table):
         for name, power in zip(names, np.linspace(2.5, 0.4, len(names)), strict=True):
             shares = question.shares.T
             shares = np.hstack([1 - shares, shares]) if shares.shape[1] == 1 else shares
@@ -63,7 +63,7 @@ def evaluated(truth, predictions, metrics=METRICS):
     """Evaluate, with the scores of the models kept."""
     plan = resample(truth, "items", replicates=60)
     result = evaluate(predictions, truth, metrics=metrics, resampling=plan)
-    aligned, _ = align(predictions, questions(truth))
+    aligned, _ = align(predictions, task_truths(truth))
     return dataclasses.replace(result, scores=tuple(one.scores for one in aligned))
 
 

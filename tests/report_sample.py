@@ -6,12 +6,19 @@ in the header (intervals, ranks, probabilities, differences, correlations) is co
 the same replicates, so the page can be checked against the numbers it was given.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from equipoise import page
+from equipoise.findings import Finding
+from equipoise.run import Run
+from equipoise.run.findings import evaluation_report
+from equipoise.run.record import decode
 
 FIXED = "Items are held fixed: the result speaks for these items, not for others like them."
 HOSTILE = '<b>x</b>&"'
@@ -55,19 +62,42 @@ class Shape:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class SampleRun:
-    header: Mapping[str, Any]
-    replicates: NDArray[np.float64]
-    values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-
-
 STANDARD = Shape()
 
 
-def sample(shape: Shape = STANDARD) -> SampleRun:
+def opened(content: Mapping[str, Any], replicates: NDArray[np.float64]) -> Run:
+    """A run of what run.json would hold."""
+    return Run(decode(json.loads(json.dumps(content))), replicates)
+
+
+def sample(shape: Shape = STANDARD) -> Run:
     values, replicates = scores(shape)
-    return SampleRun(header(shape, values, replicates), replicates, values)
+    return opened(header(shape, values, replicates), replicates)
+
+
+def changed(
+    run: Run, change: Callable[[dict[str, Any]], None] | None = None, **parts: Any
+) -> Run:
+    """A run whose record has some parts changed."""
+    content = json.loads(json.dumps(run.header)) | parts
+    if change is not None:
+        change(content)
+    return opened(content, run.replicates)
+
+
+def render(run: Run) -> str:
+    """The page of a run."""
+    return page.render(evaluation_report(run))
+
+
+def finding(run: Run, key: str, place: int = 0) -> Finding:
+    """One of the findings of a section."""
+    return [one for one in evaluation_report(run).findings if one.key == key][place]
+
+
+def section(text: str, anchor: str) -> str:
+    """A section of a page."""
+    return text.split(f"<section id={anchor}")[1].split("</section>")[0]
 
 
 def scores(shape: Shape) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -128,7 +158,7 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
         "metrics": [dict(metric) for metric in shape.metrics],
         "rows": [], "differences": [], "rank_probabilities": [], "rank_correlation": [],
         "notices": ["Item 'view1_17' has one vote only.", "2 items without votes left out."],
-        "replicates": {"file": "replicates.npy", "sha256": "", "shape": replicates.shape},
+        "replicates": {"file": "replicates.npy", "sha256": "", "shape": list(replicates.shape)},
     }  # fmt: skip
     for t, task in enumerate(tasks):
         for m, metric in enumerate(shape.metrics):

@@ -1,33 +1,38 @@
 """What the page may claim: of these items, of defined numbers, in the words of the question."""
 
 import dataclasses
-import json
 import re
 
 import numpy as np
 import pytest
 
-from equipoise.report import bump, dots, heatmap, matrix, moves, question, render, words
-from equipoise.report.gaps import gaps
-from equipoise.report.numerals import apart, percent
-from equipoise.report.verdict import verdict
-from equipoise.report.view import Panel, view
-from tests.report_sample import FIXED, METRICS, SampleRun, Shape, sample
-from tests.test_report_words import APART, CLOSE, NOTHING, SWAPPED, TWINS, model, panel
+from equipoise.numbers import percent
+from equipoise.page.lettering import unique_short_names
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.verdict import disagreement, headline, standing
+from tests.report_sample import (
+    FIXED,
+    METRICS,
+    Shape,
+    changed,
+    finding,
+    render,
+    sample,
+    section,
+)
+from tests.test_report_words import (
+    APART,
+    CLOSE,
+    NOTHING,
+    SWAPPED,
+    TWINS,
+    model,
+    panel,
+    said_by,
+)
 
 SINGLE = Shape(tasks=("",), undefined=None)
 BINARY = ("Positive by majority", "ean soft label", "positive votes", "base rate", "say yes")
-
-
-def changed(run, change):
-    """Copy a run with a header changed in place."""
-    header = json.loads(json.dumps(run.header))
-    change(header)
-    return SampleRun(header, run.replicates)
-
-
-def section(page, anchor):
-    return page.split(f"<section id={anchor}")[1].split("</section>")[0]
 
 
 def holes(made, labels, share, names=("alpha",)):
@@ -41,8 +46,7 @@ def holes(made, labels, share, names=("alpha",)):
             if pair["labels"] == labels and {pair["a"], pair["b"]} & set(names):
                 pair.update(low=None, high=None)
 
-    run = changed(SampleRun(made.view.header, made.view.replicates), change)
-    return Panel(view(run), 0, 0)
+    return RunView(changed(made.view.run, change)).panels()[0]
 
 
 @pytest.mark.parametrize(
@@ -55,21 +59,20 @@ def holes(made, labels, share, names=("alpha",)):
     ],
 )
 def test_with_fixed_items_every_ranking_is_about_these_items(hard, soft, start):
-    assert words.headline(panel(hard, soft, redrawn=False)).startswith(start)
-    assert "these items" not in words.headline(panel(hard, soft))
+    assert headline(panel(hard, soft, redrawn=False)).startswith(start)
+    assert "these items" not in headline(panel(hard, soft))
 
 
 def test_with_fixed_items_what_does_not_rank_stays_as_it_is():
     for made_of in (NOTHING, APART[:1], [APART[0], *NOTHING[1:]]):
-        headline = words.headline(panel(made_of, made_of, redrawn=False))
-        assert "these items" not in headline
-    said = words.standing(verdict(panel(APART, APART, redrawn=False), "soft"))
-    assert "P(best) is 100% (over redrawn annotators)." in said
+        assert "these items" not in headline(panel(made_of, made_of, redrawn=False))
+    said = standing(panel(APART, APART, redrawn=False).verdict("soft"))
+    assert "P(best) is 100% (over resampled annotators)." in said
 
 
 def test_the_scope_stands_right_under_the_headline():
     page = render(sample(SINGLE))
-    assert re.search(rf"class=headline>[^<]*</p><p class=scope>{FIXED}", page)
+    assert f"<p class=scope>{FIXED}" in page.split("<main")[0]
     assert FIXED in section(page, "method")
     redrawn = render(sample(dataclasses.replace(SINGLE, items_redrawn=True)))
     assert "<p class=scope" not in redrawn
@@ -84,7 +87,7 @@ def test_a_run_without_the_newer_keys_still_makes_a_page():
 
     page = render(changed(sample(), age))
     assert "On these items" not in page
-    assert "Positive by majority" in page
+    assert "positive by majority" in page
     assert "How answers were read" not in page
 
 
@@ -99,13 +102,13 @@ def test_runs_that_ask_different_questions_can_be_told_apart():
     named = changed(
         sample(SINGLE), lambda h: h["question"].update(at_least=None, positive="ill")
     )
-    assert question.sentence(view(named)) == "Positive is ill."
+    assert "Positive is ill." in section(render(named), "method")
 
 
 def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
     precise = ({**METRICS[0], "name": "precision_at_10"},)
     run = sample(dataclasses.replace(SINGLE, metrics=precise))
-    assert "Wilson’s interval" in render(run)
+    assert "Wilson" in render(run)
     assert "Wilson" not in render(sample(SINGLE))
     for redrawn in (True, False):
         how = {"group": "patient", "items_redrawn": redrawn}
@@ -116,13 +119,13 @@ def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
 
 def test_undefined_labels_have_no_ranks_on_the_page():
     made = panel(NOTHING, APART)
-    assert [len(heatmap.matrix(made, labels)) for labels in made.view.labels] == [0, 3]
-    assert heatmap.finding(made).endswith("With hard labels the ranks are undefined.")
-    assert moves.moved_words(made) == (
+    assert [len(made.rank_shares(labels)) for labels in made.labels] == [0, 3]
+    assert said_by(made, "probabilities").endswith("With hard labels the ranks are undefined.")
+    assert said_by(made, "leaderboard") == (
         "AUROC with hard labels is undefined for every model, "
         "so there are no two rankings to compare."
     )
-    assert bump.draw(made) is None
+    assert finding(made.view.run, "ranks").charts == ()
 
 
 def test_a_filled_rank_of_an_undefined_score_is_not_shown():
@@ -133,11 +136,11 @@ def test_a_filled_rank_of_an_undefined_score_is_not_shown():
             entry["matrix"] = [[0.5, 0.5, 0.0]] * 3
 
     undefined = panel(NOTHING, NOTHING).view
-    made = Panel(view(changed(SampleRun(undefined.header, undefined.replicates), fill)), 0, 0)
-    assert made.score("hard", "alpha").p_best is None
+    made = RunView(changed(undefined.run, fill)).panels()[0]
+    assert np.isnan(made.score("hard", "alpha").p_best)
     assert made.ranked("soft") == []
-    assert heatmap.draw(made) == []
-    assert "Every model has" not in moves.moved_words(made)
+    assert finding(made.view.run, "probabilities").charts == ()
+    assert "Every model has" not in said_by(made, "leaderboard")
 
 
 def test_one_undefined_model_has_an_empty_row():
@@ -148,10 +151,14 @@ def test_one_undefined_model_has_an_empty_row():
         for entry in header["rank_probabilities"]:
             entry["matrix"] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [None, None, None]]
 
-    made = Panel(view(changed(SampleRun(made.view.header, made.view.replicates), fill)), 0, 0)
-    assert heatmap.matrix(made, "soft")[-1] == []
-    assert "undefined" in "".join(heatmap.draw(made))
-    assert moves.moved_words(made).startswith("Models with a defined score have the same rank")
+    made = RunView(changed(made.view.run, fill)).panels()[0]
+    assert np.isnan(made.rank_shares("soft")[-1]).all()
+    (last,) = [row for row in finding(made.view.run, "probabilities").tables[0].rows
+               if (row["model"], row["labels"]) == ("gamma", "soft")]  # fmt: skip
+    assert last["likeliest"] == "undefined"
+    assert said_by(made, "leaderboard").startswith(
+        "Models with a defined score have the same rank"
+    )
 
 
 def test_steadiness_is_shown_where_only_one_order_has_it():
@@ -159,32 +166,30 @@ def test_steadiness_is_shown_where_only_one_order_has_it():
         header["rank_correlation"][0].update(mean_spearman_soft=0.75, mean_spearman_hard=None)
 
     made = panel(NOTHING, APART).view
-    page = render(changed(SampleRun(made.header, made.replicates), change))
-    assert "Steadiness of the soft order<dd>0.75" in section(page, "ranks")
+    page = render(changed(made.run, change))
+    assert re.search(r"<td>undefined<td>0\.750<td>", section(page, "ranks"))
 
 
 def test_an_interval_lost_to_undefined_resamples_is_explained():
     made = holes(panel(APART, APART), "hard", 0.049)
-    assert words.headline(made) == (
+    assert headline(made) == (
         "alpha scores highest with hard and soft labels; soft labels separate it from every "
         "other model, but the interval of its hard lead cannot be computed."
     )
-    said = words.standing(verdict(made, "hard"))
+    said = standing(made.verdict("hard"))
     assert "the lead over beta has no defined interval" in said
     assert "4.9% of resamples are undefined: no interval can be computed." in said
-    assert gaps(made) == [
+    assert finding(made.view.run, "leaderboard").more == (
         "With hard labels 4.9% of resamples are undefined for alpha, "
-        "so its interval cannot be computed."
-    ]
-    page = render(SampleRun(made.view.header, made.view.replicates))
-    assert gaps(made)[0] in section(page, "leaderboard")
+        "so its interval cannot be computed.",
+    )
     both = holes(made, "soft", 0.05)
-    assert words.headline(both) == (
+    assert headline(both) == (
         "alpha scores highest, but the interval of its lead cannot be computed."
     )
     split = holes(holes(panel(APART, SWAPPED), "hard", 0.1), "soft", 0.1)
-    assert words.headline(split).endswith("between the two can be computed.")
-    assert "the interval of the soft lead cannot be computed" in words.change(split)
+    assert headline(split).endswith("between the two can be computed.")
+    assert "the interval of the soft lead cannot be computed" in disagreement(split)
 
 
 @pytest.mark.parametrize("tasks", [("",), ("one", "two")])
@@ -195,8 +200,8 @@ def test_several_classes_are_not_told_as_yes_and_no(tasks, crowd):
     for anchor in ("annotators", "labels"):
         for word in BINARY:
             assert word not in section(page, anchor)
-    assert "Items with a majority class" in page
-    assert "Mean share of the leading class" in page
+    assert "items with a majority class" in page
+    assert "mean share of the leading class" in page
     assert "Share of the most voted class" in page
     assert "agreement with the others" in section(page, "annotators")
 
@@ -213,16 +218,6 @@ def test_items_without_a_majority_and_with_one_vote_are_counted():
     )
 
 
-def test_dots_have_one_size_and_one_scale():
-    made = panel(CLOSE, [model(0.9, 0.02), model(0.89, 0.02, phase=70), model(0.7)])
-    drawn = dots.draw([verdict(made, labels) for labels in ("hard", "soft")])
-    assert len(drawn) == 2
-    sizes = {size for each in drawn for size in re.findall(r"stroke-width=([\d.]+)", each)}
-    zeros = {re.search(r"class=zero d=M([\d.]+)", each)[1] for each in drawn}
-    assert len(sizes) == len(zeros) == 1
-    assert all("stand for the resamples" in each for each in drawn)
-
-
 def test_a_difference_of_zero_at_both_ends_is_not_yet_identical():
     noise = np.zeros(201)
     noise[100] = 0.01
@@ -231,23 +226,21 @@ def test_a_difference_of_zero_at_both_ends_is_not_yet_identical():
     lead = made.lead("soft", "alpha", "beta")
     assert lead.low == pytest.approx(0)
     assert lead.high == pytest.approx(0)
-    assert words.headline(made).startswith("alpha and beta are tied")
-    assert "identical" not in matrix.finding(made)
+    assert headline(made).startswith("alpha and beta are tied")
+    assert "identical" not in said_by(made, "differences")
 
 
 def test_long_names_stay_different_everywhere():
     start, end = "resnet50" * 5, "finetuned" * 5
     names = [f"{start}{letter}{end}" for letter in "abc"]
     for room in (14, 16, 20, 28, 40):
-        shown = apart((*names, "short"), room)
+        shown = unique_short_names((*names, "short"), room)
         assert len(set(shown.values())) == 4
         assert max(map(len, shown.values())) <= room
         assert shown["short"] == "short"
     shape = dataclasses.replace(SINGLE, models=tuple(names))
-    made = Panel(view(sample(shape)), 0, 0)
-    assert len({made.view.listing([name]) for name in names}) == 3
     board = section(render(sample(shape)), "leaderboard")
-    assert len(set(re.findall(r"<th scope=row[^>]*>([^<]+)", board))) == 3
+    assert len(set(re.findall(r"<th [^>]*scope=row>([^<]+)", board))) == 3
 
 
 @pytest.mark.parametrize(
@@ -259,10 +252,10 @@ def test_without_disagreement_there_is_nothing_to_count(votes, said):
             entry.update(unanimous=entry["items"], votes_per_item=[votes] * 3)
 
     made = panel(APART, APART).view
-    settled = Panel(view(changed(SampleRun(made.header, made.replicates), settle)), 0, 0)
-    assert words.change(settled).startswith("There is no disagreement to count")
-    assert said in words.change(settled)
-    assert "does not change the winner" not in words.change(settled)
+    settled = RunView(changed(made.run, settle)).panels()[0]
+    assert disagreement(settled).startswith("There is no disagreement to count")
+    assert said in disagreement(settled)
+    assert "does not change the winner" not in disagreement(settled)
 
 
 def test_only_certainty_is_a_hundred_percent():
@@ -275,8 +268,6 @@ def test_only_certainty_is_a_hundred_percent():
             entry["matrix"] = [[0.9995, 0.0005, 0], [0.0005, 0.9995, 0], [0, 0, 1.0]]
 
     made = panel(APART, APART).view
-    page = section(
-        render(changed(SampleRun(made.header, made.replicates), nearly)), "probabilities"
-    )
+    page = section(render(changed(made.run, nearly)), "probabilities")
     assert "&gt;99</text>" in page
     assert page.count(">100</text>") == 2

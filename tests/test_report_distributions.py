@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.metrics import expected_calibration_error, item_scores
-from equipoise.report import hardest, reliability, render, retained
-from equipoise.report.view import Panel, View, view
 from equipoise.run import Provenance, record
-from equipoise.run.distributions import predicted
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.predictions import (
+    calibration_words,
+    hardest_words,
+    retained_words,
+)
+from equipoise.run.record import HardItem, ReliabilityRow, read
+from equipoise.run.recording import predicted
 from tests.report_distributions_sample import (
     GRADES,
     MODELS,
@@ -22,9 +27,8 @@ from tests.report_distributions_sample import (
     sample_runs,
     votes,
 )
-from tests.report_sample import HOSTILE, SampleRun
+from tests.report_sample import HOSTILE, finding, opened, render, section
 from tests.test_report import Reader
-from tests.test_report_claims import section
 
 PARTS = ("reliability", "retained", "hardest")
 
@@ -51,7 +55,7 @@ def test_reliability_is_the_calibration_error_with_ten_bins():
 def test_with_two_classes_the_second_is_what_is_predicted(runs):
     (entry,) = runs["yes or no"].header["reliability"]
     assert entry["class"] == "yes"
-    said = reliability.sentence(view(runs["yes or no"]), entry)
+    said = finding(runs["yes or no"], "reliability").sentence
     assert "predicted probability of yes is off by" in said
     assert "from the share of votes for it" in said
 
@@ -120,7 +124,7 @@ def test_probabilities_of_classes_that_the_truth_lacks_are_not_shown():
 def test_a_run_without_the_entries_lacks_the_sections(runs):
     run = runs["grades"]
     old = {key: value for key, value in run.header.items() if key not in PARTS}
-    ids = re.findall(r"<section id=(\w+)", render(SampleRun(old, run.replicates)))
+    ids = re.findall(r"<section id=(\w+)", render(opened(old, run.replicates)))
     assert not set(PARTS) & set(ids)
     assert set(PARTS) <= set(re.findall(r"<section id=(\w+)", render(run)))
 
@@ -184,8 +188,7 @@ def calibration(by_model, positive=None):
 
 
 def said_of(by_model, positive=None):
-    shown = View({"models": list(by_model)}, np.empty(0), {}, {})
-    return reliability.sentence(shown, calibration(by_model, positive))
+    return calibration_words(read(ReliabilityRow, calibration(by_model, positive)))
 
 
 def test_the_sentence_on_calibration_names_the_right_models_and_side():
@@ -232,7 +235,7 @@ def test_the_best_calibrated_model_has_the_smallest_error(first, second):
 def test_the_sentence_on_the_hardest_item_tells_both_sides(runs):
     run = runs["grades"]
     (entry,) = run.header["hardest"]
-    said = hardest.sentence(view(run), entry)
+    said = finding(run, "hardest").sentence
     top = entry["items"][0]
     guess = max(top["shares"], key=lambda part: part["predicted"])
     most = max(part["observed"] for part in top["shares"])
@@ -246,8 +249,9 @@ def test_the_sentence_on_the_hardest_item_tells_both_sides(runs):
     agreeing = {"class": "a", "predicted": 0.7, "observed": 0.5}
     other = {"class": "b", "predicted": 0.3, "observed": 0.5}
     tied = {"item": "x", "score": 1.0, "shares": [agreeing, other], "votes": 2}
-    assert "it gives class a 70%, the votes 50%. On 0 of this 1 item" in hardest.sentence(
-        view(run), {**entry, "items": [tied]}
+    row = dataclasses.replace(run.record.hardest[0], items=(read(HardItem, tied),))
+    assert "it gives class a 70%, the votes 50%. On 0 of this 1 item" in hardest_words(
+        RunView(run), row
     )
 
 
@@ -255,11 +259,11 @@ def test_the_sentence_on_retained_samples_claims_no_more_than_the_verdict(runs):
     run = runs["grades"]
     (entry,) = run.header["retained"]
     place = [metric["name"] for metric in run.header["metrics"]].index(entry["metric"])
-    panel = Panel(view(run), 0, place)
-    said = retained.sentence(panel, entry)
+    panel = RunView(run).panels()[place]
+    said = retained_words(panel, run.record.retained[0])
     values = {model: panel.score("soft", model).value for model in panel.view.models}
     best = max(values, key=values.get)
-    assert said.startswith(f"{panel.view.listing([best])} has the highest")
+    assert said.startswith(f"{best} has the highest")
     others = [m for m in values if m != best]
     clear = all(panel.lead("soft", best, other).separated for other in others)
     assert ("do not separate" in said) == (not clear)
@@ -269,10 +273,8 @@ def test_the_sentence_on_retained_samples_claims_no_more_than_the_verdict(runs):
 
 def test_where_a_cost_is_removed_the_lowest_is_best():
     run = made(metrics=("retained_samples_area:metric=expected_cost",))
-    panel = Panel(view(run), 0, 0)
-    said = retained.sentence(panel, run.header["retained"][0])
+    panel = RunView(run).panels()[0]
+    said = retained_words(panel, run.record.retained[0])
     values = {model: panel.score("soft", model).value for model in panel.view.models}
-    assert said.startswith(
-        f"{panel.view.listing([min(values, key=values.get)])} has the lowest"
-    )
+    assert said.startswith(f"{min(values, key=values.get)} has the lowest")
     assert "falls to" in said

@@ -10,13 +10,13 @@ from rich.console import Console
 
 from equipoise import metrics
 from equipoise.aggregate import dirichlet
-from equipoise.cli._table import leaderboard
 from equipoise.evaluation import evaluate
-from equipoise.report import render, words
-from equipoise.report.gaps import endless
-from equipoise.report.view import Panel, view
+from equipoise.findings.screen import show
 from equipoise.resampling import resample
 from equipoise.run import Provenance, Run, record
+from equipoise.run.findings import terminal_report
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.verdict import disagreement, headline, standing
 from tests.report_distributions_sample import (
     METRICS,
     MODELS,
@@ -26,9 +26,12 @@ from tests.report_distributions_sample import (
     sample_runs,
     votes,
 )
-from tests.report_sample import HOSTILE, SampleRun
-from tests.test_report import changed
-from tests.test_report_claims import section
+from tests.report_sample import HOSTILE, changed, finding, opened, render, section
+
+
+def log_score(run):
+    """The panel of the log score."""
+    return RunView(run).panels()[METRICS.index("log_score")]
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +44,15 @@ def test_infinite_scores_are_stored_shown_and_last(runs, tmp_path):
     assert run.header["schema"] == 2
     again = Run.load(run.save(tmp_path / "run"))
     page = render(again)
-    panel = Panel(view(again), 0, METRICS.index("log_score"))
+    panel = log_score(again)
     score = panel.score("soft", "bold")
     assert (score.value, score.rank) == (math.inf, len(MODELS))
     assert panel.order[-1] == "bold"
-    assert endless(panel) == [
+    place = METRICS.index("log_score")
+    assert finding(run, "leaderboard", place).more == (
         "With hard and soft labels the log score of bold is infinite (∞): it gives probability "
-        "0 to what the labels say of at least one item. It ranks last."
-    ]
+        "0 to what the labels say of at least one item. It ranks last.",
+    )
     assert "infinite (∞)" in section(page, "forest")
     assert "∞" in section(page, "leaderboard")
     assert not re.search(r"\binf\b", page.split("<main")[1])
@@ -68,27 +72,25 @@ def test_an_older_run_that_stored_null_for_infinite_reads_as_undefined(runs):
             return [age(one) for one in value]
         return None if value == "inf" else value
 
-    run = SampleRun(
-        {**age(dict(runs["grades"].header)), "schema": 1}, runs["grades"].replicates
-    )
-    panel = Panel(view(run), 0, METRICS.index("log_score"))
-    assert panel.score("soft", "bold").value is None
+    run = opened({**age(dict(runs["grades"].header)), "schema": 1}, runs["grades"].replicates)
+    panel = log_score(run)
+    assert math.isnan(panel.score("soft", "bold").value)
     assert "undefined" in section(render(run), "leaderboard")
 
 
 def test_a_score_that_is_infinite_for_all_ranks_nobody():
     run = made(metrics=("log_score",), impossible=MODELS)
-    panel = Panel(view(run), 0, 0)
-    assert words.headline(panel) == "log score is infinite for every model: no ranking."
-    assert "infinite for every model" in words.standing(words.verdicts(panel)[1])
-    assert "They rank" not in endless(panel)[0]
+    panel = RunView(run).panels()[0]
+    assert headline(panel) == "log score is infinite for every model: no ranking."
+    assert "infinite for every model" in standing(panel.verdicts()[1])
+    assert "They rank" not in finding(run, "leaderboard").more[0]
     assert "infinite (∞)" in render(run)
 
 
 def test_two_models_one_infinite():
     run = made(metrics=("log_score",), names=("a", "b"), impossible=("b",))
-    panel = Panel(view(run), 0, 0)
-    said = words.standing(words.verdicts(panel)[1])
+    panel = RunView(run).panels()[0]
+    said = standing(panel.verdicts()[1])
     assert said.startswith("With soft labels (mean vote), a has the best")
     assert "ahead of b by ∞" in said
     render(run)
@@ -132,26 +134,26 @@ def test_what_is_not_redrawn_is_not_called_sure():
     plan = resample(truth, "posterior", replicates=40)
     result = evaluate(models(table), truth, metrics=["topk_accuracy"], resampling=plan)
     run = record(result, Provenance())
-    panel = Panel(view(run), 0, 0)
+    panel = RunView(run).panels()[0]
     assert not any(panel.lead("hard", "bold", other).decided for other in ("shy", "careful"))
-    assert panel.score("hard", "bold").low is None
-    hard = words.standing(words.verdicts(panel)[0])
-    said = f"{words.headline(panel)} {words.change(panel)} {hard}"
+    assert math.isnan(panel.score("hard", "bold").low)
+    hard = standing(panel.verdicts()[0])
+    said = f"{headline(panel)} {disagreement(panel)} {hard}"
     assert "is the best model" not in said
     assert "only hard labels separate" not in said
     assert "excludes 0" not in said
     page = render(run)
-    assert "With hard labels nothing is redrawn" in section(page, "leaderboard")
+    assert "With hard labels nothing is resampled" in section(page, "leaderboard")
     console = Console(width=140, record=True, file=io.StringIO())
-    leaderboard(console, result)
+    show(console, terminal_report(record(result, Provenance())), verbose=True)
     assert "* Hard labels are the mean of the draws" in console.export_text()
 
 
 def test_the_method_tells_definitions_and_the_model_of_the_truth(runs):
     run = runs["grades"]
     method = section(render(run), "method")
-    for metric in run.header["metrics"]:
-        assert metric["title"] in method
+    for metric in run.record.metrics:
+        assert metric.title[1:] in method
     assert "How the truth was made" not in method
     facts = {"method": f"Dirichlet {HOSTILE}", "parameters": {"reliability": 2.0}}
     told = section(render(changed(run, truth_model=facts)), "method")
@@ -186,9 +188,9 @@ def test_the_terminal_says_which_way_is_better_and_what_infinite_means():
     table = votes()
     result = evaluated(table, models(table, impossible=("bold",)), ("log_score", "accuracy"))
     console = Console(width=140, record=True, file=io.StringIO())
-    leaderboard(console, result)
+    show(console, terminal_report(record(result, Provenance())), verbose=True)
     text = console.export_text()
     assert "log score (lower is better)" in text
-    assert "accuracy (" not in text
+    assert "accuracy (lower" not in text
     assert re.search(r"∞ \[[^]]*, ∞\]", text)
     assert "∞ The score is infinite" in text

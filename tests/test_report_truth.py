@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from equipoise.report.sections import SECTIONS
 from scipy.stats import binom
 from typer.testing import CliRunner
 
@@ -31,7 +32,6 @@ from equipoise.evaluation.questions import questions
 from equipoise.io import read_annotations
 from equipoise.predictions import Predictions
 from equipoise.report import render
-from equipoise.report.sections import SECTIONS
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.report.view import view
 from equipoise.run import Provenance, Run, record

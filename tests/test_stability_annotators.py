@@ -117,7 +117,7 @@ def test_only_the_busiest_annotators_are_left_out(monkeypatch):
     thin[5:, [0, 2, 4]] = np.nan
     done = leave_one_out(models(), bootstrap.annotations(thin), replicates=5)
     assert done.annotators == ("reader-1", "reader-3")
-    assert "Of 5 annotators only the 2 with most votes" in done.notices[-1]
+    assert "Of 5 annotators only the 2 with most votes" in str(done.notices[-1])
 
 
 def test_an_annotator_who_rated_alone_leaves_nothing():

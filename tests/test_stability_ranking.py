@@ -10,7 +10,7 @@ from scipy.stats import binomtest, kendalltau, spearmanr
 
 from equipoise.aggregate import dirichlet
 from equipoise.analyses.ranking import rank_stability, sign_test
-from equipoise.analyses.redrawing import as_drawn
+from equipoise.analyses.resampling import as_drawn
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions

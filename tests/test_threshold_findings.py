@@ -101,16 +101,16 @@ def test_tables_are_called_as_before():
 
 
 def test_groups_that_are_resampled_are_said():
-    again = next(one for one in audit_of(grouped=True).findings if one.key == "models")
+    again = next(one for one in audit_of(grouped=True).findings if one.key == "reevaluation")
     assert "10 whole groups of items of the benchmark" in again.note
     assert "groups of items of the benchmark" in again.methods
-    assert "Items of the benchmark" in finding("audit", "models").note
+    assert "Items of the benchmark" in finding("audit", "reevaluation").note
 
 
 def test_without_a_threshold_nothing_that_follows_is_claimed():
     name = "threshold that nobody set"
     assert "set no threshold" in finding(name, "threshold").sentence
-    for key in ("prevalence", "models"):
+    for key in ("prevalence", "sweep"):
         part = finding(name, key)
         assert part.left_out and part.sentence.startswith(
             "The experts' labels set no threshold"
@@ -121,24 +121,25 @@ def test_without_a_threshold_nothing_that_follows_is_claimed():
 
 def test_a_report_without_models_says_nothing_of_them():
     for name in ("threshold by an isotonic fit", "audit of numbers"):
-        assert "models" not in {one.key for one in known(name).findings}
+        keys = {one.key for one in known(name).findings}
+        assert not keys & {"sweep", "reevaluation"}
     part = finding("threshold by an isotonic fit", "threshold")
     assert "isotonic regression" in part.note
     assert part.charts[0].lines[1].name == "rising share that fits best"
 
 
 def test_an_audit_shows_every_pool_and_both_ends():
-    part = finding("audit", "missed")
-    pools = table("audit", "missed", "pools").rows
+    part = finding("audit", "audit")
+    pools = table("audit", "audit", "pools").rows
     (chart,) = part.charts
     for dot, row in zip(chart.rows, pools, strict=True):
         assert dot.remark == f"{row['positives']} of {row['audited']}"
         assert (dot.value, dot.low, dot.high) == (
             row["share"], row["share_low"], row["share_high"],
         )  # fmt: skip
-    totals = {row["quantity"]: row for row in table("audit", "missed", "retrieval").rows}
+    totals = {row["quantity"]: row for row in table("audit", "audit", "retrieval").rows}
     assert totals["missed"]["value"] == sum(row["missed"] for row in pools)
-    again = [one for one in known("audit").findings if one.key == "models"]
+    again = [one for one in known("audit").findings if one.key == "reevaluation"]
     assert [one.metric for one in again] == ["auroc", "brier_score"]
     assert "lower is better" in again[1].charts[0].axis
     assert {"audit-auroc", "audit-brier_score"} <= set(page.figures(known("audit")))

@@ -181,7 +181,7 @@ class Audit:
         sure = exact_percent(self.level)
         recall = estimate(*self.recall, lambda share: percent(share, 1))
         return Finding(
-            key="missed",
+            key="audit",
             title="How many positives lie outside?",
             sentence=self.finding,
             more=(f"Found: {count(self.found)}. Recall of the retrieval: {recall}.",),

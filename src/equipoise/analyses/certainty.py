@@ -455,9 +455,14 @@ def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertaint
     """How many items there are, how certain on average, and how many are uncertain."""
     below = int((certainty < SURE).sum())
     return SortedCertainty(
-        task, reliability, len(certainty), float(certainty.mean()), below,
-        below / len(certainty), sorted_points(certainty),
-    )  # fmt: skip
+        task,
+        reliability,
+        len(certainty),
+        float(certainty.mean()),
+        below,
+        below / len(certainty),
+        sorted_points(certainty),
+    )
 
 
 def sorted_points(certainty: Floats) -> list[list[float]]:

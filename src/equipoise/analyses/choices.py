@@ -22,10 +22,10 @@ from equipoise.analyses._aggregations import (
     grouped,
     listed_choices,
 )
-from equipoise.analyses.redrawing import (
+from equipoise.analyses.resampling import (
     ResamplingKeywords,
     ResamplingOptions,
-    options,
+    checked_options,
     plan_for,
 )
 from equipoise.analyses.study import Study
@@ -98,7 +98,7 @@ CONCLUSION_COLUMNS = (
 )
 
 
-class ChoicesHow(ResamplingKeywords, total=False):
+class ChoiceKeywords(ResamplingKeywords, total=False):
     """Keywords of `aggregation_choices`."""
 
     reliabilities: Sequence[float]
@@ -185,9 +185,13 @@ class Choices:
         """One row per choice, task, metric, labels and model."""
         return [
             {
-                "aggregation": self.choices[c][0], "reliability": self.choices[c][1],
-                "task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label],
-                "model": self.models[m], "value": float(self.values[c, t, k, label, m]),
+                "aggregation": self.choices[c][0],
+                "reliability": self.choices[c][1],
+                "task": self.tasks[t],
+                "metric": self.metrics[k],
+                "labels": LABELS[label],
+                "model": self.models[m],
+                "value": float(self.values[c, t, k, label, m]),
                 "low": float(self.low[c, t, k, label, m]),
                 "high": float(self.high[c, t, k, label, m]),
                 "rank": float(self.ranks[c, t, k, label, m]),
@@ -195,7 +199,7 @@ class Choices:
                 "choice": choice_title(self.choices[c]),
             }
             for c, t, k, label, m in np.ndindex(*self.values.shape)
-        ]  # fmt: skip
+        ]
 
     def rank_changes(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric and labels: agreement with the reference."""
@@ -204,15 +208,23 @@ class Choices:
         for c, t, k, label in np.ndindex(*self.values.shape[:-1]):
             moved = self.ranks[c, t, k, label] - self.ranks[first, t, k, label]
             most = int(np.argmax(np.abs(moved)))
-            found.append({
-                "aggregation": self.choices[c][0], "reliability": self.choices[c][1],
-                "task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label],
-                "reference": against, "spearman": float(
-                    spearman(self.values[first, t, k, label], self.values[c, t, k, label])
-                ),
-                "moved": int((np.abs(moved) > 0).sum()), "most_moved": self.models[most],
-                "by_ranks": float(moved[most]), "choice": choice_title(self.choices[c]),
-            })  # fmt: skip
+            found.append(
+                {
+                    "aggregation": self.choices[c][0],
+                    "reliability": self.choices[c][1],
+                    "task": self.tasks[t],
+                    "metric": self.metrics[k],
+                    "labels": LABELS[label],
+                    "reference": against,
+                    "spearman": float(
+                        spearman(self.values[first, t, k, label], self.values[c, t, k, label])
+                    ),
+                    "moved": int((np.abs(moved) > 0).sum()),
+                    "most_moved": self.models[most],
+                    "by_ranks": float(moved[most]),
+                    "choice": choice_title(self.choices[c]),
+                }
+            )
         return found
 
     def conclusions(self) -> list[dict[str, Any]]:
@@ -234,12 +246,15 @@ class Choices:
         below = bool((gap < 0).all())
         first, second = (b, a) if below else (a, b)
         return {
-            "task": self.tasks[t], "metric": self.metrics[k],
-            "labels": LABELS[label], "above": self.models[first],
-            "below": self.models[second], "verdict": _verdict(gap, low, high),
+            "task": self.tasks[t],
+            "metric": self.metrics[k],
+            "labels": LABELS[label],
+            "above": self.models[first],
+            "below": self.models[second],
+            "verdict": _verdict(gap, low, high),
             "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
             "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
-        }  # fmt: skip
+        }
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
@@ -366,7 +381,7 @@ def aggregation_choices(
     *,
     models: Sequence[str] | None = None,
     metrics: Sequence[str | Metric] = DEFAULT,
-    **how: Unpack[ChoicesHow],
+    **how: Unpack[ChoiceKeywords],
 ) -> Choices:
     """Evaluate under several aggregation models and reliabilities, side by side.
 
@@ -379,7 +394,7 @@ def aggregation_choices(
         ``reliabilities`` of the models that have one, ``threshold`` for ratings, ``draws`` for
         metrics that meet draws.
     """
-    told = options(_Choices, how)
+    told = checked_options(_Choices, how)
     given, annotations = given_predictions(predictions), given_annotations(annotations)
     scored = given_metrics(metrics)
     asked = listed_choices(annotations, models, told.reliabilities)
@@ -426,14 +441,20 @@ def _collected(
         ]
     ).reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
-        choices=tuple(asked), tasks=first.tasks, models=first.models,
+        choices=tuple(asked),
+        tasks=first.tasks,
+        models=first.models,
         metrics=tuple(one.name for one in first.metrics),
-        values=np.stack([one.values for one in done]), low=columns["low"],
-        high=columns["high"], ranks=columns["rank"], p_best=columns["p_best"],
-        gap_low=gaps[..., 0], gap_high=gaps[..., 1],
+        values=np.stack([one.values for one in done]),
+        low=columns["low"],
+        high=columns["high"],
+        ranks=columns["rank"],
+        p_best=columns["p_best"],
+        gap_low=gaps[..., 0],
+        gap_high=gaps[..., 1],
         better=tuple(one.better for one in first.metrics),
         notices=notices,
-    )  # fmt: skip
+    )
 
 
 def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, float]]:

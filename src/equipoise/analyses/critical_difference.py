@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.analyses.redrawing import as_drawn
+from equipoise.analyses.resampling import as_drawn
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS
 from equipoise.arrays import Floats, InputError, choice, frozen, require_number, wrong_type
@@ -122,17 +122,22 @@ class CriticalDifference:
         average = self.average
         return [
             {
-                "model": self.models[m], "metric": self.metric, "labels": self.labels,
-                "average_rank": float(average[m]), "low": float(self.low[m]),
-                "high": float(self.high[m]), "critical_difference": self.difference,
+                "model": self.models[m],
+                "metric": self.metric,
+                "labels": self.labels,
+                "average_rank": float(average[m]),
+                "low": float(self.low[m]),
+                "high": float(self.high[m]),
+                "critical_difference": self.difference,
                 "not_apart_from": [
-                    name for name in self.models
+                    name
+                    for name in self.models
                     if name != self.models[m]
                     and any({name, self.models[m]} <= set(clique) for clique in self.cliques)
                 ],
             }
             for m in np.argsort(average, kind="stable")
-        ]  # fmt: skip
+        ]
 
     @property
     def finding(self) -> str:
@@ -153,8 +158,10 @@ class CriticalDifference:
         said = (
             f"all {len(self.models)} models"
             if len(near) == len(self.models) - 1
-            else f"{best['model']} and {len(near)} more" if near else f"{best['model']} alone"
-        )  # fmt: skip
+            else f"{best['model']} and {len(near)} more"
+            if near
+            else f"{best['model']} alone"
+        )
         caution = (
             "; the tasks share items, so the test is surer than it should be"
             if self.shared
@@ -277,12 +284,22 @@ def critical_difference(
     difference = nemenyi(models, len(known), alpha) if enough else nan
     low, high = _intervals(evaluation, known, (k, label), ranks)
     return CriticalDifference(
-        metric=metric, labels=labels, kind=evaluation.plan.kind, models=evaluation.models,
-        tasks=tuple(evaluation.tasks[t] for t in known), ranks=ranks, low=low, high=high,
-        statistic=statistic, p_value=p_value, difference=difference,
+        metric=metric,
+        labels=labels,
+        kind=evaluation.plan.kind,
+        models=evaluation.models,
+        tasks=tuple(evaluation.tasks[t] for t in known),
+        ranks=ranks,
+        low=low,
+        high=high,
+        statistic=statistic,
+        p_value=p_value,
+        difference=difference,
         cliques=_cliques(ranks.mean(axis=1), difference, evaluation.models) if enough else (),
-        alpha=alpha, level=evaluation.level, notices=_notices(evaluation, single, known),
-    )  # fmt: skip
+        alpha=alpha,
+        level=evaluation.level,
+        notices=_notices(evaluation, single, known),
+    )
 
 
 def analyse(study: Study) -> Finding:

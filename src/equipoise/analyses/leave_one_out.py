@@ -260,7 +260,9 @@ class LeaveOneOut:
             charts=self._charts(),
             note=NOTE,
             methods=self._methods(),
-            references=("groger2025", *(["cohen1960"] if np.isfinite(self.kappa).any() else [])),
+            references=("groger2025", "cohen1960")
+            if self._compares_labels
+            else ("groger2025",),
             notices=self.notices,
         )
 
@@ -294,12 +296,16 @@ class LeaveOneOut:
         )
         return dots, heat
 
+    @property
+    def _compares_labels(self) -> bool:
+        return bool(np.isfinite(self.kappa).any())
+
     def _methods(self) -> str:
         """What was done, in the words of a paper."""
         folds = len(self.annotators)
         few = f" of the {count(folds)} with most votes" if folds < self.active else ""
         text = f"{scored_again(self.models)} without each annotator{few} in turn [@groger2025]"
-        if np.isfinite(self.kappa).any():
+        if self._compares_labels:
             text += (
                 ", and the labels of the others compared with those of all by Cohen's kappa "
                 "[@cohen1960]"

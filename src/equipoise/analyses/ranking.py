@@ -31,16 +31,16 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.redrawing import (
+from equipoise.analyses.resampling import (
     JOINT,
     WIDE,
     ResamplingKeywords,
     ResamplingOptions,
     Truths,
     as_drawn,
-    options,
-    redrawable,
-    redrawn,
+    checked_options,
+    evaluate_resampled,
+    possible_kinds,
     simulation_interval,
     voting,
 )
@@ -138,7 +138,7 @@ TEST_COLUMNS = (
 )
 
 
-class StabilityHow(ResamplingKeywords, total=False):
+class RankStabilityKeywords(ResamplingKeywords, total=False):
     """Keywords of `rank_stability`."""
 
     plausibilities: Sequence[Plausibilities]
@@ -153,9 +153,11 @@ class _Stability(ResamplingOptions):
         known = isinstance(self.plausibilities, Sequence)
         if not known or not all(isinstance(one, Plausibilities) for one in self.plausibilities):
             raise wrong_type(
-                "plausibilities", self.plausibilities, "a list of plausibilities, one per task",
+                "plausibilities",
+                self.plausibilities,
+                "a list of plausibilities, one per task",
                 "aggregate the annotations first",
-            )  # fmt: skip
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -209,15 +211,28 @@ class RankStability:
             rho, tau = self._mean(self.spearman[cell]), self._mean(self.kendall[cell])
             best = self._best(cell)
             wins, gain = self._compared(cell[:3])
-            found.append({
-                **names, "spearman": rho[0], "spearman_low": rho[1], "spearman_high": rho[2],
-                "kendall_tau_b": tau[0], "kendall_low": tau[1], "kendall_high": tau[2],
-                "undefined": float(np.isnan(self.spearman[cell]).mean()),
-                "most_often_best": best[0][0], "p_best": best[0][1],
-                "runner_up": best[1][0], "p_runner_up": best[1][1],
-                "soft_win_rate": wins[0], "win_low": wins[1], "win_high": wins[2],
-                "soft_gain": gain[0], "gain_low": gain[1], "gain_high": gain[2],
-            })  # fmt: skip
+            found.append(
+                {
+                    **names,
+                    "spearman": rho[0],
+                    "spearman_low": rho[1],
+                    "spearman_high": rho[2],
+                    "kendall_tau_b": tau[0],
+                    "kendall_low": tau[1],
+                    "kendall_high": tau[2],
+                    "undefined": float(np.isnan(self.spearman[cell]).mean()),
+                    "most_often_best": best[0][0],
+                    "p_best": best[0][1],
+                    "runner_up": best[1][0],
+                    "p_runner_up": best[1][1],
+                    "soft_win_rate": wins[0],
+                    "win_low": wins[1],
+                    "win_high": wins[2],
+                    "soft_gain": gain[0],
+                    "gain_low": gain[1],
+                    "gain_high": gain[2],
+                }
+            )
         return found
 
     def model_rows(self) -> list[dict[str, Any]]:
@@ -231,11 +246,17 @@ class RankStability:
             for m, model in enumerate(self.models):
                 shares = [float(share) for share in self.ranks[cell][m]]
                 low, high = simulation_interval(shares[0], number, self.level)
-                found.append({
-                    **names, "model": model, "value": float(self.values[cell][m]),
-                    "p_best": shares[0], "p_best_low": low, "p_best_high": high,
-                    "rank_probabilities": shares,
-                })  # fmt: skip
+                found.append(
+                    {
+                        **names,
+                        "model": model,
+                        "value": float(self.values[cell][m]),
+                        "p_best": shares[0],
+                        "p_best_low": low,
+                        "p_best_high": high,
+                        "rank_probabilities": shares,
+                    }
+                )
         return found
 
     def pair_rows(self) -> list[dict[str, Any]]:
@@ -428,7 +449,7 @@ def rank_stability(
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     kinds: Sequence[str] | None = None,
-    **how: Unpack[StabilityHow],
+    **how: Unpack[RankStabilityKeywords],
 ) -> RankStability:
     """How stable the order of models is under each kind of resampling.
 
@@ -442,7 +463,7 @@ def rank_stability(
         ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`;
         ``plausibilities``, one per task, add the kinds with posterior.
     """
-    told = options(_Stability, how)
+    told = checked_options(_Stability, how)
     given, chosen = given_predictions(predictions), given_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
@@ -450,10 +471,10 @@ def rank_stability(
     aside: tuple[Notice, ...] = ()
     if isinstance(annotations, Annotations):
         truths, aside = voting(given, annotations, told.settings.on_missing)
-    plans, notices = redrawable(truths, kinds, told.plausibilities)
+    plans, notices = possible_kinds(truths, kinds, told.plausibilities)
     done = []
     for kind, truth in plans.items():
-        done.append(redrawn(given, truth, metrics=chosen, kind=kind, told=told))
+        done.append(evaluate_resampled(given, truth, metrics=chosen, kind=kind, options=told))
         told.tell(len(done), len(plans))
     cells = [_stability(one) for one in done]
     arrays = {name: np.stack([one[name] for one in cells]) for name in cells[0]}

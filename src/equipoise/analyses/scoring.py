@@ -171,9 +171,11 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
     plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
     if max(len(one.question.items) for one in kept) * plan.replicates > MOST_BYTES:
         raise InputError(
-            "stability", f"{plan.replicates:,} replicates of {len(plan.items):,} items",
-            f"at most {MOST_BYTES:,} item counts", "ask for fewer replicates",
-        )  # fmt: skip
+            "stability",
+            f"{plan.replicates:,} replicates of {len(plan.items):,} items",
+            f"at most {MOST_BYTES:,} item counts",
+            "ask for fewer replicates",
+        )
     return StudyScorer(
         task=MACRO if len(posed) > 1 else posed[0].task,
         models=tuple(aligned[0].scores),
@@ -188,15 +190,18 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
     question = aligned.question
     if metric.ordered and not question.ordered and len(question.classes) > 1:
         raise InputError(
-            f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
+            f"metric {metric.name}",
+            f"classes without an order ({listed(question.classes)})",
             "grades in a known order",
             hint("read the annotations with {}", Option("kind", "ordinal")),
-        )  # fmt: skip
+        )
     if len(question.items) < metric.min_items:
         raise InputError(
-            f"metric {metric.name}", f"{len(question.items)} items",
-            f"at least {metric.min_items}", "choose a smaller k",
-        )  # fmt: skip
+            f"metric {metric.name}",
+            f"{len(question.items)} items",
+            f"at least {metric.min_items}",
+            "choose a smaller k",
+        )
     whole = metric.labels == "distribution"
     scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
     return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
@@ -220,9 +225,11 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
     ]
     if not kept:
         raise InputError(
-            f"metric {subjects[0].metric.name}", "undefined in every task",
-            "both classes among the labels of a task", "choose another metric",
-        )  # fmt: skip
+            f"metric {subjects[0].metric.name}",
+            "undefined in every task",
+            "both classes among the labels of a task",
+            "choose another metric",
+        )
     return kept, said
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from equipoise.analyses.options import AnalysisKeywords
-from equipoise.analyses.redrawing import ResamplingKeywords
+from equipoise.analyses.resampling import ResamplingKeywords
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import LABELS, Evaluation, Settings

@@ -280,7 +280,7 @@ def _models_finding(
     """What models are worth as the threshold moves, or the reason why nothing is known."""
     title = "What would another threshold change?"
     if math.isnan(found.value):
-        return Finding(key="models", title=title, sentence=NONE, left_out=True)
+        return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
     grid = how.grid(probabilities.group)
     try:
         sweep = threshold_sweep(
@@ -293,11 +293,19 @@ def _models_finding(
     made = sweep.report()
     tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
     unit = "groups of items" if sweep.groups else "items"
-    scored = ", ".join(dict.fromkeys(named(one.metric).title for one in sweep.moves))
+    metrics = [named(one) for one in dict.fromkeys(one.metric for one in sweep.moves)]
+    scored = ", ".join(one.title for one in metrics)
     methods = (
         f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
         f"thresholds up to {how.reach:g} below and above, with {exact_percent(how.rule.level)} "
         f"percentile intervals over resampled {unit}, the same for all thresholds and models "
         "[@groger2025]."
     )
-    return replace(made, key="models", title=title, tables=tuple(tables), methods=methods)
+    return replace(
+        made,
+        key="sweep",
+        title=title,
+        tables=tuple(tables),
+        methods=methods,
+        references=(*made.references, *(key for one in metrics for key in one.references)),
+    )

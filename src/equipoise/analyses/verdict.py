@@ -24,7 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.redrawing import WIDE, ResamplingOptions, redrawable, redrawn, voting
+from equipoise.analyses.resampling import (
+    WIDE,
+    ResamplingOptions,
+    evaluate_resampled,
+    possible_kinds,
+    voting,
+)
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title
 from equipoise.annotations import Annotations
@@ -422,7 +428,7 @@ def two_way_bootstrap(
     Votes that are anonymous are items' own: then items alone are drawn, with their votes.
     """
     truth, aside = voting(predictions, annotations, options.settings.on_missing)
-    plans, _ = redrawable(truth, None)
+    plans, _ = possible_kinds(truth, None)
     kind = next((kind for kind in (KIND, "items") if kind in plans), "")
     if not kind:
         raise InputError(
@@ -433,7 +439,9 @@ def two_way_bootstrap(
         )
     kinds = [kind, *(part for part in PARTS if kind == KIND and part in plans)]
     done = {
-        kind: redrawn(predictions, truth, metrics=metrics, kind=kind, told=options)
+        kind: evaluate_resampled(
+            predictions, truth, metrics=metrics, kind=kind, options=options
+        )
         for kind in kinds
     }
     joint, exact = done[kind], set(PARTS) <= set(done)

@@ -331,9 +331,11 @@ def _checked(cutoffs: Sequence[int]) -> tuple[int, ...]:
     )
     if not steps or not whole or list(steps) != sorted(set(steps)):
         raise InputError(
-            "vote_cutoffs, cutoffs", f"{cutoffs!r}",
-            "rising whole numbers of at least 1", f"try {CUTOFFS}",
-        )  # fmt: skip
+            "vote_cutoffs, cutoffs",
+            f"{cutoffs!r}",
+            "rising whole numbers of at least 1",
+            f"try {CUTOFFS}",
+        )
     return tuple(int(k) for k in steps)
 
 

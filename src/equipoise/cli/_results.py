@@ -17,7 +17,7 @@ from equipoise.cli._screen import (
     verb_options,
 )
 from equipoise.cli.options import OutputOptions
-from equipoise.cli.study import CliStudy
+from equipoise.cli.study import CliStudy, file_facts
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
     whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
     facts: dict[str, Any] = {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
-        "inputs": [dict(row) for row in study.inputs],
+        "inputs": file_facts(study.inputs),
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)
@@ -116,8 +116,11 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
     """One finding; its rows are those of the table that is called as it is."""
     from equipoise.findings.json import finding_json
 
+    made = finding_json(finding)
     own = [table.rows for table in finding.tables if table.name == finding.key]
-    return {**finding_json(finding), **({"rows": own[0]} if own else {})}
+    if not own or own[0] is finding.tables[0].rows:
+        return {**made}
+    return {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
 
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":

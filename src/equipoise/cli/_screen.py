@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from threading import Timer
@@ -81,7 +81,7 @@ def counted(files: Iterable[str]) -> str:
 
 def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
-    from equipoise.run.record import plain
+    from equipoise.findings.json import plain
 
     json.dump(plain(rows), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
@@ -152,21 +152,6 @@ def _one_line(text: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-
-
-def verdicts(header: Mapping[str, Any], replicates: Any) -> list[str]:
-    """The sentences the page opens with: for the last task, metric by metric."""
-    from equipoise.report.view import view
-    from equipoise.report.words import change, headline
-    from equipoise.run import Run
-
-    seen = view(Run(header, replicates))
-    sentences = []
-    for panel in seen.panels():
-        if panel.key[0] == header["tasks"][-1]:
-            title = panel.facts["title"]
-            sentences.append(f"{title}: {headline(panel)} {change(panel)}".strip())
-    return sentences
 
 
 def _errors() -> "Console":

@@ -9,8 +9,6 @@ from equipoise.cli._catalogue import model_help, prior_help, reliability_help
 from equipoise.cli._dataset import (
     Dataset,
     check_dataset,
-    dataset_facts,
-    input_rows,
     study_name,
 )
 from equipoise.cli._fitting import fit, notes
@@ -27,9 +25,12 @@ from equipoise.cli._reading import (
     Repeats,
 )
 from equipoise.cli._screen import print_json, say
-from equipoise.cli._truth_page import check_target, write_page
+from equipoise.cli._truth_page import write_page
 from equipoise.cli._truth_rows import Fits, facts
 from equipoise.cli._truth_screen import show
+from equipoise.cli.options import DataFiles
+from equipoise.cli.study import dataset_facts, input_rows
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -177,8 +178,9 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
     """What the result was made with: version, input and seed."""
     from equipoise import __version__
 
-    files = [{name: one[name] for name in ("name", "sha256")} for one in input_rows(options)]
-    source = dataset_facts(options)
+    read = DataFiles(annotations=options["annotations"], dataset=options["dataset"])
+    files = [{"name": one.name, "sha256": one.sha256} for one in input_rows(read, None, {})]
+    source = dataset_facts(options["dataset"])
     question = {name: options[name] for name in ("positive", "at_least", "task")}
     return {
         "version": __version__,

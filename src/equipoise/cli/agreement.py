@@ -8,7 +8,6 @@ import typer
 
 from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._screen import note, print_json, progress, say
-from equipoise.cli._truth_page import check_target
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -19,6 +18,7 @@ from equipoise.cli.options import (
     command,
 )
 from equipoise.cli.study import read_votes
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations

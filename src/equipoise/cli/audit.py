@@ -253,7 +253,7 @@ def audit(
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    from equipoise.cli.study import table_files
+    from equipoise.cli.study import file_facts, table_files
     from equipoise.run import hashed
 
     _check(items, models, reading)
@@ -271,7 +271,7 @@ def audit(
         )
         for row in hashed(role, paths)
     ]
-    present(report, output, MARK, {"inputs": inputs})
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
 
 
 def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:
@@ -407,7 +407,10 @@ def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report
     done = count_missed(read.pools, read.found, level=models.level, finite=not items.infinite)
     metrics = metric_names(models.metric) or ["auroc"]
     again = _again(read, models, metrics) if read.models else []
-    settings = [("Level of the intervals", exact_percent(models.level))]
+    settings = [
+        ("Positives retrieved", count(done.found)),
+        ("Level of the intervals", exact_percent(models.level)),
+    ]
     if again:
         settings += [
             ("Labels", models.labels or "hard"),

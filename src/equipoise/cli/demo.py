@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli._screen import output, print_json, progress, say, verdicts
+from equipoise.cli._screen import print_json, progress, say
 
 
 def demo(
@@ -26,13 +26,12 @@ def demo(
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.cli._table import leaderboard
-    from equipoise.cli._truth_page import check_folder
-    from equipoise.cli.report import write_page
+    from equipoise.cli.report import show_run, write_page
+    from equipoise.cli.targets import check_folder
     from equipoise.demo import SIMULATED, write_study
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions
-    from equipoise.run import Provenance, hashed, prepared, record
+    from equipoise.run import Provenance, hashed, prepared, question, record
 
     check_folder("--out", out)
     prepared(out, overwrite=overwrite)
@@ -46,16 +45,15 @@ def demo(
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
         annotators=readings.annotators or (),
         simulated=SIMULATED,
-        question={"positive": "malignant"},
+        question=question(positive="malignant"),
     )
     run = record(result, provenance)
     run.save(out, overwrite=overwrite)
-    write_page(out, out / "report.html")
+    write_page(run, out / "report.html")
     if as_json:
         print_json([row._asdict() for row in result.table()])
     else:
-        leaderboard(output(), result)
-        output().print(*verdicts(run.header, run.replicates), sep="\n")
+        show_run(run)
     say(SIMULATED, f"Resampling: {result.plan.reason}", result.plan.scope)
     say(
         "The same by hand, and for your own two files:",

@@ -1,38 +1,67 @@
-"""equipoise report: a run folder becomes one page."""
+"""equipoise report: a run folder becomes one page, or the files of a paper."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._screen import counted, print_json, say
+from equipoise.cli._screen import counted, output, print_json, say
+from equipoise.cli.options import command
+from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.run import Run
 
+PRINTED = (
+    "title",
+    "settings",
+    "rows",
+    "differences",
+    "rank_probabilities",
+    "rank_correlation",
+    "annotators",
+    "agreement",
+    "notices",
+)
 TABLES = (
-    "title", "settings", "rows", "differences", "rank_probabilities", "rank_correlation",
-    "annotators", "agreement", "notices",
-)  # fmt: skip
+    "agreement",
+    "agreement_annotators",
+    "ambiguous_items",
+    "annotators",
+    "calibration",
+    "certainty",
+    "differences",
+    "hardest_items",
+    "influential_items",
+    "rank_correlation",
+    "rank_probabilities",
+    "reliability_bins",
+    "truth",
+    "values",
+)
 
 
-def report(
-    run: Annotated[Path, typer.Argument(help="Folder that `equipoise evaluate --out` wrote.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """Which run, and what becomes of it."""
+
+    run: Annotated[Path, typer.Argument(help="Folder that `equipoise evaluate --out` wrote.")]
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write the page. Default: report.html in the run folder."),
-    ] = None,
+    ] = None
     export: Annotated[
         Path | None,
         typer.Option(
             help="In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), a "
             "methods paragraph and its references (BibTeX)."
         ),
-    ] = None,
+    ] = None
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier export in that folder.")
-    ] = False,
+    ] = False
     as_json: Annotated[
         bool,
         typer.Option(
@@ -40,8 +69,17 @@ def report(
             help="Print the run's tables as JSON, full precision; a page is then written only "
             "with --out.",
         ),
-    ] = False,
-) -> None:
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse overwriting where nothing is exported."""
+        if self.overwrite and self.export is None:
+            message = "belongs to --export; a page is always written anew"
+            raise typer.BadParameter(message, param_hint="--overwrite")
+
+
+@command
+def report(options: ReportOptions) -> None:
     """Turn a run into one self-contained HTML page.
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.
@@ -50,36 +88,37 @@ def report(
 
     Example: equipoise report run --export paper
     """
-    if overwrite and export is None:
-        message = "belongs to --export; a page is always written anew"
-        raise typer.BadParameter(message, param_hint="--overwrite")
-    if export is not None:
-        _export(run, export, overwrite=overwrite)
+    from equipoise.cli.targets import check_folder
+    from equipoise.run import Run
+
+    if options.export is not None:
+        _export(options.run, options.export, overwrite=options.overwrite)
         return
-    from equipoise.cli._truth_page import check_folder
-    from equipoise.run import Run
-
+    run, out = options.run, options.out
     check_folder("--out", None if out is None else out.absolute().parent)
-    made = Run.load(run)
-    if out is not None or not as_json:
-        _write(made, out or (run if run.is_dir() else run.parent) / "report.html")
-    if as_json:
-        print_json({name: made.header[name] for name in TABLES if name in made.header})
+    loaded = Run.load(run)
+    if out is not None or not options.as_json:
+        write_page(loaded, out or (run if run.is_dir() else run.parent) / "report.html")
+    if options.as_json:
+        header = loaded.header
+        print_json({name: header[name] for name in PRINTED if name in header})
 
 
-def write_page(run: Path, page: Path) -> None:
-    """Render a run folder into a file."""
-    from equipoise.run import Run
+def show_run(run: "Run") -> None:
+    """Print the leaderboards of a run and its verdict."""
+    from equipoise.findings.screen import show
+    from equipoise.run.findings import terminal_report
 
-    _write(Run.load(run), page)
+    show(output(), terminal_report(run), verbose=True)
 
 
-def _write(made: "Run", page: Path) -> None:
+def write_page(run: "Run", page: Path) -> None:
     """Render a run into a file."""
-    from equipoise.report import render
+    from equipoise.page import render
+    from equipoise.run.findings import evaluation_report
     from equipoise.run.folder import write_text
 
-    text = render(made)
+    text = render(evaluation_report(run))
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
     say(f"Wrote {page} ({len(text.encode()) / 1024:.0f} KB)")
@@ -87,26 +126,22 @@ def _write(made: "Run", page: Path) -> None:
 
 def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
-    from equipoise.export import run_texts
+    from equipoise.findings.text import texts
     from equipoise.run import Run
+    from equipoise.run.findings import evaluation_report
     from equipoise.run.text_folder import check_folder, write_folder
 
     if folder.exists() and not overwrite:
         raise InputError(
-            f"--export {folder}", "there already", "a new folder",
-            "name another folder, or allow overwriting (--overwrite)",
-        )  # fmt: skip
+            f"--export {folder}",
+            "there already",
+            "a new folder",
+            hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
+        )
     check_folder(folder, (), overwrite=overwrite)
-    texts = run_texts(Run.load(run).header)
-    write_folder(folder, texts)
-    for stale in (name for name in _tables() if name not in texts):
-        (folder / stale).unlink(missing_ok=True)
-    say(f"Wrote {folder}: {counted(texts)}")
-
-
-def _tables() -> list[str]:
-    """Files of all tables that an export may hold."""
-    from equipoise.export.run_texts import TABLES as NAMES
-
-    endings = ("csv", "md", "tex")
-    return [f"tables/{name}.{one}" for name in (*NAMES, "agreement") for one in endings]
+    files = texts(evaluation_report(Run.load(run)))
+    write_folder(folder, files)
+    for name in (f"tables/{table}.{end}" for table in TABLES for end in ("csv", "md", "tex")):
+        if name not in files:
+            (folder / name).unlink(missing_ok=True)
+    say(f"Wrote {folder}: {counted(files)}")

@@ -8,8 +8,8 @@ the folder, then beside it, in it and here, and count only if their hash is the 
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +31,12 @@ from equipoise.wording import Option
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.predictions import Predictions
+    from equipoise.run.record import InputFile, RunRecord
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
-
-InputRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class CliStudy:
     annotations: "Annotations"
     predictions: "tuple[Predictions, ...]"
     metrics: tuple[str, ...]
-    inputs: tuple[InputRow, ...]
+    inputs: "tuple[InputFile, ...]"
     name: str
     notices: tuple[Notice, ...] = ()
     resample: str | None = None
@@ -77,7 +76,7 @@ class CliStudy:
     @property
     def source(self) -> str:
         """Where it comes from: the title of its data set, or the names of its files."""
-        return self.dataset.get("title") or ", ".join(str(one["name"]) for one in self.inputs)
+        return self.dataset.get("title") or ", ".join(one.name for one in self.inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,7 @@ class _Sources:
     files: DataFiles
     reading: StudyReading
     classes: Sequence[str] | None
-    header: Mapping[str, Any] = field(default_factory=dict)
+    record: "RunRecord | None" = None
     notices: tuple[Notice, ...] = ()
 
 
@@ -111,7 +110,7 @@ def read_study(
         Other files of the study, by their role.
     """
     sources = _sources(files, reading)
-    header, data = sources.header, sources.files
+    record, data = sources.record, sources.files
     if data.dataset is None and not (data.annotations and data.predictions):
         raise InputError(
             "nothing to read",
@@ -121,8 +120,8 @@ def read_study(
             "--out wrote",
         )
     check_reading(data.dataset, sources.reading, own_scores=bool(data.predictions))
-    asked = tuple(metrics) or tuple(one["name"] for one in header.get("metrics", ()))
-    asked = asked or ("auroc",)
+    own_metrics = () if record is None else tuple(one.name for one in record.metrics)
+    asked = tuple(metrics) or own_metrics or ("auroc",)
     table, models = _read_scored(sources, "votes", Option("metric", ",".join(asked)))
     own = sources.reading
     return CliStudy(
@@ -130,9 +129,9 @@ def read_study(
         predictions=models,
         metrics=asked,
         inputs=input_rows(data, out, also or {}),
-        name=_name(files, header),
+        name=_name(files, record),
         notices=sources.notices,
-        resample=_resampled(header),
+        resample=_resampled(record),
         dataset=dataset_facts(data.dataset),
         on_missing=own.on_missing if isinstance(own, ReadingOptions) else "error",
     )
@@ -216,11 +215,11 @@ def table_files(paths: Sequence[Path] | None) -> list[Path]:
 
 def input_rows(
     files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
-) -> tuple[InputRow, ...]:
+) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
     from equipoise.run import hashed
 
-    rows: tuple[InputRow, ...] = ()
+    rows: tuple[InputFile, ...] = ()
     if files.dataset is not None:
         rows += published_files(files.dataset)
     elif files.annotations is not None:
@@ -231,19 +230,27 @@ def input_rows(
     return rows
 
 
-def published_files(name: str) -> tuple[InputRow, ...]:
+def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
+    """What the JSON of a folder says of the files that were read."""
+    return [
+        {key: value for key, value in asdict(one).items() if value is not None} for one in files
+    ]
+
+
+def published_files(name: str) -> "tuple[InputFile, ...]":
     """The files of a data set, which the loader has verified."""
     from equipoise.datasets import CATALOGUE, located
+    from equipoise.run.record import InputFile
 
     source = CATALOGUE[name]
     folder = located(source)
     return tuple(
-        {
-            "role": "data set",
-            "name": f"{name}/{path}",
-            "sha256": file.sha256,
-            "bytes": 0 if folder is None else (folder / path).stat().st_size,
-        }
+        InputFile(
+            role="data set",
+            name=f"{name}/{path}",
+            sha256=file.sha256,
+            bytes=0 if folder is None else (folder / path).stat().st_size,
+        )
         for path, file in source.files.items()
     )
 
@@ -270,41 +277,41 @@ def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
 
     run = files.run
     folder = run if run.is_dir() else run.parent
-    header = Run.load(run).header
-    question = header.get("question", {})
+    record = Run.load(run).record
+    question = record.question
     filled = {
-        one.name: question[one.name]
+        one.name: getattr(question, one.name)
         for one in fields(reading)
         if one.name not in ("classes", "columns", "prediction_columns")
+        and one.name in question.told
         and getattr(reading, one.name) == one.default
-        and question.get(one.name) is not None
+        and getattr(question, one.name) is not None
     }
     for name in ("columns", "prediction_columns"):
-        if getattr(reading, name) is None and question.get(name):
-            pairs = (f"{ours}={theirs}" for ours, theirs in question[name].items())
-            filled[name] = ",".join(pairs)
-    classes = reading.class_names() or question.get("classes")
-    data, notices = _located_files(files, folder, header)
+        told: Mapping[str, str] = getattr(question, name)
+        if getattr(reading, name) is None and told:
+            filled[name] = ",".join(f"{ours}={theirs}" for ours, theirs in told.items())
+    classes = reading.class_names() or list(question.classes) or None
+    data, notices = _located_files(files, folder, record)
     return _Sources(
         files=data,
         reading=replace(reading, **filled),
         classes=classes,
-        header=header,
-        notices=(*_cautions(header), *notices),
+        record=record,
+        notices=(*_cautions(record), *notices),
     )
 
 
-def _cautions(header: Mapping[str, Any]) -> tuple[Notice, ...]:
+def _cautions(record: "RunRecord") -> tuple[Notice, ...]:
     """What of the run does not carry over."""
-    question = header.get("question", {})
-    if question.get("by_group") or question.get("within"):
+    if record.question.by_group or record.question.within:
         raise InputError(
             "run.json",
             "an evaluation by groups of classes",
             "one of the classes themselves",
             "give -a and -p in place of the folder",
         )
-    if not header.get("truth_model"):
+    if not record.truth_model:
         return ()
     text = (
         "The evaluation inferred the truth by a model; here the votes themselves are the "
@@ -314,13 +321,13 @@ def _cautions(header: Mapping[str, Any]) -> tuple[Notice, ...]:
 
 
 def _located_files(
-    files: StudyFiles, folder: Path, header: Mapping[str, Any]
+    files: StudyFiles, folder: Path, record: "RunRecord"
 ) -> tuple[DataFiles, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
-    rows = header.get("inputs", ())
-    votes = [one for one in rows if one["role"] == "annotations"]
-    scores = [one for one in rows if one["role"] == "predictions"]
-    dataset = None if files.annotations else header.get("dataset", {}).get("name")
+    votes = [one for one in record.inputs if one.role == "annotations"]
+    scores = [one for one in record.inputs if one.role == "predictions"]
+    source = None if files.annotations else record.dataset
+    dataset = None if source is None else source.name
     paths = table_files(files.predictions) or [_located(folder, one) for one in scores]
     found = files.annotations
     if found is None and votes:
@@ -331,30 +338,30 @@ def _located_files(
             *((path, votes) for path in (files.annotations,) if path),
             *((path, scores) for path in table_files(files.predictions)),
         )
-        if path.is_file() and _hash(path) not in {one["sha256"] for one in known}
+        if path.is_file() and _hash(path) not in {one.sha256 for one in known}
     ]
     text = "{files:names}: not the file that was evaluated; what is given counts."
     notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
     return DataFiles(annotations=found, predictions=paths, dataset=dataset), notices
 
 
-def _located(folder: Path, wanted: Mapping[str, Any]) -> Path:
+def _located(folder: Path, wanted: "InputFile") -> Path:
     """The file that a run read, by its place, name and hash."""
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
-        if _hash(path) == wanted["sha256"]:
+        if _hash(path) == wanted.sha256:
             return path
-    name, option = str(wanted["name"]), "-a" if wanted["role"] == "annotations" else "-p"
-    where = f"{folder / 'run.json'}, {wanted['role']}"
+    name, option = wanted.name, "-a" if wanted.role == "annotations" else "-p"
+    where = f"{folder / 'run.json'}, {wanted.role}"
     if there:
         raise InputError(
             where,
             f"{there[0]} was found but is changed since (SHA-256 {_hash(there[0])[:12]}..., "
-            f"not {wanted['sha256'][:12]}...)",
+            f"not {wanted.sha256[:12]}...)",
             "the file that was evaluated",
             f"bring it back, or take the changed file: {option} {there[0]}",
         )
-    lay = f" where it lay ({wanted['path']} from the run)," if wanted.get("path") else ""
+    lay = f" where it lay ({wanted.path} from the run)," if wanted.path else ""
     raise InputError(
         where,
         f"{name!r} is neither{lay} beside the run, in it nor in this folder",
@@ -363,12 +370,12 @@ def _located(folder: Path, wanted: Mapping[str, Any]) -> Path:
     )
 
 
-def _places(folder: Path, wanted: Mapping[str, Any]) -> list[Path]:
+def _places(folder: Path, wanted: "InputFile") -> list[Path]:
     """Where a file may lie, the most likely place first; links are followed either way."""
-    name, real = str(wanted["name"]), folder.resolve()
+    name, real = wanted.name, folder.resolve()
     places = []
-    if wanted.get("path"):
-        places += [Path(os.path.normpath(folder / wanted["path"])), real / wanted["path"]]
+    if wanted.path:
+        places += [Path(os.path.normpath(folder / wanted.path)), real / wanted.path]
     beside = Path(os.path.normpath(folder / ".." / name))
     return list(dict.fromkeys([*places, beside, real.parent / name, folder / name, Path(name)]))
 
@@ -378,21 +385,21 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _name(files: StudyFiles, header: Mapping[str, Any]) -> str:
+def _name(files: StudyFiles, record: "RunRecord | None") -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
     run = files.run
-    if run is None:
+    if run is None or record is None:
         return str(files.dataset or (files.annotations.name if files.annotations else ""))
-    if not str(header["title"]).endswith(TITLE):
-        return str(header["title"])
+    if not record.title.endswith(TITLE):
+        return record.title
     return (run if run.is_dir() else run.parent).resolve().name
 
 
-def _resampled(header: Mapping[str, Any]) -> str | None:
+def _resampled(record: "RunRecord | None") -> str | None:
     """What an evaluation of votes drew anew; draws of a model do not carry over."""
-    if not header:
+    if record is None:
         return None
-    kind = str(header["settings"]["resample"])
+    kind = record.settings.resample
     return None if kind.endswith("posterior") or kind == "influence" else kind
 
 
@@ -410,7 +417,7 @@ def _read_scored(
     table = replace(table, notices=(*table.notices, *said))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
     if truth == "votes" and files.dataset is None:
-        from equipoise.evaluation.plain_scores import refuse_plain_scores
+        from equipoise.evaluation.alignment import refuse_plain_scores
 
         refuse_plain_scores(question, models, f"{files.annotations}")
     return question, models

@@ -241,7 +241,7 @@ def threshold(
     Example: equipoise threshold scores.csv --model resnet --experts panel.csv --rule isotonic
     -p detectors
     """
-    from equipoise.cli.study import table_files
+    from equipoise.cli.study import file_facts, table_files
     from equipoise.run import hashed
 
     key = None if source.plan is None else read_key(source.plan)
@@ -252,7 +252,7 @@ def threshold(
     if key is not None:
         inputs += hashed("plan", [key.path])
     inputs += hashed("predictions", table_files(models.predictions))
-    present(report, output, MARK, {"inputs": inputs})
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
 
 
 def _report(
@@ -261,6 +261,7 @@ def _report(
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
     from equipoise.analyses.thresholds import sampling_plan
+    from equipoise.export.references import references
 
     with progress("reading") as tell:
         read = read_probabilities(source)
@@ -287,6 +288,7 @@ def _report(
         report,
         title=f"{source.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
+        references=(*report.references, *references([known.model])),
     )
 
 

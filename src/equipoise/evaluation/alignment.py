@@ -2,19 +2,31 @@
 
 All models of a task are scored on the same items, so that every comparison is paired. What does
 not match is refused with counts and names, or dropped and reported when the user says so.
+
+One number per item answers yes or no, so that the votes must be yes or no too. Where they hold
+a class more, the refusal says which, and whether it looks like a slip: a class with few votes
+next to the others.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, listed
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.truth import TaskTruth
+from equipoise.notices import Notice, Value
 from equipoise.predictions import Predictions
+from equipoise.wording import Option, hint
 
 ON_MISSING = ("error", "drop")
+DROP = Option("on_missing", "drop")
+POSITIVE = hint("give class probabilities, or ask about one class with {}", Option("positive"))
 LEFT_OUT = 1e-3  # of a probability, up to which it is rounding
+SHOWN = 5  # classes that are named
+FEW = 0.05  # of the votes for the next class, up to which a class may be a slip
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +41,7 @@ class Aligned:
         By model: shape (items,) for a yes/no question, else (items, classes).
     """
 
-    question: Question
+    question: TaskTruth
     scores: Mapping[str, Floats]
 
     def distributions(self, model: str) -> Floats:
@@ -47,16 +59,19 @@ class Aligned:
                     self._where(model, short[0]),
                     f"probability {1 - total[short[0]]:.3g} on classes that the truth lacks",
                     f"probabilities of {listed(self.question.classes)}",
-                    "name all classes when reading the annotations (classes=..., --classes)",
-                )  # fmt: skip
+                    hint(
+                        "name all classes when reading the annotations: {}", Option("classes")
+                    ),
+                )
             return scores
         outside = np.flatnonzero((scores < 0) | (scores > 1))
         if len(outside):
             raise InputError(
-                self._where(model, outside[0]), f"score {scores[outside[0]]:g}",
+                self._where(model, outside[0]),
+                f"score {scores[outside[0]]:g}",
                 "a probability in [0, 1]",
                 "give probabilities, or choose metrics of order such as auroc",
-            )  # fmt: skip
+            )
         return np.stack([1 - scores, scores], axis=1)
 
     def _where(self, model: str, item: int) -> str:
@@ -65,9 +80,9 @@ class Aligned:
 
 
 def align(
-    predictions: Iterable[Predictions], asked: list[Question], *, on_missing: str = "error"
-) -> tuple[list[Aligned], tuple[str, ...]]:
-    """Match predictions with questions; return them and what was dropped, in sentences."""
+    predictions: Iterable[Predictions], asked: list[TaskTruth], *, on_missing: str = "error"
+) -> tuple[list[Aligned], tuple[Notice, ...]]:
+    """Match predictions with questions; return them and what was dropped."""
     choice("on_missing", on_missing, ON_MISSING)
     given = _by_task(predictions)
     notices = _unmatched_tasks(given, asked, on_missing)
@@ -86,9 +101,11 @@ def _by_task(predictions: Iterable[Predictions]) -> dict[str, dict[str, Predicti
     for one in predictions:
         if one.model in given.setdefault(one.task, {}):
             raise InputError(
-                one.where, "given twice", "one set of predictions per model and task",
+                one.where,
+                "given twice",
+                "one set of predictions per model and task",
                 "rename one of the models",
-            )  # fmt: skip
+            )
         given[one.task][one.model] = one
     if not given:
         raise InputError("predictions", "none", "at least one model", "check the input")
@@ -97,17 +114,19 @@ def _by_task(predictions: Iterable[Predictions]) -> dict[str, dict[str, Predicti
         missing = [model for model in models if model not in answers]
         if missing:
             raise InputError(
-                f"predictions for task {task!r}", f"nothing from {listed(missing)}",
-                "an answer of every model to every task", "add them or leave the model out",
-            )  # fmt: skip
+                f"predictions for task {task!r}",
+                f"nothing from {listed(missing)}",
+                "an answer of every model to every task",
+                "add them or leave the model out",
+            )
     return {
         task: {model: answers[model] for model in models} for task, answers in given.items()
     }
 
 
 def _unmatched_tasks(
-    given: Mapping[str, object], asked: list[Question], on_missing: str
-) -> list[str]:
+    given: Mapping[str, object], asked: list[TaskTruth], on_missing: str
+) -> list[Notice]:
     """Tasks without predictions and predictions without tasks."""
     names = [question.task for question in asked]
     without = [name for name in names if name not in given]
@@ -121,44 +140,52 @@ def _unmatched_tasks(
         parts.append(f"{len(extra)} predicted tasks without annotations ({listed(extra)})")
     if on_missing == "error" or len(without) == len(names):
         raise InputError(
-            "tasks", " and ".join(parts), "the same tasks in both",
-            "correct the task column, or drop what does not match: on_missing='drop' "
-            "(--on-missing drop)",
-        )  # fmt: skip
-    return [f"Dropped {' and '.join(parts)}."]
+            "tasks",
+            " and ".join(parts),
+            "the same tasks in both",
+            hint("correct the task column, or drop what does not match: {}", DROP),
+        )
+    text = "Dropped {tasks}."
+    return [Notice("dropped_tasks", text, (), {"tasks": " and ".join(parts)})]
 
 
 def _align_task(
-    question: Question, answers: Mapping[str, Predictions], on_missing: str
-) -> tuple[Aligned, list[str]]:
+    question: TaskTruth, answers: Mapping[str, Predictions], on_missing: str
+) -> tuple[Aligned, list[Notice]]:
     if all(one.items == question.items for one in answers.values()):
         return Aligned(question, {m: _scores(question, one) for m, one in answers.items()}), []
     common = set(question.items).intersection(*(one.items for one in answers.values()))
+    about = (question.task,) if question.task else ()
+    values: dict[str, Value]
     notices = []
     for one in answers.values():
         gaps = _gaps(question, one)
         if gaps and (on_missing == "error" or not common):
             raise InputError(
-                one.where, gaps, "the same items in annotations and predictions",
+                one.where,
+                gaps,
+                "the same items in annotations and predictions",
                 _remedy(question, one),
-            )  # fmt: skip
+            )
     if len(common) < len(question.items):
         gone = [item for item in question.items if item not in common]
-        task = f" of task {question.task!r}" if question.task else ""
-        notices.append(
-            f"Dropped {len(gone):,} annotated items{task} that not every model scored "
-            f"({listed(gone)}); {len(common):,} are left."
+        text = (
+            "Dropped {gone:count} annotated items that not every model scored ({names}); "
+            "{left:count} are left."
         )
+        values = {"gone": len(gone), "names": listed(gone), "left": len(common)}
+        notices.append(Notice("dropped_items", text, about, values))
         question = question.kept(np.array([item in common for item in question.items]))
     extra = {item for one in answers.values() for item in one.items} - set(question.items)
     if extra:
-        names = listed(sorted(extra))
-        notices.append(f"Ignored predictions for {len(extra):,} items not annotated ({names}).")
+        text = "Ignored predictions for {items:count} items not annotated ({names})."
+        values = {"items": len(extra), "names": listed(sorted(extra))}
+        notices.append(Notice("ignored_predictions", text, about, values))
     scores = {model: _scores(question, one) for model, one in answers.items()}
     return Aligned(question, scores), notices
 
 
-def _gaps(question: Question, one: Predictions) -> str:
+def _gaps(question: TaskTruth, one: Predictions) -> str:
     """Items on one side only, counted and named."""
     have, need = set(one.items), set(question.items)
     parts = []
@@ -173,12 +200,12 @@ def _gaps(question: Question, one: Predictions) -> str:
     return " and ".join(parts)
 
 
-def _remedy(question: Question, one: Predictions) -> str:
+def _remedy(question: TaskTruth, one: Predictions) -> str:
     """Say what probably happened when the ids would match if spelt alike."""
     left = {_plain(item) for item in set(question.items) - set(one.items)}
     right = {_plain(item) for item in set(one.items) - set(question.items)}
     if not left & right:
-        return "correct the ids, or drop the rest: on_missing='drop' (--on-missing drop)"
+        return hint("correct the ids, or drop the rest: {}", DROP)
     return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
 
 
@@ -189,17 +216,65 @@ def _plain(item: str) -> str:
     return text.lstrip("0") or "0"
 
 
-def _scores(question: Question, one: Predictions) -> Floats:
+def _scores(question: TaskTruth, one: Predictions) -> Floats:
     """One model's scores for the items and classes of a question."""
     if len(question.classes) > 1:
         if not one.classes:
             raise InputError(
-                one.where, "one score per item",
+                one.where,
+                "one score per item",
                 f"probabilities of {len(question.classes)} classes "
                 f"({listed(question.classes)})",
-                "give class probabilities, or ask about one class with positive=",
-            )  # fmt: skip
+                POSITIVE,
+            )
         return one.aligned(question.items, question.classes)
     if not one.classes:
         return one.aligned(question.items)
     return one.aligned(question.items, question.classes)[:, 0]
+
+
+def refuse_plain_scores(
+    annotations: Annotations, predictions: Iterable[Predictions], where: str = "annotations"
+) -> None:
+    """Raise where a model gave one score per item and the votes have more than two classes.
+
+    Parameters
+    ----------
+    where
+        What the annotations are called: the name of their file.
+    """
+    plain = next((one for one in predictions if not one.classes), None)
+    label = annotations.label
+    if plain is None or label is None or annotations.kind == "binary":
+        return
+    counts = np.bincount(label, _vote_weights(annotations), len(annotations.classes))
+    held = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    if len(held) < 3:
+        return
+    rare, votes = held[-1], [float(one) for one in counts]
+    item = annotations.items[int(annotations.item[np.flatnonzero(label == rare)[0]])]
+    slip = votes[rare] <= max(1, FEW * votes[held[-2]])
+    name = annotations.classes[rare]
+    counted = _class_counts(annotations, held, votes)
+    typo = hint("if {} is a typo, correct it; else {}", repr(name), POSITIVE)
+    raise InputError(
+        where,
+        f"{len(held)} classes ({counted}; the rarest, {name!r}, first for item {item!r})",
+        f"two, because the predictions of {plain.model!r} are one score per item",
+        typo if slip else POSITIVE,
+    )
+
+
+def _vote_weights(annotations: Annotations) -> Any:
+    return None if annotations.count is None else annotations.count.astype(np.float64)
+
+
+def _class_counts(annotations: Annotations, held: list[int], votes: list[float]) -> str:
+    """Classes with their votes, the most frequent first and the rarest last."""
+    named = held if len(held) <= SHOWN else [*held[: SHOWN - 1], held[-1]]
+    said = [
+        f"{annotations.classes[code]!r} {votes[code]:,.0f} vote{'s' * (votes[code] != 1)}"
+        for code in named
+    ]
+    gap = len(held) - len(named)
+    return ", ".join([*said[:-1], *([f"{gap} more"] if gap else []), said[-1]])

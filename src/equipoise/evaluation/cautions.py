@@ -1,149 +1,255 @@
 """What a user should be told before trusting a number: thin votes, ties, undefined values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from equipoise.arrays import Bools, Floats, listed
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import every_class, plurality
-from equipoise.evaluation.questions import Question
-from equipoise.metrics import Metric
+from equipoise.evaluation.truth import TaskTruth
+from equipoise.metrics import Metric, Order, tied_share
+from equipoise.notices import Notice, Value
 from equipoise.resampling import Resampling
+from equipoise.wording import Option
 
 PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
 FEW_REPLICATES = 200
+TIED = 0.01  # share of tied scores from which ties are worth a word
+
+
+def as_notice(told: Notice | str) -> Notice:
+    """A notice of a lower layer, which may still be plain text."""
+    return told if isinstance(told, Notice) else Notice("plain", "{text}", (), {"text": told})
+
+
+def _plan(kind: str) -> Option:
+    """A kind of resampling, as Python and the command line name it."""
+    return Option("resample", kind.replace(" ", "-"), python=repr(kind))
 
 
 def votes_notices(
-    questions: Sequence[Question], plan: Resampling, metrics: Sequence[Metric]
-) -> list[str]:
-    """Sentences about the votes and the plan, none when all is well."""
-    said = _majorities(questions, metrics)
-    items = sum(len(one.items) for one in questions)
-    single = sum(one.single for one in questions)
+    truths: Sequence[TaskTruth], plan: Resampling, metrics: Sequence[Metric]
+) -> list[Notice]:
+    """What there is to say about the votes and the plan; nothing when all is well."""
+    values: dict[str, Value]
+    made = _majorities(truths, metrics)
+    items = sum(len(one.items) for one in truths)
+    single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
-        said.append(
-            f"{single:,} of {items:,} items have a single vote; drawing it again changes "
-            "nothing, so intervals are too narrow. 'items' counts what the votes cannot."
+        text = (
+            "{single:count} of {items:count} items have a single vote; drawing it again "
+            "changes nothing, so intervals are too narrow. {plan} counts what the votes cannot."
         )
+        values = {"single": single, "items": items, "plan": _plan("items")}
+        made.append(Notice("single_votes", text, (), values))
     if plan.truth == "panel" and plan.annotators < FEW_ANNOTATORS:
-        said.append(
-            f"The panel has only {plan.annotators} annotators: intervals are rough and tend "
-            "to be too narrow."
+        text = (
+            "The panel has only {annotators:count} annotators: intervals are rough and tend to "
+            "be too narrow."
         )
+        made.append(Notice("small_panel", text, (), {"annotators": plan.annotators}))
     fixed = [one.name for one in metrics if one.labels == "draws"]
     if plan.kind == "posterior" and fixed:
-        said.append(
-            f"Hard labels of {listed(fixed)} are the mean of the draws: with items held fixed "
-            "nothing of them is redrawn, and their intervals have no width. 'items x "
-            "posterior' gives them one."
+        text = (
+            "Hard labels of {metrics} are the mean of the draws: with items held fixed nothing "
+            "of them is resampled, and their intervals have no width. {plan} gives them one."
         )
-    said += _plug_in(plan, metrics)
-    if plan.over_items and items == len(questions):
-        said.append("There is a single item: intervals over items mean nothing.")
+        values = {"metrics": listed(fixed), "plan": _plan("items x posterior")}
+        made.append(Notice("hard_labels_fixed", text, (), values))
+    made += _plug_in(plan, metrics)
+    if plan.over_items and items == len(truths):
+        text = "There is a single item: intervals over items mean nothing."
+        made.append(Notice("single_item", text))
     if plan.replicates < FEW_REPLICATES:
-        said.append(
-            f"Only {plan.replicates:,} replicates: intervals are rough; ask for 1,000 or more."
-        )
+        text = "Only {replicates:count} replicates: intervals are rough; ask for 1,000 or more."
+        made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
-        said.append(
-            "The groups of items are not used: items are held fixed. 'items x "
-            f"{plan.truth}' redraws whole groups."
+        text = (
+            "The groups of items are not used: items are held fixed. {plan} resamples whole "
+            "groups."
         )
-    return said
+        made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
+    return made
 
 
-def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[str]:
+def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
     noisy = [one.name for one in metrics if one.name in PLUG_IN or "plug_in" in one.name]
     if not noisy or plan.truth is None:
         return []
+    text = (
+        "{metrics} compare with the label distribution itself: a few votes scatter around it, "
+        "which counts as distance, and resampling the {drawn} adds more. Their values are "
+        "too pessimistic and their intervals show scatter, not where the value with many "
+        "votes lies."
+    )
+    return [Notice("plug_in", text, (), {"metrics": listed(noisy), "drawn": plan.truth})]
+
+
+def _majorities(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice]:
+    """What hard labels make of items without a majority, for the metrics that see them."""
+    items = sum(len(one.items) for one in truths)
+    undecided = sum(one.undecided for one in truths)
+    binary = all(len(one.classes) == 1 for one in truths)
+    kinds = {one.labels for one in metrics}
+    voted = any(one.votes is not None for one in truths)
+    values: dict[str, Value]
+    made = []
+    if undecided and ("classes" in kinds or (binary and "distribution" in kinds)):
+        text = (
+            "{undecided:count} of {items:count} items have no strict majority {of}: hard "
+            "labels count them as {side}."
+        )
+        values = {
+            "undecided": undecided,
+            "items": items,
+            "of": "of votes" if voted else "in the mean of the draws",
+            "side": "negative" if binary else "no class",
+        }
+        made.append(Notice("no_majority", text, (), values))
+    tied = sum(_tied_items(one) for one in truths)
+    if tied and "distribution" in kinds and not binary:
+        text = (
+            "{tied:count} of {items:count} items have several classes with equally much of the "
+            "{what}: the hard labels of {metrics} share them evenly; elsewhere they are the "
+            "class with most {what}."
+        )
+        names = listed([one.name for one in metrics if one.labels == "distribution"])
+        what = "votes" if voted else "mass"
+        values = {"tied": tied, "items": items, "what": what, "metrics": names}
+        made.append(Notice("tied_classes", text, (), values))
+    return made
+
+
+def _tied_items(truth: TaskTruth) -> int:
+    """Items whose most voted classes are several."""
+    return int((np.maximum.reduce(plurality(truth.shares)) < 1 - 1e-9).sum())
+
+
+def tie_notices(
+    aligned: Sequence[Aligned], orders: Sequence[Sequence[Sequence[Order]]]
+) -> list[Notice]:
+    """Models with more than one score in a hundred tied; orders by task, model and class."""
+    tied: dict[str, float] = {}
+    for one, models in zip(aligned, orders, strict=True):
+        for model, own in zip(one.scores, models, strict=True):
+            share = max(tied_share(order) for order in own)
+            tied[model] = max(tied.get(model, 0.0), share)
+    many = {model: share for model, share in tied.items() if share > TIED}
+    if not many:
+        return []
+    text = (
+        "Up to {share:percent} of the scores of {models} are tied: their average precision "
+        "depends on the tie rule (ties=block unless chosen otherwise)."
+    )
     return [
-        f"{listed(noisy)} compare with the label distribution itself: a few votes scatter "
-        f"around it, which counts as distance, and redrawing the {plan.truth} adds more. Their "
-        "values are too pessimistic and their intervals show scatter, not where the value with "
-        "many votes lies."
+        Notice("tied_scores", text, (), {"share": max(many.values()), "models": listed(many)})
     ]
 
 
-def _majorities(questions: Sequence[Question], metrics: Sequence[Metric]) -> list[str]:
-    """What hard labels make of items without a majority, for the metrics that see them."""
-    items = sum(len(one.items) for one in questions)
-    undecided = sum(one.undecided for one in questions)
-    binary = all(len(one.classes) == 1 for one in questions)
-    asked = {one.labels for one in metrics}
-    what = "votes" if any(one.votes is not None for one in questions) else "mass"
-    said = []
-    if undecided and ("classes" in asked or (binary and "distribution" in asked)):
-        said.append(
-            f"{undecided:,} of {items:,} items have no strict majority"
-            f"{' of votes' if what == 'votes' else ' in the mean of the draws'}: "
-            f"hard labels count them as {'negative' if binary else 'no class'}."
+def value_notices(
+    aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
+) -> list[Notice]:
+    """Scores of one task, shape (metrics, labels, models), that are undefined or infinite."""
+    truth = aligned.question
+    text = "{metric} with {labels} labels is undefined: {reason}."
+    made = [
+        Notice(
+            "undefined_score",
+            text,
+            (truth.task,) if truth.task else (),
+            {
+                "metric": metrics[k].title,
+                "labels": labels[label],
+                "reason": why_undefined(truth, metrics[k], labels[label]),
+            },
         )
-    level = sum(_level(one) for one in questions)
-    if level and "distribution" in asked and not binary:
-        names = listed([one.name for one in metrics if one.labels == "distribution"])
-        said.append(
-            f"{level:,} of {items:,} items have several classes with equally much of the "
-            f"{what}: the hard labels of {names} share them evenly; elsewhere they are the "
-            f"class with most {what}."
-        )
-    return said
+        for k, label in np.argwhere(np.isnan(values).all(axis=2))
+    ]
+    return made + _infinite(aligned, metrics, values, labels)
 
 
-def _level(question: Question) -> int:
-    """Items whose most voted classes are several."""
-    return int((np.maximum.reduce(plurality(question.shares)) < 1 - 1e-9).sum())
-
-
-def why_undefined(question: Question, metric: Metric, labels: str) -> str:
+def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     """Why a score has no value for any model, as far as the truth says."""
     if metric.labels == "classes":
-        return missing_classes(question, labels)
+        return missing_classes(truth, labels)
     if metric.labels == "draws":
         _, within, group = metric.name.partition("|")
         if within:
             return f"no item can have its most plausible class where {group}"
         return "no possible truth of any item defines it (orders need two mentioned classes)"
-    masses = _distributions(question, labels)
+    masses = _distributions(truth, labels)
     if np.allclose(masses, masses[:1]):
         return "all items have the same label"
     return "labels or predictions do not vary enough between items to define it"
 
 
-def missing_classes(question: Question, labels: str) -> str:
+def missing_classes(truth: TaskTruth, labels: str) -> str:
     """Which classes no item, or every item, belongs to."""
-    if len(question.classes) == 1:
+    if len(truth.classes) == 1:
         return "every item is positive, or none is"
-    truth = question.hard if labels == "hard" else question.shares
-    mass = truth.sum(axis=1)
+    mass = (truth.hard if labels == "hard" else truth.shares).sum(axis=1)
     empty = [
         name
-        for name, one in zip(question.classes, mass, strict=True)
-        if one <= 0 or one >= len(question.items)
+        for name, one in zip(truth.classes, mass, strict=True)
+        if one <= 0 or one >= len(truth.items)
     ]
     return f"no item, or every item, belongs to class {listed(empty)}"
 
 
-def infinite_notices(
+def _infinite(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
-) -> list[str]:
-    """Items to whose class a model gives no chance, which makes its score infinite."""
-    said = []
-    models, task = list(aligned.scores), aligned.question.task
-    for k, label, m in np.argwhere(np.isinf(values)):
-        if metrics[k].labels != "distribution":
-            continue
-        rows = _impossible(aligned, models[m], labels[label])
-        names = listed([aligned.question.items[i] for i in np.flatnonzero(rows)])
-        said.append(
-            f"{metrics[k].name} of {models[m]!r} with {labels[label]} labels"
-            f"{f' of task {task!r}' if task else ''} is infinite: it gives probability 0 to "
-            f"a class that {int(rows.sum()):,} of {len(rows):,} items have ({names})."
+) -> list[Notice]:
+    """Models that give no probability to what some items are, which makes a score infinite."""
+    made: list[Notice] = []
+    for k, metric in enumerate(metrics):
+        if metric.labels == "distribution":
+            found = {
+                model: [labels[x] for x in np.flatnonzero(np.isinf(values[k, :, m])).tolist()]
+                for m, model in enumerate(aligned.scores)
+            }
+            own = {model: names for model, names in found.items() if names}
+            made += [
+                one
+                for model, names in own.items()
+                for one in _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
+            ]
+    return made
+
+
+def _ruled_out(
+    aligned: Aligned, metric: Metric, model: str, labels: Sequence[str], *, name_items: bool
+) -> list[Notice]:
+    """Items that one model rules out; kinds of labels with as many of them are told together.
+
+    Of several models the items would differ, so they are named for one alone.
+    """
+    text = (
+        "{metric} with {labels} labels{of_task} is infinite, because probability 0 is given to "
+        "a class that {some:count} of {items:count} items have"
+    )
+    truth, kinds = aligned.question, dict[tuple[str, ...], list[str]]()
+    for name in labels:
+        rows = np.flatnonzero(_impossible(aligned, model, name))
+        kinds.setdefault(tuple(truth.items[i] for i in rows), []).append(name)
+    return [
+        Notice(
+            "infinite_score",
+            f"{text} ({{names}})." if name_items else f"{text}.",
+            (model,),
+            {
+                "metric": metric.name,
+                "labels": " and ".join(names),
+                "of_task": f" of task {truth.task!r}" if truth.task else "",
+                "some": len(items),
+                "items": len(truth.items),
+                **({"names": listed(items)} if name_items else {}),
+            },
         )
-    return said
+        for items, names in kinds.items()
+    ]
 
 
 def _impossible(aligned: Aligned, model: str, labels: str) -> Bools:
@@ -152,7 +258,17 @@ def _impossible(aligned: Aligned, model: str, labels: str) -> Bools:
     return np.asarray(((masses > 0) & (aligned.distributions(model) <= 0)).any(axis=1))
 
 
-def _distributions(question: Question, labels: str) -> Floats:
+def _distributions(truth: TaskTruth, labels: str) -> Floats:
     """Labels as metrics of whole distributions take them, shape (items, classes)."""
     make = plurality if labels == "hard" else every_class
-    return np.stack(make(question.shares), axis=1)
+    return np.stack(make(truth.shares), axis=1)
+
+
+def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> list[Notice]:
+    """Monte Carlo errors of metrics of draws, by the name of the metric."""
+    text = "The Monte Carlo error of its draws is {error:number}."
+    return [
+        Notice("monte_carlo", text, (metric.name,), {"error": error})
+        for metric in metrics
+        if (error := errors.get(metric.name, 0.0)) > 0
+    ]

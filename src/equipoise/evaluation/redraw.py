@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, Ints
-from equipoise.ballots import Ballots
+from equipoise.votes import Votes
 
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
@@ -31,7 +31,7 @@ class PanelDraw:
     all: Any
 
     @classmethod
-    def prepare(cls, votes: Ballots, masses: list[Floats], annotators: int) -> "PanelDraw":
+    def prepare(cls, votes: Votes, masses: list[Floats], annotators: int) -> "PanelDraw":
         """Lay out who voted for what."""
         from scipy.sparse import csr_matrix
 
@@ -59,7 +59,7 @@ class PanelDraw:
         return [part @ times / safe for part in self.yes], present.astype(np.uint8)
 
 
-def inflation(votes: Ballots, shares: Floats) -> float:
+def inflation(votes: Votes, shares: Floats) -> float:
     """Factor that undoes how much too small the spread of redrawn votes is.
 
     The mean of m votes drawn from m votes has (m - 1)/m of the variance it should have. With
@@ -74,7 +74,7 @@ def inflation(votes: Ballots, shares: Floats) -> float:
     return sqrt(float(better.sum() / variance.sum()))
 
 
-def panel_inflation(votes: Ballots) -> float:
+def panel_inflation(votes: Votes) -> float:
     """The same for a panel: sqrt(m / (m - 1)) with m the effective number of annotators.
 
     Annotators who vote more count more: m = (sum of votes)^2 / sum of squared votes.
@@ -94,19 +94,19 @@ class VoteDraw:
     is binomial and one random word per item is enough.
     """
 
-    votes: Ballots
+    votes: Votes
     mass: Floats
     tables: tuple[Ints, Ints, NDArray[np.uint64], NDArray[np.uint8]] | None
     start_share: Floats
 
     @classmethod
-    def one_by_one(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
+    def one_by_one(cls, votes: Votes, mass: Floats) -> "VoteDraw":
         """Draw every vote; classes drawn with the same key get the same votes."""
         yes = np.add.reduceat(mass, votes.start[:-1])
         return cls(votes, mass, None, yes / votes.sizes)
 
     @classmethod
-    def binomial(cls, votes: Ballots, mass: Floats) -> "VoteDraw":
+    def binomial(cls, votes: Votes, mass: Floats) -> "VoteDraw":
         """Draw the number of yes votes where that is all that matters, else every vote."""
         plain = np.isin(mass, (0.0, 1.0)).all() and (votes.weight == votes.weight[0]).all()
         size = votes.sizes

@@ -15,10 +15,10 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate, Method
-from equipoise.evaluation.folding import folded
-from equipoise.evaluation.influential import Influential
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.influence import Influential
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.metrics import Metric
+from equipoise.notices import Notice
 from equipoise.ranks import (
     average_ranks,
     beats,
@@ -101,7 +101,7 @@ class Evaluation:
     influential
         Items that decide between the two best models of each task.
     notices
-        What the user should know, one sentence each.
+        What the user should know; the text of each is its sentence.
     """
 
     tasks: tuple[str, ...]
@@ -113,17 +113,16 @@ class Evaluation:
     level: float = 0.95
     interval: Method = "percentile"
     widening: tuple[float, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
     influential: tuple[Influential, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
         object.__setattr__(self, "replicates", frozen(self.replicates))
         kept = tuple({m: frozen(x) for m, x in each.items()} for each in self.scores)
         object.__setattr__(self, "scores", kept)
-        object.__setattr__(self, "notices", folded(self.notices))
 
     def __repr__(self) -> str:
         return (
@@ -155,10 +154,17 @@ class Evaluation:
                 low, high = estimate.interval(self.level)
                 rows.append(
                     Row(
-                        self.tasks[t], model, self.metrics[k].name, LABELS[label],
-                        estimate.value, low, high, float(ranks[m]), float(best[m]),
+                        self.tasks[t],
+                        model,
+                        self.metrics[k].name,
+                        LABELS[label],
+                        estimate.value,
+                        low,
+                        high,
+                        float(ranks[m]),
+                        float(best[m]),
                     )
-                )  # fmt: skip
+                )
         return rows
 
     def differences(
@@ -202,10 +208,14 @@ class Evaluation:
         first, second = (_mean(one) for one in (both if both.shape[1] else alone))
         wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
         return Correlation(
-            self.tasks[t], self.metrics[k].name,
-            float(spearman(hard, soft)), float(kendall_tau_b(hard, soft)),
-            first, second, _mean(wins),
-        )  # fmt: skip
+            self.tasks[t],
+            self.metrics[k].name,
+            float(spearman(hard, soft)),
+            float(kendall_tau_b(hard, soft)),
+            first,
+            second,
+            _mean(wins),
+        )
 
     def _good(self, t: int, k: int, label: int) -> Floats:
         """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
@@ -271,9 +281,11 @@ class Evaluation:
 def _place(what: str, name: str, known: tuple[str, ...]) -> int:
     if name not in known:
         raise InputError(
-            f"evaluation, {what}", f"{name!r}", f"one of {listed(known, most=8)}",
+            f"evaluation, {what}",
+            f"{name!r}",
+            f"one of {listed(known, most=8)}",
             nearest(name, known),
-        )  # fmt: skip
+        )
     return known.index(name)
 
 

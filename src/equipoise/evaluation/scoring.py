@@ -1,22 +1,52 @@
-"""Evaluate: from predictions and a truth to an `Evaluation`."""
+"""Scoring: every model, metric and task under one plan, against hard and soft labels.
 
+Each model is sorted once per task. A chunk of replicates is drawn once and scored for all
+models, so everything is paired; each metric family takes one linear pass per model.
+
+Metrics of draws meet every draw of the possible truths, item by item. Their soft value is the
+mean over draws. The hard value takes the mean plausibility as the one truth, as if the experts'
+uncertainty were settled.
+"""
+
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice, listed, require_unique
+from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
-from equipoise.evaluation.questions import Question, questions
-from equipoise.evaluation.result import MACRO, Evaluation
-from equipoise.evaluation.scorer import Scorer, with_macro
-from equipoise.metrics import DEFAULT, Metric, named
+from equipoise.evaluation.cautions import (
+    as_notice,
+    draw_notices,
+    tie_notices,
+    value_notices,
+    votes_notices,
+)
+from equipoise.evaluation.engine import chunk_width, map_chunks
+from equipoise.evaluation.influence import Influential, gradient_replicates, influential_items
+from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
+from equipoise.evaluation.truth import TaskTruth, task_truths
+from equipoise.metrics import DEFAULT, Block, Metric, Order, named
+from equipoise.metrics._draws import draw_error
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Posterior
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.wording import Option, hint
 
+MODEL = Option(
+    "truth",
+    "auto",
+    "dirichlet(annotations).drawn(1000, seed=0) or plackett_luce(annotations)",
+)
+GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
+ORDINAL = hint("read the annotations as {} with {}", Option("kind", "ordinal"), GRADES)
 MOST_BYTES = 4 * 2**30  # of replicates in memory
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
@@ -50,9 +80,11 @@ class Settings:
         choice("settings, on_missing", self.on_missing, ON_MISSING)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
-                "settings", f"level {self.level}, {self.workers} workers",
-                "a level between 0 and 1, and at least 0 workers", "correct them",
-            )  # fmt: skip
+                "settings",
+                f"level {self.level}, {self.workers} workers",
+                "a level between 0 and 1, and at least 0 workers",
+                "correct them",
+            )
 
 
 def evaluate(
@@ -96,11 +128,11 @@ def evaluate(
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
-    scorer = Scorer(aligned, chosen, plan)
+    scorer = _Scorer(aligned, chosen, plan)
     values, replicates = scorer.run(how.workers, how.progress)
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
-        tasks, (values, replicates) = [*tasks, MACRO], with_macro(values, replicates)
+        tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
     return Evaluation(
         tasks=tuple(tasks),
         models=tuple(aligned[0].scores),
@@ -122,9 +154,11 @@ def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
     chosen = [named(one) if isinstance(one, str) else one for one in metrics]
     if not chosen or len({one.name for one in chosen}) < len(chosen):
         raise InputError(
-            "metrics", f"{[one.name for one in chosen]}", "at least one, each once",
+            "metrics",
+            f"{[one.name for one in chosen]}",
+            "at least one, each once",
             "correct the list",
-        )  # fmt: skip
+        )
     return chosen
 
 
@@ -133,17 +167,21 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
     cells = 2 * len(aligned) * len(metrics) * len(aligned[0].scores) * plan.replicates
     if cells * 8 > MOST_BYTES:
         raise InputError(
-            "resampling", f"{plan.replicates:,} replicates ({cells * 8 / 2**30:,.0f} GB)",
-            f"at most {MOST_BYTES / 2**30:g} GB of replicates", "ask for fewer: 2,000 is usual",
-        )  # fmt: skip
+            "resampling",
+            f"{plan.replicates:,} replicates ({cells * 8 / 2**30:,.0f} GB)",
+            f"at most {MOST_BYTES / 2**30:g} GB of replicates",
+            "ask for fewer: 2,000 is usual",
+        )
     for one in aligned:
         for metric in metrics:
             if len(one.question.items) < metric.min_items:
                 task = f", task {one.question.task!r}" if one.question.task else ""
                 raise InputError(
-                    f"metric {metric.name}{task}", f"{len(one.question.items)} items",
-                    f"at least {metric.min_items}", "choose a smaller k",
-                )  # fmt: skip
+                    f"metric {metric.name}{task}",
+                    f"{len(one.question.items)} items",
+                    f"at least {metric.min_items}",
+                    "choose a smaller k",
+                )
 
 
 def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
@@ -153,16 +191,18 @@ def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
         for metric in metrics:
             if metric.ordered and not question.ordered and len(question.classes) > 1:
                 raise InputError(
-                    f"metric {metric.name}", f"classes without an order "
-                    f"({listed(question.classes)})", "grades in a known order",
-                    "read the annotations as kind='ordinal' with classes=[lowest, ..., highest]"
-                    " (--kind ordinal --classes lowest,...,highest)",
-                )  # fmt: skip
+                    f"metric {metric.name}",
+                    f"classes without an order ({listed(question.classes)})",
+                    "grades in a known order",
+                    hint(
+                        "read the annotations as {} with {}", Option("kind", "ordinal"), GRADES
+                    ),
+                )
 
 
 def _asked(
     truth: Truths, resampling: str | Resampling | None
-) -> tuple[list[Question], Resampling]:
+) -> tuple[list[TaskTruth], Resampling]:
     """Questions of all tasks, placed among the items of one plan."""
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
     if not parts:
@@ -176,13 +216,15 @@ def _asked(
     facts = ("items", "annotators", "draws")
     if any(getattr(plan, fact) != getattr(fitting, fact) for fact in facts):
         raise InputError(
-            "resampling", "a plan for another truth", "one for these items and annotators",
+            "resampling",
+            "a plan for another truth",
+            "one for these items and annotators",
             "make it with resample(truth)",
-        )  # fmt: skip
+        )
     if plan.truth == "posterior":
         for part in parts:
             resample(part, plan.kind)
-    asked = [question for part in parts for question in questions(part)]
+    asked = [question for part in parts for question in task_truths(part)]
     require_unique([one.task for one in asked], where="truth, tasks")
     if len(parts) == 1:
         return asked, plan
@@ -196,21 +238,259 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
     for part in parts:
         if not isinstance(part, kinds):
             raise InputError(
-                "truth", f"{type(part).__name__}" + (" in a list" if several else ""),
+                "truth",
+                f"{type(part).__name__}" + (" in a list" if several else ""),
                 "annotations (one table, with a task column for several questions), or "
                 "plausibilities, one or one per task",
                 "read them with read_annotations, or aggregate them",
-            )  # fmt: skip
+            )
 
 
-def _truth_notices(truth: Truths) -> tuple[str, ...]:
+def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
-    if isinstance(truth, Annotations | Plausibilities):
-        return tuple(dict.fromkeys(map(str, truth.notices)))
-    every = [said for part in truth for said in dict.fromkeys(map(str, part.notices))]
-    named = (
-        said if not part.task or every.count(said) == len(truth) else f"{part.task}: {said}"
-        for part in truth
-        for said in map(str, part.notices)
-    )
-    return tuple(dict.fromkeys(named))
+    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
+    every = [(part, as_notice(one)) for part in parts for one in part.notices]
+    alone = len(parts) == 1
+    return [
+        one if alone or isinstance(part, Annotations) else one.of(part.task)
+        for part, one in every
+    ]
+
+
+def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
+    """Append the average over the tasks whose value is defined for every model."""
+    whole = ~np.isnan(values).any(axis=-1, keepdims=True)
+    defined = np.broadcast_to(whole, values.shape)
+    number = defined.sum(axis=0)
+    safe = np.maximum(number, 1)
+    macro = np.where(number > 0, np.where(defined, values, 0.0).sum(axis=0) / safe, np.nan)
+    parts = np.where(defined[..., None], replicates, 0.0).sum(axis=0) / safe[..., None]
+    parts = np.where(number[..., None] > 0, parts, np.nan)
+    return np.concatenate([values, macro[None]]), np.concatenate([replicates, parts[None]])
+
+
+class _Work(NamedTuple):
+    """One task and one run of replicates, always of full width.
+
+    The last run may reach beyond what was asked for: vector and scalar code round in different
+    ways, and a replicate must not depend on how many follow it.
+    """
+
+    task: int
+    first: int
+    stop: int
+
+
+class _Scorer:
+    """Scores all models of all tasks; sorted once, when made."""
+
+    def __init__(self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling) -> None:
+        self.aligned, self.metrics, self.plan = aligned, metrics, plan
+        self.families = {one.family: one for one in metrics if one.labels != "draws"}
+        self.labels = {one.labels for one in self.families.values()}
+        kinds = {one.prepare: one.labels for one in self.families.values()}
+        self.prepared = [
+            [
+                {
+                    p: p(one.scores[m] if k == "classes" else one.distributions(m))
+                    for p, k in kinds.items()
+                }
+                for m in one.scores
+            ]
+            for one in aligned
+        ]
+        of_draws = next((one for one in metrics if one.labels == "draws"), None)
+        self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
+        self.errors: dict[str, float] = {}
+
+    def run(
+        self, workers: int, progress: Callable[[int, int], None] | None
+    ) -> tuple[Floats, Floats]:
+        """Values (tasks, metrics, labels, models), and the same with replicates last."""
+        values = np.stack(
+            [
+                self._both(t, one.question.once(self.labels))[..., 0]
+                for t, one in enumerate(self.aligned)
+            ]
+        )
+        if self.plan.kind == "influence":
+            found = gradient_replicates(self.aligned, self.prepared, self.metrics, self.plan)
+            return values, found
+        replicates = self._resampled(values, workers, progress)
+        self._draws(values, replicates, workers)
+        return values, replicates
+
+    def _draws(self, values: Floats, replicates: Floats, workers: int) -> None:
+        """Fill in the metrics that meet every draw, one model after another."""
+        cells = [
+            (t, k, m)
+            for t, one in enumerate(self.aligned)
+            for k, metric in enumerate(self.metrics)
+            for m in range(len(one.scores))
+            if metric.labels == "draws"
+        ]
+
+        def fill(cell: tuple[int, int, int]) -> None:
+            t, k, m = cell
+            one, metric = self.aligned[t], self.metrics[k]
+            model = list(one.scores)[m]
+            found = _draw_scores(one, self.truths[t], metric, model, self.plan)
+            values[t, k, :, m], replicates[t, k, :, m], error = found
+            self.errors[metric.name] = max(self.errors.get(metric.name, 0.0), error)
+
+        map_chunks(fill, cells, workers=workers or os.cpu_count() or 1)
+
+    def _resampled(
+        self,
+        values: Floats,
+        workers: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> Floats:
+        work = []
+        for t, one in enumerate(self.aligned):
+            width = chunk_width(len(one.question.items), len(one.question.classes))
+            work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
+        threads = workers or os.cpu_count() or 1
+        results = map_chunks(self._chunk, work, workers=threads, progress=progress)
+        out = np.empty((*values.shape, self.plan.replicates))
+        for part, result in zip(work, results, strict=True):
+            room = out[part.task, ..., part.first : part.stop]
+            room[:] = result[..., : room.shape[-1]]
+        for t, task in enumerate(self.aligned):
+            out[t] = widened(out[t], task.question.widening(self.plan))
+        return out
+
+    def _chunk(self, work: _Work) -> Floats:
+        """Scores of one chunk, shape (metrics, labels, models, replicates)."""
+        question = self.aligned[work.task].question
+        return self._both(
+            work.task, question.blocks(self.plan, work.first, work.stop, self.labels)
+        )
+
+    def _both(self, task: int, blocks: dict[str, tuple[Block, Block]]) -> Floats:
+        """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
+        width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
+        out = np.full((len(self.metrics), 2, len(self.prepared[task]), width), np.nan)
+        for label in range(2):
+            for m, prepared in enumerate(self.prepared[task]):
+                sums = {
+                    name: one.reduce(prepared[one.prepare], blocks[one.labels][label])
+                    for name, one in self.families.items()
+                }
+                for k, metric in enumerate(self.metrics):
+                    if metric.labels != "draws":
+                        out[k, label, m] = metric.finish(sums[metric.family])
+        return out
+
+    def influential(self, values: Floats) -> tuple[Influential, ...]:
+        """Items that decide between the two best models of each task, by soft labels."""
+        able = (m for m in self.metrics if m.influence is not None and m.labels == "classes")
+        metric = next(able, None)
+        if metric is None or len(self.aligned[0].scores) < 2:
+            return ()
+        soft = values[:, self.metrics.index(metric), LABELS.index("soft")]
+        found = [
+            influential_items(one, [p[metric.prepare] for p in prepared], metric, soft[t])
+            for t, (one, prepared) in enumerate(zip(self.aligned, self.prepared, strict=True))
+        ]
+        return tuple(one for one in found if one is not None)
+
+    def notices(self, values: Floats) -> list[Notice]:
+        """What the user should know about votes, ties, and undefined or infinite values."""
+        made = votes_notices([one.question for one in self.aligned], self.plan, self.metrics)
+        if any("average_precision" in metric.name for metric in self.metrics):
+            made += tie_notices(self.aligned, self._orders())
+        for one, own in zip(self.aligned, values, strict=False):  # the last may be their macro
+            made += value_notices(one, self.metrics, own, LABELS)
+        return made + draw_notices(self.metrics, self.errors)
+
+    def _orders(self) -> list[list[list[Order]]]:
+        """Sorted scores by task and model, one order per class."""
+        ranking = {one.prepare for one in self.metrics if one.labels == "classes"}
+        return [
+            [[o for p in ranking & prepared.keys() for o in prepared[p]] for prepared in models]
+            for models in self.prepared
+        ]
+
+
+class _DrawTruth(NamedTuple):
+    """The truth of a task as metrics of draws meet it: their mean, and all of them."""
+
+    settled: Plausibilities
+    possible: Plausibilities
+
+
+class _Remembered:
+    """A law that works out once which classes are on top, for all models and metrics."""
+
+    def __init__(self, law: Posterior) -> None:
+        self.law, self.name = law, law.name
+        self._lock = Lock()
+        self._top: tuple[Floats, Floats] | None = None
+
+    def mean(self, start: Ints) -> tuple[Floats, Floats]:
+        """As the law."""
+        return self.law.mean(start)
+
+    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+        """As the law."""
+        return self.law.draw(start, draws, seed)
+
+    def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
+        """As the law, of which there is one for one set of items."""
+        with self._lock:
+            if self._top is None:
+                self._top = self.law.top(start, others)
+            return self._top
+
+    def subset(self, entries: Ints, items: Ints) -> Posterior:
+        """As the law, with nothing remembered."""
+        return self.law.subset(entries, items)
+
+
+def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
+    """Make ready what the metrics of draws of a task share, or say why there are no draws."""
+    plausible = question.plausible
+    if plausible is None:
+        raise InputError(
+            f"metric {metric.name}",
+            "votes",
+            "plausibilities: a model of the truth with draws",
+            hint("choose a model: {}", MODEL),
+        )
+    if plausible.law is not None and plausible.draws == 1:
+        raise InputError(
+            f"metric {metric.name}",
+            f"plausibilities by {plausible.method} with their mean alone",
+            "draws",
+            "make some: .drawn(1000, seed=0)",
+        )
+    settled = plausible.averaged()
+    if plausible.law is not None:
+        plausible = replace(plausible, law=_Remembered(plausible.law))
+    return _DrawTruth(settled, plausible)
+
+
+def _draw_scores(
+    aligned: Aligned, truth: _DrawTruth, metric: Metric, model: str, plan: Resampling
+) -> tuple[Floats, Floats, float]:
+    """Values by hard and soft labels (2,), replicates (2, replicates), Monte Carlo error."""
+    question = aligned.question
+    assert metric.score_draws is not None
+    prepared = metric.prepare(aligned.distributions(model))
+    tables = [metric.score_draws(prepared, one) for one in truth]
+    values, replicates = np.empty(2), np.empty((2, plan.replicates))
+    once = Block((), np.ones((len(question.items), 1), dtype=np.uint8))
+    for label, table in enumerate(tables):
+        values[label] = metric.finish(metric.reduce(table, once))[0]
+    width = chunk_width(len(question.items), 4)
+    for first in range(0, plan.replicates, width):
+        counts = plan.item_counts(first, first + width)[question.place]
+        room = replicates[:, first : first + width]
+        for label, table in enumerate(tables):
+            numbers = None
+            if label and plan.truth == "posterior":
+                numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
+            sums = metric.reduce(table, Block((), counts, numbers))
+            room[label] = metric.finish(sums)[: room.shape[1]]
+    return values, replicates, draw_error(tables[1])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 
@@ -53,6 +54,9 @@ def plain(value: object) -> JsonValue:
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(one) for key, one in value.items()}
+    if is_dataclass(value):
+        own = {one.name: getattr(value, one.name) for one in fields(value)}
+        return plain({name: part for name, part in own.items() if part is not None})
     if isinstance(value, np.ndarray | list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, np.generic):

@@ -63,8 +63,8 @@ class Table:
         What the columns mean, in a line.
     open
         Whether it stands open on the page, not folded under the chart.
-    file
-        Whether it is written as files.
+    file, page
+        Whether it is written as files, and whether it is on the page.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Table:
     legend: str = ""
     open: bool = False
     file: bool = True
+    page: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

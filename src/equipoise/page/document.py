@@ -174,7 +174,8 @@ def _body(part: Finding, styles: ModelStyles, *, first: bool) -> Html:
     if figures[MOST_CHARTS:]:
         rest = element("div", *figures[MOST_CHARTS:], class_="pair")
         folds.append(_folded("More figures", rest, kept=True))
-    closed = [table for table in part.tables if not table.open and table.rows]
+    shown_tables = [table for table in part.tables if table.page and table.rows]
+    closed = [table for table in shown_tables if not table.open]
     if closed:
         inner = join(_table(table, styles) for table in closed)
         folds.append(_folded(f"Numbers: {closed[0].caption}", inner))
@@ -188,7 +189,7 @@ def _body(part: Finding, styles: ModelStyles, *, first: bool) -> Html:
                 for one, words in zip(said, (part.sentence, *part.more), strict=True)
                 if words
             ),
-            *(_table(table, styles) for table in part.tables if table.open and table.rows),
+            *(_table(table, styles) for table in shown_tables if table.open),
             shown,
             element("div", *folds, class_="folds") if folds else NOTHING,
         ]

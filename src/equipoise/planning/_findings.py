@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 NORMAL = NormalDist()
 STEPS = 25  # numbers of items along a curve
 OTHER = (0.5, 0.95)  # powers drawn beside the one asked for
-CURVES = 8  # lines of a figure; all are in the table
 OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 SOURCES = {"items": "the items", "votes": "single votes", "annotators": "who votes"}
 VERDICT_NOTE = (
@@ -156,7 +155,7 @@ def _verdict(plan: "RankingPlan") -> Finding:
         ),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best) + PICKED_NOTE * picked,
         methods=_methods(plan),
-        references=("roe1997",),
+        references=("roe1997", "efron1993"),
         notices=plan.notices,
     )
 
@@ -221,7 +220,7 @@ def _methods(plan: "RankingPlan") -> str:
         f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote){task} "
         f"from a pilot of {count(first.pilot_items, 'item')} with "
         f"{votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
-        f"{split} [@roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
+        f"{split} [@efron1993; @roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
     )
 
 
@@ -312,15 +311,16 @@ def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
 
 
 def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Lines:
-    """A line for each number of votes on an item, and one through the designs."""
-    designs = plan.designs[:CURVES]
-    lines = []
-    for one in designs:
-        own = [row for row in rows if row["votes_per_item"] == one.votes_per_item]
+    """A line for some numbers of votes on an item, and one through all designs."""
+    last = len(plan.designs) - 1
+    best = plan.designs.index(plan.recommended) if plan.recommended else 0
+    some = [plan.designs[place].votes_per_item for place in sorted({0, best, last // 2, last})]
+    planned = sorted((float(one.items), one.power) for one in plan.designs)
+    lines = [Line(f"{exact_percent(plan.aim.power)} asked for", planned, dashed=True)]
+    for votes in some:
+        own = [row for row in rows if row["votes_per_item"] == votes]
         points = [(float(row["items"]), row["power"]) for row in own]
-        lines.append(Line(votes_on_each(one.votes_per_item), points, dots=False))
-    planned = sorted((float(one.items), one.power) for one in designs)
-    lines.append(Line(f"{exact_percent(plan.aim.power)} asked for", planned, dashed=True))
+        lines.append(Line(votes_on_each(votes), points, dots=False))
     return Lines(
         name="plan-power",
         caption=f"{capital(_event(plan))} by items (logarithmic axis) and votes on an item; "

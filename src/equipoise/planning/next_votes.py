@@ -100,7 +100,7 @@ RISE = 5e-4  # of a probability, which shows in the digits that are told
 DIGITS = 9  # to which gains must differ to stand in order
 TINY = 1e-300  # in place of a mean of exactly 0, whose side does not matter
 NOBODY: Ints = np.arange(0)
-SHOWN, DRAWN = 10, 12  # items in a terminal, and in the figure
+DRAWN = 12  # items in the figure
 COLUMNS = ("item", "votes so far", "soft label", "expected gain", "rank")
 LAW_NOTE = (
     "What all voters would say of an item follows a Dirichlet law: its votes, and imagined "
@@ -475,7 +475,6 @@ class _NamedItems:
                     caption="Items worth one more vote, those that tell most first",
                     columns=columns,
                     rows=rows,
-                    brief=rows[:SHOWN],
                     legend=gain,
                 ),
             ),

@@ -1,13 +1,15 @@
 """Agreement: everything a page shows of it, as plain numbers and names."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equipoise.agreement import AgreementTable, Pairs, agreement_table, landis_koch
 from equipoise.annotations import Annotations
+from equipoise.findings.json import plain
 from equipoise.run.folder import Run
-from equipoise.run.record import plain
+from equipoise.run.record import AgreementRow, read
 
 SHOWN = 60  # annotators in the heatmap, those with most votes
 ENOUGH = 10  # items that a pair must share to be called close or far, if any does
@@ -53,7 +55,8 @@ def with_agreement(run: Run, annotations: Annotations) -> Run:
         return run
     shown = max(12, int(SHOWN / len(tasks) ** 0.5))
     found = [agreement_facts(agreement_table(annotations, task=t), shown=shown) for t in tasks]
-    return Run({**run.header, "agreement": found}, run.replicates)
+    rows = tuple(read(AgreementRow, one) for one in found)
+    return Run(replace(run.record, agreement=rows), run.replicates)
 
 
 def _told(annotations: Annotations, task: str) -> bool:

@@ -3,8 +3,7 @@
 ``run.json`` is written last and names the hash of the replicates, so a folder that has one is
 whole: an interrupted or broken write is noticed, never half read.
 
-Undefined numbers are null. Schema 2 adds infinite ones, written "inf" and "-inf"; a run has the
-lowest schema that can hold it, so earlier versions read all runs without them.
+What they hold is `equipoise.run.record`.
 """
 
 import hashlib
@@ -19,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.findings.json import JsonValue
 from equipoise.io.files import replaced
+from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 
-SCHEMA = 2
-SCHEMAS = (1, 2)  # those that can be read
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
 PAGE = "report.html"
@@ -34,14 +33,31 @@ class Run:
 
     Attributes
     ----------
-    header
+    record
         What ``run.json`` holds: settings, definitions, inputs and all tables.
     replicates
         Shape (tasks, metrics, labels, models, replicates).
     """
 
-    header: Mapping[str, Any]
+    record: RunRecord
     replicates: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Refuse replicates of another run."""
+        axes = (self.record.tasks, self.record.metrics, self.record.labels, self.record.models)
+        shape = tuple(len(axis) for axis in axes)
+        if self.replicates.ndim != 5 or self.replicates.shape[:4] != shape:
+            raise InputError(
+                "replicates",
+                f"shape {self.replicates.shape}",
+                f"{(*shape, 'replicates')}",
+                "keep run.json and its replicates together",
+            )
+
+    @property
+    def header(self) -> Mapping[str, JsonValue]:
+        """The record as plain JSON."""
+        return encode(self.record)
 
     def save(self, folder: Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder; an earlier run there is only replaced if asked."""
@@ -50,11 +66,10 @@ class Run:
         (target / HEADER).unlink(missing_ok=True)
         with replaced(target / REPLICATES) as out:
             np.save(out, self.replicates)
-        digest = _sha256(target / REPLICATES)
         header = dict(self.header)
         header["replicates"] = {
             "file": REPLICATES,
-            "sha256": digest,
+            "sha256": _sha256(target / REPLICATES),
             "shape": list(self.replicates.shape),
         }
         write_text(target / HEADER, json.dumps(header, indent=1, allow_nan=False) + "\n")
@@ -73,7 +88,7 @@ class Run:
             raise InputError(
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
             )
-        return cls(header, np.load(path, allow_pickle=False))
+        return cls(decode(header), np.load(path, allow_pickle=False))
 
 
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
@@ -82,16 +97,20 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
     there = [name for name in (HEADER, REPLICATES, PAGE) if (target / name).exists()]
     if there and not overwrite:
         raise InputError(
-            f"{target}", f"already holds a run ({', '.join(there)})", "a new folder",
+            f"{target}",
+            f"already holds a run ({', '.join(there)})",
+            "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
-        )  # fmt: skip
+        )
     ground = next(one for one in (target, *target.absolute().parents) if one.exists())
     if not ground.is_dir() or not os.access(ground, os.W_OK):
         why = "read-only" if ground.is_dir() else "a file"
         raise InputError(
-            f"{target}", f"cannot be written ({ground} is {why})", "a folder to write into",
+            f"{target}",
+            f"cannot be written ({ground} is {why})",
+            "a folder to write into",
             "name another folder",
-        )  # fmt: skip
+        )
     return target
 
 
@@ -106,9 +125,11 @@ def _header(target: Path) -> dict[str, Any]:
     path = target / HEADER
     if not path.is_file():
         raise InputError(
-            f"{target}", "no run.json", "a folder written by equipoise evaluate --out",
+            f"{target}",
+            "no run.json",
+            "a folder written by equipoise evaluate --out",
             "check the path, or run evaluate first",
-        )  # fmt: skip
+        )
     try:
         header = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError):
@@ -119,9 +140,11 @@ def _header(target: Path) -> dict[str, Any]:
         )
     if header["schema"] not in SCHEMAS:
         raise InputError(
-            f"{path}", f"schema {header['schema']}", f"schema 1 to {SCHEMA}",
+            f"{path}",
+            f"schema {header['schema']}",
+            f"schema 1 to {SCHEMA}",
             "read it with the version of equipoise that wrote it, or run evaluate again",
-        )  # fmt: skip
+        )
     return header
 
 

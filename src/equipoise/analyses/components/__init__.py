@@ -36,13 +36,13 @@ from equipoise.analyses.components.variances import (
     variance_of,
 )
 from equipoise.analyses.options import USUAL
-from equipoise.analyses.redrawing import (
+from equipoise.analyses.resampling import (
     ResamplingKeywords,
     ResamplingOptions,
-    options,
+    checked_options,
+    evaluate_resampled,
     plan_for,
-    redrawable,
-    redrawn,
+    possible_kinds,
     voting,
 )
 from equipoise.analyses.study import Study
@@ -144,7 +144,7 @@ class Component(NamedTuple):
         return _root(self.low), _root(self.high)
 
 
-class ComponentsHow(ResamplingKeywords, total=False):
+class ComponentKeywords(ResamplingKeywords, total=False):
     """Keywords of `variance_components`."""
 
     labels: str
@@ -299,7 +299,7 @@ def variance_components(
     *,
     metric: str | Metric = "auroc",
     models: Sequence[str] | None = None,
-    **how: Unpack[ComponentsHow],
+    **how: Unpack[ComponentKeywords],
 ) -> Components:
     """Where the spread of every model's value, and of the top two's difference, comes from.
 
@@ -311,21 +311,25 @@ def variance_components(
         ``replicates``, ``seed``, ``settings``, ``progress`` as in `ResamplingOptions`;
         ``labels`` (soft or hard); ``reliability`` and ``threshold`` of the aggregation models.
     """
-    told = options(_Components, how)
+    told = checked_options(_Components, how)
     given, every = given_predictions(predictions), given_annotations(annotations)
     truth, aside = voting(given, every, told.settings.on_missing)
-    plans, notices = redrawable(truth, None)
+    plans, notices = possible_kinds(truth, None)
     kinds = [kind for kind in SOURCES if kind in plans]
     if not kinds:
         raise InputError(
-            "components", "nothing that can be resampled", "items, annotators or votes",
+            "components",
+            "nothing that can be resampled",
+            "items, annotators or votes",
             " ".join(map(str, notices)) or "give more data",
-        )  # fmt: skip
+        )
     world = _World(given, truth, given_metrics([metric]), told)
     worth = () if told.reliability is None else (told.reliability,)
     asked = listed_choices(truth, models, worth)
     for number, kind in enumerate(kinds, 1):
-        world.done[kind] = redrawn(given, truth, metrics=world.metrics, kind=kind, told=told)
+        world.done[kind] = evaluate_resampled(
+            given, truth, metrics=world.metrics, kind=kind, options=told
+        )
         told.tell(number, len(kinds) + len(asked))
     for number, one in enumerate(asked, 1):
         world.chosen.append(world.scored(one))
@@ -390,9 +394,12 @@ class _World:
         truth, _ = aggregated(self.annotations, one[0], setting)
         few = ResamplingOptions(replicates=1, seed=self.told.seed)
         return evaluate(
-            self.given, truth, metrics=self.metrics, resampling=plan_for(truth, "items", few),
+            self.given,
+            truth,
+            metrics=self.metrics,
+            resampling=plan_for(truth, "items", few),
             settings=self.told.settings,
-        )  # fmt: skip
+        )
 
     def results(self, t: int) -> list[Places]:
         """Places of the model, or of the two models, of every result of a task."""
@@ -419,13 +426,18 @@ class _World:
         name = " - ".join(self.first.models[m] for m in places)
         return [
             Component(
-                task, name, source, each.value, each.low, each.high,
+                task,
+                name,
+                source,
+                each.value,
+                each.low,
+                each.high,
                 nan if isnan(each.value) else sqrt(each.value),
                 each.value / whole if whole > 0 and source != MODEL_CHOICE else nan,
                 each.freedom,
             )
             for source, each in made.items()
-        ]  # fmt: skip
+        ]
 
     @property
     def _label(self) -> int:

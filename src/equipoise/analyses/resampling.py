@@ -1,4 +1,4 @@
-"""Redrawing: the same evaluation under several kinds of resampling, with one seed.
+"""Resampling: the same evaluation under several kinds of resampling, with one seed.
 
 Which kinds the data allow is asked of `equipoise.resample`; what it refuses becomes a notice.
 Ranks and orders are read from replicates as drawn, before their spread was widened, so that
@@ -97,12 +97,12 @@ class _Told(Protocol):
 Options = TypeVar("Options", bound=_Told)
 
 
-def options(kind: type[Options], how: Mapping[str, Any]) -> Options:
+def checked_options(kind: type[Options], how: Mapping[str, Any]) -> Options:
     """Check the keywords given by a caller.
 
     Examples
     --------
-    >>> options(ResamplingOptions, {"replicats": 10})
+    >>> checked_options(ResamplingOptions, {"replicats": 10})
     Traceback (most recent call last):
     ...
     equipoise.arrays.InputError: keyword 'replicats': unknown, expected one of ...
@@ -111,7 +111,7 @@ def options(kind: type[Options], how: Mapping[str, Any]) -> Options:
     return kind(**how)
 
 
-def redrawable(
+def possible_kinds(
     truth: Truths, kinds: Sequence[str] | None, plausibilities: Sequence[Plausibilities] = ()
 ) -> tuple[dict[str, Truths], list[Notice]]:
     """Kinds of resampling with the truth each of them draws from, and what was refused.
@@ -173,26 +173,26 @@ def voting(
     return kept, as_notices(notices, [idle])
 
 
-def redrawn(
+def evaluate_resampled(
     predictions: Iterable[Predictions],
     truth: Truths,
     *,
     metrics: Sequence[str | Metric],
     kind: str,
-    told: ResamplingOptions,
+    options: ResamplingOptions,
 ) -> Evaluation:
     """Evaluate under one kind of resampling."""
-    plan = plan_for(truth, kind, told)
+    plan = plan_for(truth, kind, options)
     return evaluate(
-        predictions, truth, metrics=metrics, resampling=plan, settings=told.settings
+        predictions, truth, metrics=metrics, resampling=plan, settings=options.settings
     )
 
 
-def plan_for(truth: Truths, kind: str, told: ResamplingOptions) -> Resampling:
+def plan_for(truth: Truths, kind: str, options: ResamplingOptions) -> Resampling:
     """One plan over the items of all tasks."""
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
     items = tuple(dict.fromkeys(name for part in parts for name in part.items))
-    plan = resample(_first(truth), kind, replicates=told.replicates, seed=told.seed)
+    plan = resample(_first(truth), kind, replicates=options.replicates, seed=options.seed)
     return replace(plan, items=items)
 
 

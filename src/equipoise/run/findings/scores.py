@@ -1,0 +1,621 @@
+"""Scores: the leaderboard, intervals, ranks from hard to soft, rank probabilities, all pairs.
+
+What depends on task and metric is one finding per panel, so that a page can show one at a time.
+"""
+
+import math
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from equipoise.arrays import Floats
+from equipoise.findings import (
+    Cell,
+    Chart,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Heat,
+    Matrix,
+    Row,
+    Slopes,
+    Table,
+)
+from equipoise.numbers import UNDEFINED, change, count, interval, number, percent, rank
+from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing, noted_once
+from equipoise.run.findings.verdict import moved_words, unranked_words
+from equipoise.run.record import Lead
+from equipoise.wording import joined
+
+OUTSIDE, FIXED = "†", "*"
+MOST_LEADS = 4000  # with more pairs on the page, only those with leader and neighbours
+BOARD_NOTE = (
+    "Models stand in the order of their soft rank, here and in every figure of a metric. Ties "
+    "share the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
+    "outside its own interval, explained under the intervals."
+)
+FOREST_NOTE = (
+    "Mark: the score. Thin line: the interval; thick line: the middle half of the resamples. "
+    "The shift is the mean of the resamples minus the score. An interval can leave out its "
+    "own score (†, dashed line) or lead (†): read it as how steady they are, not as where the "
+    "truth lies. "
+)
+SHIFT = (
+    "Resampling votes or readers makes majorities less clear than they were, so hard scores "
+    "tend to shift, mostly for the worse. Soft labels move smoothly with the votes, so their "
+    "scores usually shift little."
+)
+SHIFT_OF_DRAWS = (
+    "A score is taken against the mean of the draws, a resample against one draw, which lies "
+    "away from that mean: so scores can shift."
+)
+SHIFT_OF_ITEMS = (
+    "Drawing items anew repeats some and leaves out others, so a score that is no average over "
+    "items can shift."
+)
+SCATTER = (
+    " Scores of whole distributions are distances to the votes; resampled votes scatter more "
+    "than the votes themselves, so such scores can shift for the worse with soft labels too."
+)
+RANKS_NOTE = (
+    "Thick lines change rank. Steadiness is the mean Spearman correlation of the resampled "
+    "order with the original one: 1 is an order that never changes."
+)
+PROBABILITIES_NOTE = (
+    "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
+    "whose place the data leave open."
+)
+PAIRS_NOTE = (
+    "Follow a cell's column up to one model and its row right to the other: the cell is the "
+    "lead of the first. Orange means the order is the other way round. Intervals are not "
+    "adjusted for the number of pairs, so among many equal models a few dots are expected."
+)
+
+
+def score_findings(view: RunView) -> list[Finding]:
+    """All that is said of scores, section by section."""
+    makers = (_leaderboard, _forest, _ranks, _probabilities, _pairs)
+    sections = ([panel.under(make(panel)) for panel in view.panels()] for make in makers)
+    return [finding for section in sections for finding in noted_once(section)]
+
+
+# ---- leaderboard ---------------------------------------------------------------------------
+
+
+def _leaderboard(panel: Panel) -> Finding:
+    """Hard next to soft, with interval, rank and the probability of being best."""
+    better = "higher is better" if panel.sign > 0 else "lower is better"
+    many = len(panel.view.models) > 1
+    columns = [Column("model", "model", "model")]
+    for labels in panel.labels:
+        columns.append(Column(f"{labels}_value", f"{panel.title(labels)}, {labels}", "number"))
+        if many:
+            columns.append(Column(f"{labels}_rank", "rank", "rank"))
+            columns.append(Column(f"{labels}_p_best", "P(best)", "percent"))
+    if many and len(panel.labels) > 1:
+        columns.append(Column("rank_change", "rank change"))
+    table = Table(
+        name="leaderboard",
+        caption=f"{panel.metric.title}, {better}; {panel.view.level} intervals",
+        columns=columns,
+        rows=[_board_row(panel, model) for model in panel.order],
+        open=True,
+        file=False,
+    )
+    return Finding(
+        key="leaderboard",
+        title="Leaderboard",
+        sentence=moved_words(panel),
+        more=(*_endless(panel), *_gaps(panel)),
+        tables=(table,),
+        note=BOARD_NOTE,
+    )
+
+
+def _board_row(panel: Panel, model: str) -> Row:
+    row: dict[str, Cell] = {"model": model}
+    for labels in panel.labels:
+        score, unmoved = panel.score(labels, model), panel.unmoved(labels)
+        ends = f"[{UNMOVED}]" if unmoved else interval(score.low, score.high)
+        mark = OUTSIDE if score.outside else ""
+        known = not math.isnan(score.value)
+        row |= {
+            f"{labels}_value": f"{number(score.value)}{mark} {ends}" if known else UNDEFINED,
+            f"{labels}_rank": score.rank,
+            f"{labels}_p_best": UNMOVED if unmoved else score.p_best,
+        }
+    row["rank_change"] = _moved(panel, model)
+    return row
+
+
+def _moved(panel: Panel, model: str) -> str:
+    """How many ranks a model gains from hard to soft labels."""
+    before, after = (
+        panel.score(labels, model).rank for labels in (panel.labels[0], panel.labels[-1])
+    )
+    if math.isnan(before) or math.isnan(after):
+        return UNDEFINED
+    if before == after:
+        return "0"
+    return f"{'▲' if before > after else '▼'} {rank(abs(before - after))}"
+
+
+def _gaps(panel: Panel) -> list[str]:
+    """Say for which models no interval can be computed, and why."""
+    said = [
+        f"With {labels} labels nothing is resampled, so there are no intervals; resampling "
+        "items x posterior gives some."
+        for labels in panel.labels
+        if panel.unmoved(labels)
+    ]
+    for labels in panel.labels:
+        scores = {model: panel.score(labels, model) for model in panel.order}
+        found = {
+            model: score.undefined_share
+            for model, score in scores.items()
+            if not math.isnan(score.value)
+            and score.undefined_share > 0
+            and not score.has_interval
+        }
+        if found:
+            some = "up to " if min(found.values()) < max(found.values()) else ""
+            which = "its interval" if len(found) == 1 else "their intervals"
+            share = percent(max(found.values()), 1)
+            said.append(
+                f"With {labels} labels {some}{share} of resamples are "
+                f"undefined for {listing(list(found))}, so {which} cannot be computed."
+            )
+    return said
+
+
+def _endless(panel: Panel) -> list[str]:
+    """Say which scores are infinite, why, and what that means for the ranks."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for labels in panel.labels:
+        which = [m for m in panel.order if math.isinf(panel.score(labels, m).value)]
+        if which:
+            found.setdefault(tuple(sorted(which)), []).append(labels)
+    said = []
+    for models, names in found.items():
+        alone, why = len(models) == 1, ""
+        if panel.metric.name.split(":")[0] == "log_score":
+            gives = "it gives" if alone else "they give"
+            why = f": {gives} probability 0 to what the labels say of at least one item"
+        last = f" {'It ranks' if alone else 'They rank'} last."
+        said.append(
+            f"With {' and '.join(names)} labels the {panel.metric.title} of {listing(models)} "
+            f"is infinite (∞){why}.{'' if len(models) == len(panel.view.models) else last}"
+        )
+    return said
+
+
+# ---- intervals -----------------------------------------------------------------------------
+
+
+def _forest(panel: Panel) -> Finding:
+    """Every model's score with its interval and the middle half of the resamples."""
+    level = panel.view.level
+    several = len(panel.view.record.metrics) > 1
+    many = len(panel.view.models) > 1
+    ranks = [Column("rank", "rank", "rank"), Column("p_best", "P(best)", "percent")]
+    columns = (
+        Column("model", "model", "model"),
+        *panel.view.panel_columns,
+        Column("labels", "labels"),
+        Column("value", "score" if several else panel.metric.title, "number", ("low", "high")),
+        *(ranks if many else []),
+        Column("shift", "shift", "change"),
+        Column("undefined_share", "undefined in", "percent", brief=False),
+    )
+    rows: list[Row] = [
+        asdict(panel.stored(labels, model))
+        for labels in panel.labels
+        for model in panel.view.models
+    ]
+    return Finding(
+        key="forest",
+        title="Scores and their intervals",
+        sentence=_widths(panel),
+        more=(*_endless(panel), *_gaps(panel)),
+        tables=(
+            Table(
+                name="values",
+                caption=f"Scores, {level} intervals and shifts",
+                columns=columns,
+                rows=rows,
+                page=False,
+            ),
+            _shifts_table(panel),
+        ),
+        charts=tuple(_forest_chart(panel, labels) for labels in panel.labels),
+        note=FOREST_NOTE + _shift_note(panel.view),
+        brief=False,
+    )
+
+
+def _shifts_table(panel: Panel) -> Table:
+    """What the leaderboard does not say: shifts, and how often scores are undefined."""
+    columns = [Column("model", "model", "model")]
+    for labels in panel.labels:
+        columns.append(Column(f"{labels}_value", panel.title(labels), "number"))
+        columns.append(Column(f"{labels}_shift", f"shift, {labels}", "change"))
+        if any(panel.score(labels, model).undefined_share > 0 for model in panel.order):
+            columns.append(Column(f"{labels}_undefined", "undefined in", "percent"))
+    rows: list[Row] = []
+    for model in panel.order:
+        row: dict[str, Cell] = {"model": model}
+        for labels in panel.labels:
+            score, unmoved = panel.score(labels, model), panel.unmoved(labels)
+            row[f"{labels}_value"] = score.value
+            row[f"{labels}_shift"] = UNMOVED if unmoved else score.shift
+            row[f"{labels}_undefined"] = UNMOVED if unmoved else score.undefined_share
+        rows.append(row)
+    return Table(
+        name="shifts", caption="Scores and shifts", columns=columns, rows=rows, file=False
+    )
+
+
+def _shift_note(view: RunView) -> str:
+    votes = view.record.settings.resample
+    whole = any(metric.labels == "distribution" for metric in view.record.metrics)
+    if view.any_model:
+        return SHIFT_OF_DRAWS if "posterior" in votes.split(" ") else SHIFT_OF_ITEMS
+    return SHIFT + SCATTER * whole
+
+
+def _forest_chart(panel: Panel, labels: str) -> Chart:
+    ranked = panel.ranked(labels)
+    best = panel.score(labels, ranked[0]).value if ranked else math.nan
+    side = "" if panel.sign > 0 else " (lower is better)"
+    top = f"best {ranked[0]} {number(best)}" if ranked else "none defined"
+    total = count(len(panel.order), "model")
+    return Dots(
+        name=f"scores-{labels}",
+        caption=f"{panel.title(labels)}, {labels} labels",
+        alternative=f"Intervals of {panel.title(labels)} for {total}; {top}.",
+        axis=f"{panel.title(labels)}{side}",
+        rows=[_dot(panel, labels, model) for model in panel.order],
+        reference=best if math.isfinite(best) else None,
+    )
+
+
+def _dot(panel: Panel, labels: str, model: str) -> Dot:
+    score = panel.score(labels, model)
+    known = panel.resampled(labels, model)
+    known = known[~np.isnan(known)]
+    inner = None
+    if score.has_interval and len(known):
+        method: Literal["nearest", "linear"] = "nearest" if np.isinf(known).any() else "linear"
+        low, high = (float(np.quantile(known, q, method=method)) for q in (0.25, 0.75))
+        inner = (low, high)
+    words = number(score.value) + (OUTSIDE if score.outside else "")
+    if math.isinf(score.value):
+        words = f"infinite ({words})"
+    return Dot(
+        label=model,
+        value=score.value,
+        low=score.low,
+        high=score.high,
+        model=model,
+        inner=inner,
+        remark=words,
+    )
+
+
+def _widths(panel: Panel) -> str:
+    """Say how wide the intervals are, and where they leave their own score out."""
+    said, outside = [], ""
+    for labels in panel.labels:
+        scores = [panel.score(labels, model) for model in panel.order]
+        widths = [s.high - s.low for s in scores if s.has_interval]
+        widths = [width for width in widths if math.isfinite(width)]
+        if widths:
+            said.append(f"{number(float(np.median(widths)))} wide with {labels} labels")
+        odd = sum(score.outside for score in scores)
+        known = count(sum(not math.isnan(score.value) for score in scores), "score")
+        lies = "lies outside its" if odd == 1 else "lie outside their"
+        if odd:
+            outside += f" With {labels} labels {odd} of {known} {lies} own interval (†)."
+    if not said:
+        kind = "finite" if _endless(panel) else "defined"
+        return f"{panel.metric.title} has no {kind} interval here."
+    return f"The middle {panel.view.level} interval is {joined(said)}.{outside}"
+
+
+# ---- ranks ---------------------------------------------------------------------------------
+
+
+def _ranks(panel: Panel) -> Finding:
+    """How the order of the models changes from hard to soft labels."""
+    first, last = panel.labels[0], panel.labels[-1]
+    rows = [
+        (model, panel.score(first, model).rank, panel.score(last, model).rank)
+        for model in panel.view.models
+    ]
+    both = len(panel.labels) > 1 and len(panel.view.models) > 1
+    ranked = both and all(panel.ranked(labels) for labels in panel.labels)
+    slopes = Slopes(
+        name="ranks",
+        caption="Rank with hard labels, and with soft labels",
+        alternative=(
+            f"Order of {count(len(rows), 'model')} by {panel.title(first)} on the left and "
+            f"{panel.title(last)} on the right; lines join the same model."
+        ),
+        left=f"{first} labels",
+        right=f"{last} labels",
+        rows=rows,
+    )
+    correlation: dict[str, Cell] = asdict(panel.correlation)
+    if panel.unmoved("hard"):
+        correlation |= {"mean_spearman_hard": UNMOVED, "soft_win_rate": UNMOVED}
+    table = Table(
+        name="rank_correlation",
+        caption="How alike the two orders are, and how steady each is",
+        columns=(
+            *panel.view.panel_columns,
+            Column("spearman", "Spearman, hard against soft", "number"),
+            Column("kendall_tau_b", "Kendall's tau-b", "number"),
+            Column("mean_spearman_hard", "steadiness of the hard order", "number"),
+            Column("mean_spearman_soft", "steadiness of the soft order", "number"),
+            Column("soft_win_rate", "soft order steadier in", "percent"),
+        ),
+        rows=[correlation],
+        open=True,
+    )
+    none = unranked_words(panel) or "There are no two rankings to compare."
+    return Finding(
+        key="ranks",
+        title="From hard to soft",
+        sentence=_steady_words(panel) if ranked else none,
+        tables=(table,) if panel.view.record.rank_correlation else (),
+        charts=(slopes,) if ranked else (),
+        note=RANKS_NOTE,
+        brief=False,
+    )
+
+
+def _steady_words(panel: Panel) -> str:
+    """Say how alike the two orders are, and which is steadier."""
+    found = panel.correlation
+    if math.isnan(found.spearman):
+        return "The agreement of the two orders is undefined."
+    said = f"The hard and soft orders agree at Spearman {number(found.spearman, 2)}"
+    if math.isnan(found.soft_win_rate) or panel.unmoved("hard"):
+        return f"{said}."
+    return (
+        f"{said}; under resampling the soft order stays nearer to its original than the hard "
+        f"order in {percent(found.soft_win_rate)} of resamples."
+    )
+
+
+# ---- rank probabilities --------------------------------------------------------------------
+
+
+def _probabilities(panel: Panel) -> Finding:
+    """How often each model comes in at each rank."""
+    shares = {labels: panel.rank_shares(labels) for labels in panel.labels}
+    if len(panel.view.models) < 2:
+        shares = {}
+    known = {labels: table for labels, table in shares.items() if table.size}
+    places = [rank(place + 1.0) for place in range(len(panel.order))]
+    charts = [
+        Heat(
+            name=f"rank-probabilities-{labels}",
+            caption=f"Share of resamples in which a model comes in at a rank, {labels} labels",
+            alternative=(
+                f"Rank probabilities by {panel.title(labels)}, "
+                f"{count(len(panel.order), 'model')}."
+            ),
+            rows=panel.order,
+            columns=places,
+            values=table.astype(np.float64),
+            row_models=True,
+        )
+        for labels, table in known.items()
+    ]
+    columns = [
+        Column("model", "model", "model"),
+        *panel.view.panel_columns,
+        Column("labels", "labels"),
+        Column("likeliest", "likeliest rank"),
+        Column("reach", "90% of ranks"),
+    ]
+    rows = [
+        _rank_row(panel.task, panel.metric.name, labels, model, own)
+        for labels, table in known.items()
+        for model, own in zip(panel.order, table, strict=True)
+    ]
+    table = Table(
+        name="rank_probabilities",
+        caption="Share of resamples by rank",
+        columns=columns,
+        rows=rows,
+    )
+    return Finding(
+        key="probabilities",
+        title="How sure is each rank",
+        sentence=_surest_words(panel, known),
+        tables=(table,) if rows else (),
+        charts=tuple(charts),
+        note=PROBABILITIES_NOTE,
+        brief=False,
+    )
+
+
+def _rank_row(task: str, metric: str, labels: str, model: str, shares: Floats) -> Row:
+    row: dict[str, Cell] = {"task": task, "model": model, "metric": metric, "labels": labels}
+    if np.isnan(shares).any():
+        row |= {"likeliest": UNDEFINED, "reach": UNDEFINED}
+    else:
+        low, high = reach(shares)
+        top = int(np.argmax(shares))
+        row |= {"likeliest": f"{top + 1} ({percent(shares[top])})", "reach": f"{low} to {high}"}
+    return row | {f"rank_{place}": float(share) for place, share in enumerate(shares, 1)}
+
+
+def reach(shares: Floats) -> tuple[int, int]:
+    """First and last rank of the middle nine tenths of the resamples.
+
+    Examples
+    --------
+    >>> reach(np.array([0.02, 0.5, 0.46, 0.02]))
+    (2, 3)
+    """
+    total = np.cumsum(shares)
+    before = np.concatenate([[0.0], total[:-1]])
+    low = np.flatnonzero((before <= 0.05) & (total > 0.05))
+    high = np.flatnonzero((before < 0.95 - 1e-9) & (total >= 0.95 - 1e-9))
+    return (
+        int(low[0]) + 1 if len(low) else 1,
+        int(high[-1]) + 1 if len(high) else len(shares),
+    )
+
+
+def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
+    """Name the steadiest and the least steady place."""
+    if len(panel.view.models) < 2:
+        return "With one model there are no ranks."
+    if not known:
+        return "Ranks are undefined here."
+    labels, table = list(known.items())[-1]
+    shares = {
+        model: own
+        for model, own in zip(panel.order, table, strict=True)
+        if not np.isnan(own).any()
+    }
+    spans = {model: reach(own) for model, own in shares.items()}
+    best = max(shares, key=lambda model: float(shares[model].max()))
+    loose = max(spans, key=lambda model: spans[model][1] - spans[model][0])
+    place = int(np.argmax(shares[best]))
+    said = (
+        f"With {labels} labels the surest place is {listing([best])} at rank {place + 1} "
+        f"({percent(float(shares[best][place]))} of resamples)"
+    )
+    low, high = spans[loose]
+    if high - low < 2:
+        said += f"; no model strays over more than {count(high - low + 1, 'rank')}."
+    else:
+        said += f"; {listing([loose])} ranges over ranks {low} to {high}."
+    blank = [name for name in panel.labels if name not in known]
+    if not blank:
+        return said
+    lack = UNMOVED if panel.unmoved(blank[0]) else UNDEFINED
+    return f"{said} With {blank[0]} labels the ranks are {lack}."
+
+
+# ---- pairs ---------------------------------------------------------------------------------
+
+
+def _pairs(panel: Panel) -> Finding:
+    """The lead of every model over every other, paired over the same resamples."""
+    columns = (
+        Column("a", "model", "model"),
+        Column("b", "minus"),
+        *panel.view.panel_columns,
+        Column("labels", "labels"),
+        Column("value", "difference", "change", ("low", "high")),
+        Column("p_better", "P(better)", "percent"),
+    )
+    rows: list[Row] = [
+        asdict(row)
+        for row in panel.view.record.differences
+        if (row.task, row.metric) == (panel.task, panel.metric.name)
+    ]
+    table = Table(
+        name="differences",
+        caption="Paired differences, the first model minus the second",
+        columns=columns,
+        rows=rows,
+        page=False,
+    )
+    charts = [_matrix(panel, labels) for labels in panel.labels]
+    return Finding(
+        key="differences",
+        title="Every pair of models",
+        sentence=_separated_words(panel),
+        tables=(table, _leads_table(panel)) if rows else (),
+        charts=tuple(charts) if len(panel.view.models) > 1 else (),
+        note=PAIRS_NOTE,
+        brief=False,
+    )
+
+
+def _leads_table(panel: Panel) -> Table:
+    """Leads in the order of the figure; of very many, those of the leader and of neighbours."""
+    record, order = panel.view.record, panel.order
+    pairs, caption = panel.pairs, "Paired leads of the first model over the second"
+    if len(pairs) * len(record.tasks) * len(record.metrics) > MOST_LEADS:
+        near = dict(pairwise(order))
+        pairs = [(a, b) for a, b in pairs if a == order[0] or near.get(a) == b]
+        caption += ": those of the leader and of neighbours"
+    columns = [Column("a", "first", "model"), Column("b", "second")]
+    for labels in panel.labels:
+        columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+    rows: list[Row] = []
+    for a, b in pairs:
+        row: dict[str, Cell] = {"a": a, "b": b}
+        for labels in panel.labels:
+            lead, unmoved = panel.lead(labels, a, b), panel.unmoved(labels)
+            ends = f"[{UNMOVED}]" if unmoved else interval(lead.low, lead.high, change)
+            mark = OUTSIDE if lead.outside else ""
+            row[f"{labels}_lead"] = f"{change(lead.value)}{mark} {ends}"
+            row[f"{labels}_ahead"] = UNMOVED if unmoved else lead.p_better
+        rows.append(row)
+    return Table(name="leads", caption=caption, columns=columns, rows=rows, file=False)
+
+
+def _matrix(panel: Panel, labels: str) -> Chart:
+    total = len(panel.order)
+    cells = np.full((3, total, total), np.nan)
+    for i, a in enumerate(panel.order):
+        for j, b in enumerate(panel.order):
+            if i != j:
+                lead = panel.lead(labels, a, b)
+                cells[:, i, j] = lead.value, lead.low, lead.high
+    clear = sum(panel.lead(labels, a, b).decided for a, b in panel.pairs)
+    return Matrix(
+        name=f"pairs-{labels}",
+        caption=(
+            f"Lead of the model above a cell over the model to its right, {labels} labels"
+        ),
+        alternative=(
+            f"Paired leads in {panel.title(labels)} between {count(total, 'model')}; {clear} "
+            f"of {count(len(panel.pairs), 'pair')} are separated."
+        ),
+        models=panel.order,
+        leads=cells[0],
+        low=cells[1],
+        high=cells[2],
+    )
+
+
+def _separated_words(panel: Panel) -> str:
+    """Count the pairs that the data separate."""
+    if len(panel.view.models) < 2:
+        return "With one model there are no pairs."
+    leads: dict[str, list[Lead]] = {}
+    for labels in panel.labels:
+        every = [panel.lead(labels, a, b) for a, b in panel.pairs]
+        if not panel.unmoved(labels) and any(not math.isnan(one.value) for one in every):
+            leads[labels] = every
+    if not leads:
+        return "No difference between models is defined here."
+    known = {labels: sum(one.decided for one in every) for labels, every in leads.items()}
+    if len(panel.pairs) == 1:
+        clear = [labels for labels, total in known.items() if total]
+        how = f"are separated with {' and '.join(clear)}" if clear else "are separated with no"
+        return f"The two models {how} labels."
+    said = joined([f"{total} with {labels} labels" for labels, total in known.items()])
+    same = sum(all(panel.identical(n, a, b) for n in known) for a, b in panel.pairs)
+    twins = f"; {count(same, 'pair')} {'is' if same == 1 else 'are'} identical" if same else ""
+    odd = [
+        f"{count(total, 'pair')} with {labels} labels"
+        for labels, every in leads.items()
+        if (total := sum(one.contrary for one in every))
+    ]
+    wrong = f" For {joined(odd)} the interval lies on the other side of 0 (×)." if odd else ""
+    return f"Of {count(len(panel.pairs), 'pair')}, the data separate {said}{twins}.{wrong}"
