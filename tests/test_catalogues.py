@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.cli._truth import known_truth
+from equipoise.cli.truth import known_truth
 
 from equipoise import Annotations, InputError
 from equipoise.aggregate import CATALOGUE, MODELS, dirichlet, model_title

@@ -126,15 +126,15 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
         items=items,
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
         annotator=_who(annotations, kept),
-        weight=_weights(annotations, kept, apart=apart),
+        weight=row_weights(annotations, kept, apart=apart),
         vote=place[vote],
         label=label,
         share=share,
     )
 
 
-def _weights(annotations: Annotations, rows: Ints, *, apart: bool) -> Floats:
-    """What each vote counts; one that stands for several counts as often, unless apart."""
+def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) -> Floats:
+    """What each row counts; one that stands for several votes counts as often, unless apart."""
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
     if annotations.count is None or apart:
         return weight

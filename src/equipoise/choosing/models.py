@@ -150,11 +150,7 @@ def _refuse_annotations(known: AggregationModel, annotations: Annotations) -> No
     if kind == "ranking":
         if known.threshold:
             raise InputError(known.name, "rankings", "ratings", f"choose {best}")
-        do = hint(
-            "choose {}, or ask about one class with {}",
-            best,
-            ONE_CLASS,
-        )
+        do = hint("choose {}, or ask about one class with {}", best, ONE_CLASS)
         raise InputError(known.name, "rankings", "one label per vote", do)
     if known.threshold:
         do = hint(

@@ -192,11 +192,11 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
 
 def _check_words(options: dict[str, Any]) -> None:
     """Refuse wrong words before anything is read."""
-    from equipoise.aggregate import CATALOGUE
+    from equipoise.aggregate import MODELS
     from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
-        "model": ("auto", *CATALOGUE, "normal"),
+        "model": ("auto", *MODELS),
         "kind": KINDS,
         "layout": ANNOTATION_LAYOUTS,
         "repeats": REPEATS,

@@ -23,11 +23,7 @@ from equipoise.metrics._distributions import (
     mean_influence,
     mean_reduce,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 
 SOFT = ("expected", "plug_in")
 

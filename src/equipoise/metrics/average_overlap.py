@@ -32,11 +32,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     score_overlap,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 

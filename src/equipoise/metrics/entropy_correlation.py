@@ -20,12 +20,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
 from equipoise.metrics._distributions import checked_distributions, entropy, total
-from equipoise.metrics._metric import (
-    Block,
-    Metric,
-    Prepared,
-    Topic,
-)
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic
 
 LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
 

@@ -26,10 +26,7 @@ import numpy as np
 from equipoise.arrays import Floats
 from equipoise.metrics._bins import Binning, bin_sums, gap_finish
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 
 NAME = "expected_calibration_error"
 

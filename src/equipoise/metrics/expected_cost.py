@@ -46,11 +46,7 @@ from equipoise.metrics._decisions import (
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 
 
 def expected_cost(

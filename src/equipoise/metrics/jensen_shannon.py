@@ -30,10 +30,7 @@ from equipoise.metrics._distributions import (
     over_classes,
     weighted_mean,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 
 
 def jensen_shannon(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:

@@ -26,10 +26,7 @@ from equipoise.metrics._decisions import (
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 
 
 def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:

@@ -35,10 +35,7 @@ from equipoise.metrics._decisions import (
     mean_cost,
     plain_confusion,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics.expected_cost import (
     cost_name,
     deciding,

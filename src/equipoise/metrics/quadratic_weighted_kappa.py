@@ -36,12 +36,7 @@ from equipoise.metrics._decisions import (
     kappa,
     plain_confusion,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Prepared,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Prepared, Topic, parameters
 
 NAME = "quadratic_weighted_kappa"
 COSTS = ORDINAL[::-1]

@@ -28,10 +28,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._distributions import over_classes, weighted_mean
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics._rules import Rule, rule_metric, rule_per_item
 
 

@@ -16,10 +16,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics._ranking import prepare
 from equipoise.metrics._top import checked_k, plain_top, top_reduce
 

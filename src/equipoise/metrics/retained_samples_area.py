@@ -26,11 +26,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from equipoise.metrics._distributions import itself
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics.retained_samples_curve import (
     Curve,
     Retained,

@@ -34,11 +34,7 @@ from equipoise.metrics._draws import (
     plain_draws,
     plain_draws_per_item,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 

@@ -33,10 +33,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     score_order,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.plausibilities import Plausibilities
 
 

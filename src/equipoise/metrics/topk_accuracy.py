@@ -39,11 +39,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     unmentioned,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-    parameters,
-)
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 

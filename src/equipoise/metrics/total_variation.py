@@ -25,10 +25,7 @@ from equipoise.metrics._distributions import (
     over_classes,
     weighted_mean,
 )
-from equipoise.metrics._metric import (
-    Metric,
-    Topic,
-)
+from equipoise.metrics._metric import Metric, Topic
 
 
 def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:

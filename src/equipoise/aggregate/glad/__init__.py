@@ -128,10 +128,7 @@ def glad(
             "glad",
             f"annotations of kind {annotations.kind}",
             "yes/no votes (kind binary)",
-            hint(
-                "ask about one class with {}, or choose dawid_skene",
-                ONE_CLASS,
-            ),
+            hint("ask about one class with {}, or choose dawid_skene", ONE_CLASS),
         )
     who = annotator_votes(annotations, task, model="glad")
     votes = graph_of(who)
