@@ -13,8 +13,8 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Dirichlet, Posterior
-from equipoise.votes import Votes, collect_votes
-from equipoise.wording import Option, hint
+from equipoise.votes import Votes, collect_votes, row_weights
+from equipoise.wording import AT_LEAST, Option, hint
 
 _DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
 
@@ -63,7 +63,7 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
             hint(
                 "choose {}, or turn ratings into a yes/no question with {}",
                 Option("model", "normal", python="the model 'normal'"),
-                Option("at_least", python="at_least"),
+                AT_LEAST,
             ),
         )
     votes = collect_votes(annotations, task, apart=False)
@@ -111,9 +111,7 @@ def rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> En
         key = annotations.reading[rows].astype(np.int64) * (int(block.max()) + 1) + block
         code = np.unique(key, return_inverse=True)[1]
         tied = np.bincount(code)[code].astype(np.float64)
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     value = weight / ((block + 1) * tied)
     classes = len(annotations.classes)
     pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]

@@ -7,6 +7,7 @@ import numpy as np
 from equipoise.aggregate._entries import dense_blocks
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.votes import row_weights
 
 _MOST = 1_000_000  # copies of a tied reading
 _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
@@ -93,11 +94,7 @@ def _refuse(annotations: Annotations, rows: Ints) -> None:
 
 def _times(annotations: Annotations, rows: Ints, reading: Ints) -> Floats:
     """How often the reading of each row counts: weight times count, one number a reading."""
-    times = np.ones(len(rows))
-    if annotations.weight is not None:
-        times = times * annotations.weight[rows]
-    if annotations.count is not None:
-        times = times * annotations.count[rows]
+    times = row_weights(annotations, rows)
     order = np.argsort(reading, kind="stable")
     uneven = (np.diff(reading[order]) == 0) & (np.diff(times[order]) != 0)
     if uneven.any():

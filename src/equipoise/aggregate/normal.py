@@ -48,6 +48,7 @@ from equipoise.arrays import Floats, InputError, require_unique
 from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import NormalPosterior
+from equipoise.votes import row_weights
 from equipoise.wording import Option, hint
 
 _MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
@@ -206,9 +207,7 @@ def _misfit(
     assert annotations.value is not None
     rows = np.flatnonzero(annotations.in_task(task))
     item = np.unique(annotations.item[rows], return_inverse=True)[1]
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     reach = np.bincount(item, weight * (annotations.value[rows] >= threshold))
     seen = reach / np.bincount(item, weight)
     gap = float(np.abs(seen - made.mean[:, 1]).mean())
@@ -249,9 +248,7 @@ def _moments(annotations: Annotations, task: str) -> Moments:
         )
     if not len(rows):
         raise InputError(f"normal, task {task!r}", "no ratings", "at least one", "check it")
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     known = np.flatnonzero(np.bincount(annotations.item[rows]))
     place = np.zeros(len(annotations.items), dtype=np.intp)
     place[known] = np.arange(len(known))

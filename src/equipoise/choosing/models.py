@@ -13,7 +13,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
-from equipoise.wording import Option, hint, joined
+from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint, joined
 
 Model = Callable[..., Plausibilities]
 
@@ -144,17 +144,13 @@ def _refuse_annotations(known: AggregationModel, annotations: Annotations) -> No
             "choose {} with {}, or make a yes/no question with {}",
             best,
             Option("threshold"),
-            Option("at_least", python="at_least()"),
+            AT_LEAST,
         )
         raise InputError(known.name, "ratings", "classes", do)
     if kind == "ranking":
         if known.threshold:
             raise InputError(known.name, "rankings", "ratings", f"choose {best}")
-        do = hint(
-            "choose {}, or ask about one class with {}",
-            best,
-            Option("positive", python="against()"),
-        )
+        do = hint("choose {}, or ask about one class with {}", best, ONE_CLASS)
         raise InputError(known.name, "rankings", "one label per vote", do)
     if known.threshold:
         do = hint(

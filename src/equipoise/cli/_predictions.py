@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._options import column_map
+from equipoise.cli._options import column_map, words
 from equipoise.cli.study import OF_SCORES
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _advice(table: "Annotations", options: dict[str, Any]) -> str:
     from equipoise.metrics import named
 
     said = "Predictions name one class per item: read as probability 1 of that class."
-    if any(named(name).decides for name in options["metrics"]):
+    if any(named(name).decides for name in words(options["metrics"])):
         return said
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
     flag = "--metric" if "metric" in options else "--metrics"

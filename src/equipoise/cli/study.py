@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
-OF_DECISIONS = ("accuracy", "expected_cost", "mean_absolute_error", "quadratic_weighted_kappa")
 YES_NO = {"0", "1"}
 
 
@@ -505,13 +504,15 @@ def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
     """
+    from equipoise.aggregate import MODELS
+
     if truth == "votes" or truth.endswith(".npz"):
         return False
     if table.kind == "ranking":
         return reading.at_least is None
-    if truth == "dawid_skene_ordinal":
-        return table.kind == "ordinal"
-    return table.kind == "interval" and truth in ("auto", "normal")
+    if table.kind == "ordinal":
+        return truth in MODELS and MODELS[truth].kinds == ("ordinal",)
+    return table.kind == "interval" and (truth == "auto" or MODELS[truth].threshold)
 
 
 def _as_answers(
@@ -553,8 +554,11 @@ def _as_answers(
 
 def _decisions(table: "Annotations", metrics: Option) -> Notice:
     """Say what decisions are, and which metrics suit them."""
+    from equipoise.metrics import named
+
     text = "Predictions name one class per item: read as probability 1 of that class."
-    if any(name in str(metrics.value) for name in OF_DECISIONS):
+    names = [name.strip() for name in str(metrics.value).split(",")]
+    if any(named(name).decides for name in names if name):
         return Notice("decisions", text)
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
     advice = replace(metrics, value=f"accuracy{kappa}")

@@ -39,6 +39,7 @@ from equipoise.metrics import squared_absolute_rps as _squared_absolute_rps
 from equipoise.metrics import topk_accuracy as _topk_accuracy
 from equipoise.metrics import total_variation as _total_variation
 from equipoise.metrics._metric import Metric
+from equipoise.wording import Hint, Option, hint, joined
 
 CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "auroc": _auroc.metric,
@@ -202,15 +203,15 @@ def require_known(text: str, catalogue: Mapping[str, Callable[..., Any]] = CATAL
         )
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _meant(name: str, known: list[str]) -> Hint:
     """Names that are near, by spelling or by what they hold, and where all of them are."""
     shown = [typed(one) for one in known]
     near = get_close_matches(name, shown, n=3)
     near += [one for one in shown if len(name) > 2 and name in one and one not in near]
-    all_of_them = "--list-metrics lists all"
+    every = hint("{} lists all", Option("list_metrics", value=True, python="metrics.CATALOGUE"))
     if not near:
-        return all_of_them
-    return f"did you mean {' or '.join(map(repr, near[:3]))}? {all_of_them}"
+        return every
+    return hint("did you mean {}? {}", joined([repr(one) for one in near[:3]], "or"), every)
 
 
 def _value(text: str) -> int | float | str:

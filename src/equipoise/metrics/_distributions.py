@@ -90,9 +90,7 @@ def mean_finish(sums: Floats) -> PerReplicate:
     return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
 
 
-def mean_influence(
-    score: PerItemScore,
-) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
+def mean_influence(score: PerItemScore) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
     """Value and influence of a mean over items; labels come as (items, classes).
 
     The influence is undefined where the mean is, or is infinite.

@@ -20,14 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    PerItem,
-    PerReplicate,
-    require_finite,
-)
+from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, require_finite
 from equipoise.groupings import Grouping, group_chance
 from equipoise.metrics._metric import Block, Metric, Prepared
 from equipoise.plausibilities import Plausibilities

@@ -23,7 +23,7 @@ from equipoise.metrics._distributions import (
     mean_influence,
     mean_reduce,
 )
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 
 SOFT = ("expected", "plug_in")
 
@@ -52,7 +52,7 @@ class Rule:
     distance: PerItemScore
     ordered: bool = False
     proper: bool = True
-    topic: str = "Proper scores of probabilities"
+    topic: str = Topic.PROPER
     infinite: str = ""
     references: tuple[str, ...] = ()
 

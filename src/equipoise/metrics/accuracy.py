@@ -25,7 +25,7 @@ from equipoise.metrics._decisions import (
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 
 
 def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -70,7 +70,7 @@ def metric() -> Metric:
         labels="distribution",
         influence=decided_influence(np.eye),
         per_item=accuracy_per_item,
-        topic="Decisions",
+        topic=Topic.DECISIONS,
         decides=True,
     )
 

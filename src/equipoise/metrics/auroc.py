@@ -57,6 +57,7 @@ from equipoise.metrics._metric import (
     Block,
     Metric,
     Order,
+    Topic,
     average_classes,
     parameters,
 )
@@ -170,7 +171,7 @@ def metric(*, form: str = "pairs", multiclass: str = "ovr", average: str = "macr
         finish=finish,
         influence=_influence if form == "pairs" and kind == "ranking" else None,
         average=average,
-        topic="Order of items, for scores and probabilities",
+        topic=Topic.ORDER,
         references=("hand2001", "lionetti2025") if kind == "ovo" else ("lionetti2025",),
     )
 

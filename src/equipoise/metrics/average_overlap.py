@@ -32,7 +32,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     score_overlap,
 )
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 
@@ -79,6 +79,6 @@ def metric(*, k: int = 3) -> Metric:
         needs="probabilities",
         labels="draws",
         score_draws=score_overlap([(j, j, 1 / (j * k)) for j in range(1, k + 1)]),
-        topic="Under a model of the truth, with --truth",
+        topic=Topic.TRUTH,
         references=("stutz2025",),
     )

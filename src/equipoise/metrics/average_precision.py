@@ -47,6 +47,7 @@ from equipoise.metrics._metric import (
     Block,
     Metric,
     Order,
+    Topic,
     average_classes,
     parameters,
 )
@@ -125,7 +126,7 @@ def metric(*, form: str = "conditional", ties: str = "block", average: str = "ma
         finish=finish,
         influence=_influence if form == "conditional" and ties == "block" else None,
         average=average,
-        topic="Order of items, for scores and probabilities",
+        topic=Topic.ORDER,
         references=("lionetti2025",),
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
 from equipoise.metrics._distributions import checked_distributions, entropy, total
-from equipoise.metrics._metric import Block, Metric, Prepared
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic
 
 LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
 
@@ -45,7 +45,7 @@ def metric() -> Metric:
         bounds=(-1.0, 1.0),
         needs="probabilities",
         labels="distribution",
-        topic="Distance from the distribution of votes, and its uncertainty",
+        topic=Topic.DISTANCE,
     )
 
 

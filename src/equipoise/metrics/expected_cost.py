@@ -46,7 +46,7 @@ from equipoise.metrics._decisions import (
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 
 
 def expected_cost(
@@ -117,7 +117,7 @@ def metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
         labels="distribution",
         influence=decided_influence(lambda classes: cost_matrix(known, classes)),
         per_item=partial(expected_cost_per_item, cost=known, decision=decision),
-        topic="Decisions",
+        topic=Topic.DECISIONS,
         decides=True,
         references=("galdran2023",),
     )

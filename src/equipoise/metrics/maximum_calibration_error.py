@@ -18,7 +18,7 @@ import numpy as np
 from equipoise.arrays import Floats
 from equipoise.metrics._bins import Binning, bin_sums, gap_finish
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 
 NAME = "maximum_calibration_error"
 
@@ -54,7 +54,7 @@ def metric(*, bins: int = 15, binning: str = "width", which: str = "top") -> Met
         better="lower",
         needs="probabilities",
         labels="distribution",
-        topic="Calibration",
+        topic=Topic.CALIBRATION,
         references=("guo2017",),
     )
 

@@ -26,7 +26,7 @@ from equipoise.metrics._decisions import (
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 
 
 def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -74,7 +74,7 @@ def metric() -> Metric:
         labels="distribution",
         influence=decided_influence(grades_apart),
         per_item=mean_absolute_error_per_item,
-        topic="Decisions",
+        topic=Topic.DECISIONS,
         decides=True,
     )
 

@@ -35,7 +35,7 @@ from equipoise.metrics._decisions import (
     mean_cost,
     plain_confusion,
 )
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics.expected_cost import (
     cost_name,
     deciding,
@@ -86,7 +86,7 @@ def metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
         needs="probabilities",
         ordered=cost_word(known) in ORDINAL,
         labels="distribution",
-        topic="Decisions",
+        topic=Topic.DECISIONS,
         decides=True,
         references=("galdran2023",),
     )

@@ -30,7 +30,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     score_overlap,
 )
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 
@@ -74,6 +74,6 @@ def metric(*, k: int = 3) -> Metric:
         needs="probabilities",
         labels="draws",
         score_draws=score_overlap([(k, k, 1 / k)]),
-        topic="Under a model of the truth, with --truth",
+        topic=Topic.TRUTH,
         references=("stutz2025",),
     )

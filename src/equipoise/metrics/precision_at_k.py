@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics._ranking import prepare
 from equipoise.metrics._top import checked_k, plain_top, top_reduce
 
@@ -58,6 +58,6 @@ def metric(*, k: int = 100) -> Metric:
         finish=finish,
         min_items=k,
         trials=k,
-        topic="Order of items, for scores and probabilities",
+        topic=Topic.ORDER,
         references=("lionetti2025", "wilson1927"),
     )

@@ -36,7 +36,7 @@ from equipoise.metrics._decisions import (
     kappa,
     plain_confusion,
 )
-from equipoise.metrics._metric import Metric, Prepared, parameters
+from equipoise.metrics._metric import Metric, Prepared, Topic, parameters
 
 NAME = "quadratic_weighted_kappa"
 COSTS = ORDINAL[::-1]
@@ -88,7 +88,7 @@ def metric(*, cost: str = "quadratic") -> Metric:
         ordered=True,
         labels="distribution",
         influence=influence,
-        topic="Decisions",
+        topic=Topic.DECISIONS,
         decides=True,
         references=("cohen1960", "galdran2023"),
     )

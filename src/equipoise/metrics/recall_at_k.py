@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics._ranking import prepare
 from equipoise.metrics._top import checked_k, plain_top, top_reduce
 
@@ -56,6 +56,6 @@ def metric(*, k: int = 100) -> Metric:
         reduce=top_reduce(k),
         finish=finish,
         min_items=k,
-        topic="Order of items, for scores and probabilities",
+        topic=Topic.ORDER,
         references=("lionetti2025",),
     )

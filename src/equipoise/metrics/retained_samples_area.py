@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from equipoise.metrics._distributions import itself
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics.retained_samples_curve import (
     Curve,
     Retained,
@@ -79,7 +79,7 @@ def metric(**how: Unpack[Curve]) -> Metric:
         ordered=curve.rule.ordered or curve.height.ordered,
         labels="distribution",
         curve=partial(retained_samples_curve, **how),
-        topic="Leaving doubtful items to experts",
+        topic=Topic.RETAINED,
         references=("galdran2023",),
     )
 

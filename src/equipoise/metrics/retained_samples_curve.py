@@ -33,13 +33,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, choice
 from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._decisions import (
-    cost_matrix,
-    decide,
-    grades_apart,
-    kappa,
-    mean_cost,
-)
+from equipoise.metrics._decisions import cost_matrix, decide, grades_apart, kappa, mean_cost
 from equipoise.metrics._distributions import checked_distributions, expected_loss
 from equipoise.metrics._metric import Block, Prepared
 from equipoise.metrics._rules import Rule

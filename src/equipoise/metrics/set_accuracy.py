@@ -34,7 +34,7 @@ from equipoise.metrics._draws import (
     plain_draws,
     plain_draws_per_item,
 )
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 
@@ -80,7 +80,7 @@ def metric(*, k: int = 3) -> Metric:
         needs="probabilities",
         labels="draws",
         score_draws=_score_draws,
-        topic="Under a model of the truth, with --truth",
+        topic=Topic.TRUTH,
         references=("stutz2025",),
     )
 

@@ -33,7 +33,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     score_order,
 )
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.plausibilities import Plausibilities
 
 
@@ -70,5 +70,5 @@ def metric() -> Metric:
         needs="probabilities",
         labels="draws",
         score_draws=score_order("footrule"),
-        topic="Under a model of the truth, with --truth",
+        topic=Topic.TRUTH,
     )

@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._distributions import over_classes, weighted_mean
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 from equipoise.metrics._rules import Rule, rule_metric, rule_per_item
 
 
@@ -98,6 +98,6 @@ RULE = Rule(
     distance=_distance,
     ordered=True,
     proper=False,
-    topic="Grades in a known order",
+    topic=Topic.GRADES,
     references=("galdran2023",),
 )

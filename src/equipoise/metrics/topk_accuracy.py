@@ -39,7 +39,7 @@ from equipoise.metrics._draws import (
     plain_draws_per_item,
     unmentioned,
 )
-from equipoise.metrics._metric import Metric, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics._top import checked_k
 from equipoise.plausibilities import Plausibilities
 
@@ -86,7 +86,7 @@ def metric(*, k: int = 1) -> Metric:
         needs="probabilities",
         labels="draws",
         score_draws=_score_draws,
-        topic="Under a model of the truth, with --truth",
+        topic=Topic.TRUTH,
         references=("stutz2025",),
     )
 

@@ -25,7 +25,7 @@ from equipoise.metrics._distributions import (
     over_classes,
     weighted_mean,
 )
-from equipoise.metrics._metric import Metric
+from equipoise.metrics._metric import Metric, Topic
 
 
 def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -55,7 +55,7 @@ def metric() -> Metric:
         labels="distribution",
         influence=mean_influence(_score),
         per_item=total_variation_per_item,
-        topic="Distance from the distribution of votes, and its uncertainty",
+        topic=Topic.DISTANCE,
     )
 
 

@@ -82,7 +82,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
-from equipoise.wording import Option, hint
+from equipoise.wording import ONE_CLASS, hint
 
 __all__ = ["GladFit", "GladPrior", "GladSvi", "glad"]
 
@@ -128,10 +128,7 @@ def glad(
             "glad",
             f"annotations of kind {annotations.kind}",
             "yes/no votes (kind binary)",
-            hint(
-                "ask about one class with {}, or choose dawid_skene",
-                Option("positive", python="against()"),
-            ),
+            hint("ask about one class with {}, or choose dawid_skene", ONE_CLASS),
         )
     who = annotator_votes(annotations, task, model="glad")
     votes = graph_of(who)
