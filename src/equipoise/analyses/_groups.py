@@ -23,8 +23,7 @@ from equipoise.analyses._shuffled import (
 )
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.analyses.words import joined
-from equipoise.annotation_rules import COLUMNS
-from equipoise.annotations import Annotations
+from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, PerItem
 from equipoise.evaluation.blocks import every_class, majority
 from equipoise.metrics._distributions import entropy

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.annotation_rules import COLUMNS
-from equipoise.annotations import Annotations
+from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.choosing.models import Model, by_name
 from equipoise.plausibilities import Plausibilities

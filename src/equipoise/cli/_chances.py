@@ -64,7 +64,7 @@ class Read(NamedTuple):
 def check_truth(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
     from equipoise.cli._truth import known_truth
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
+    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
 
     layouts: tuple[str, ...] = PREDICTION_LAYOUTS
     if options["truth"] is not None:

@@ -23,8 +23,8 @@ def usage(options: dict[str, Any]) -> dict[str, Any]:
     from equipoise.cli._groups import check_words
     from equipoise.cli._truth import known_truth
     from equipoise.cli._truth_words import check_truth_words
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
+    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.resampling import normalised
 
     known: dict[str, tuple[str, ...]] = {

@@ -42,7 +42,7 @@ def key_of(plan: Path) -> Path:
 
 def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | None) -> None:
     """Write the plan, blind where there is a key to lie beside it, both or none."""
-    from equipoise.io.files import replaced
+    from equipoise.read.files import replaced
 
     with ExitStack() as both:
         plan = both.enter_context(replaced(out))
@@ -85,7 +85,7 @@ def with_key(options: dict[str, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int, float]]]:
     """Options of a key, and bin and probability of its items."""
-    from equipoise.io.files import content
+    from equipoise.read.files import content
 
     data = content(path).data
     try:

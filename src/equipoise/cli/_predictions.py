@@ -44,8 +44,7 @@ def matched(
 
 def _may_have_more(table: "Annotations", paths: "Sequence[Any]") -> bool:
     """Whether every table has a column for each class, and for more."""
-    from equipoise.coding.scores import PREFIXES
-    from equipoise.io.predictions import prediction_columns
+    from equipoise.read.predictions import PREFIXES, prediction_columns
 
     if table.kind not in ("nominal", "ranking"):
         return False
@@ -67,7 +66,7 @@ def answered(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.coding.decisions import is_decided
+    from equipoise.read.predictions import is_decided
 
     models = tuple(models)
     if not models or not all(is_decided(one.values) for one in models):

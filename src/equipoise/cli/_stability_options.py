@@ -112,9 +112,9 @@ def in_options() -> Iterator[None]:
 
 def check(options: dict[str, Any]) -> list[str]:
     """Check words before anything is read; returns the metrics that were named."""
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
     from equipoise.evaluation.alignment import ON_MISSING
     from equipoise.metrics import named
+    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
         "kind": KINDS,

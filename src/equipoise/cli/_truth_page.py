@@ -82,7 +82,7 @@ def write_page(
     """
     from equipoise.cli._screen import progress
     from equipoise.cli._truth_rows import comparison
-    from equipoise.io.files import replaced
+    from equipoise.read.files import replaced
     from equipoise.report.truth_page import TruthPage, render_truth
     from equipoise.run.certainty import truth_facts
 

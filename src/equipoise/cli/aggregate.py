@@ -195,7 +195,7 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
 def _check_words(options: dict[str, Any]) -> None:
     """Refuse wrong words before anything is read."""
     from equipoise.aggregate import CATALOGUE
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
+    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
         "model": ("auto", *CATALOGUE, "normal"),

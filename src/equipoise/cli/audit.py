@@ -185,7 +185,7 @@ def audit(
 
 def _check(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
+    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
 
     known: dict[str, tuple[str, ...]] = {
         "kind": KINDS,

@@ -205,8 +205,8 @@ def threshold(
 def _check(options: dict[str, Any]) -> None:
     """Check words before anything is read."""
     from equipoise.analyses.thresholds import REDRAW, RULES
-    from equipoise.coding.options import PREDICTION_LAYOUTS
     from equipoise.evaluation.alignment import ON_MISSING
+    from equipoise.read.options import PREDICTION_LAYOUTS
 
     check_truth(options)
     known = {

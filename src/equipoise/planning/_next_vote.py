@@ -22,11 +22,11 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.io.files import replaced
 from equipoise.planning._law import law_of
 from equipoise.planning._outlook import Outlook
 from equipoise.planning._pilot import Pilot, Progress
 from equipoise.planning._question import require_finite
+from equipoise.read.files import replaced
 
 TIE = 1e-12  # difference up to which models are level
 NOISE = 1e-20  # variance below which a difference does not move with the votes

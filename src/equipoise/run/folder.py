@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
-from equipoise.io.files import replaced
+from equipoise.read.files import replaced
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # those that can be read
