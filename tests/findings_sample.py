@@ -81,7 +81,7 @@ def charts(models):
         Cases(name="cases", caption="Cases", classes=("no", "yes"), axis="yes",
               rows=[Case(n, (0.25, 0.75), [(n, 0.3), (n, NAN)], "odd") for n in models]),
         Drawing(name="drawing", caption="Drawing", height=60.0,
-                strokes=[Stroke((0, 5), (99, 5), models[0]), Stroke((0, 9), (9, 9), thick=True)],
+                strokes=[Stroke((0, 5), (9, 5), models[0]), Stroke((0, 9), (9, 9), thick=True)],
                 words=[Words((5, 20), models[0], models[0], "middle")]),
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from equipoise.agreement import reading_agreement
 from equipoise.certainty import annotation_certainty, mass_certainty
 from equipoise.choosing import cautions
 from equipoise.groupings import Grouping
-from equipoise.top_quadrature import dirichlet_top
+from equipoise.posteriors import dirichlet_top
 
 
 def votes(label, **columns):

@@ -226,7 +226,7 @@ def test_infinite_and_undefined_values_are_said_in_words():
         Predictions("shy", OLD + NEW, wrong * 0 + 0.5),
     ]
     done = reevaluate(models, bench, audited(replicates=20), metric="log_score")
-    assert "log score changes most for bold: by ∞" in done.finding
+    assert "log score changes most for bold: by +∞" in done.finding
     assert "nan" not in done.finding
     wrong[0] = 1.0 - LABELS[0]
     lost = reevaluate(models[:1], bench, audited(replicates=5), metric="log_score")

@@ -22,7 +22,7 @@ from equipoise.aggregate import (
 )
 from equipoise.certainty import annotation_certainty, group_certainty, mass_certainty
 from equipoise.groupings import Grouping, coarsened
-from equipoise.laws import Labels
+from equipoise.posteriors import Categorical
 
 # uncertain_ground_truth at 98349d8, and the definitions of the paper composed from it
 DRAWS = [
@@ -271,7 +271,7 @@ def test_labels_stay_labels_when_groups_are_made():
     made = Plausibilities(
         items=("i",), classes=tuple("abcd"), start=np.array([0, 2]), label=np.array([0, 1]),
         mass=np.array([[0.5, 0.3]]), rest=np.array([[0.2]]), method="labels",
-        law=Labels(np.array([0.5, 0.3]), np.array([0.2])),
+        law=Categorical(np.array([0.5, 0.3]), np.array([0.2])),
     )  # fmt: skip
     found = coarsened(made, RISK)
     assert_allclose(found.mean, [[0.5, 0.1, 0.4]])

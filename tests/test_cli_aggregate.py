@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import equipoise
-from equipoise import InputError, read_plausibilities
-from equipoise.cli._hints import in_options, spoken
+from equipoise import read_plausibilities
 from equipoise.cli._truth_rows import settings
 from tests.test_choosing import crowd
 
@@ -265,17 +264,6 @@ def test_the_page_of_a_bootstrap_says_what_its_certainty_is(folder):
     assert "majority_vote" in text
     assert run("votes.csv", "--page", "plain.html", cwd=folder).returncode == 0
     assert "What other models say" not in (folder / "plain.html").read_text(encoding="utf-8")
-
-
-def test_python_is_spoken_as_options():
-    said = "ask with against(), or read with kind='interval', repeats='last', layout='wide'"
-    assert in_options(said) == (
-        "ask with --positive CLASS, or read with --kind interval, --repeats last, --layout wide"
-    )
-    assert "against()" in in_options(said, asks=False)
-    twice = InputError("x", "y", "z", "drop: on_missing='drop' (--on-missing drop)")
-    assert spoken(twice).do == "drop: --on-missing drop"
-    assert spoken(InputError("x", "y", "z", "use at_least"), ["evaluate"]).do.endswith("VALUE")
 
 
 INTERRUPTED = """

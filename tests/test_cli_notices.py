@@ -1,13 +1,19 @@
 """Notices: named by what they are about, said once, in the words of the terminal."""
 
 import numpy as np
+import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate
 from equipoise.aggregate import majority_vote
-from equipoise.cli._hints import ASKING, in_options, spoken
-from equipoise.cli._notices import merged, told_in_options
+from equipoise.wording import ONE_CLASS, Option, hint
+from tests.cli_sample import caller, flat
 
 TASKS = ("heart", "lung")
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
 
 
 def fits(ties):
@@ -38,7 +44,6 @@ def test_a_notice_of_one_fit_names_its_task():
     assert said == [
         "heart: 2 items have no strict majority.", "lung: 3 items have no strict majority.",
     ]  # fmt: skip
-    assert merged(said, TASKS) == ["2 to 3 items have no strict majority (heart 2, lung 3)."]
     assert [one for one in scored((2, 0)) if "no strict majority." in one] == [
         "heart: 2 items have no strict majority."
     ]
@@ -49,30 +54,56 @@ def test_what_holds_for_every_fit_is_said_once():
     assert said == ["2 items have no strict majority."]
 
 
-def test_python_is_spelt_as_options():
-    assert in_options("choose labels='soft', or unit='items'") == "choose --labels soft"
-    assert in_options("keep one with repeats='last'") == "keep one with --repeats last"
-    assert in_options("give attributes such as sex") == (
-        "give --attributes FILE with columns such as sex"
+def test_a_verb_names_the_options_that_it_has(equipoise, tmp_path):
+    (tmp_path / "odd.csv").write_text("item,annotator,label\na,x,1.5\nb,x,2.5\na,y,1.5\n")
+    code, _, said = equipoise("agreement", tmp_path / "odd.csv")
+    assert code == 1
+    assert "say --kind interval, or --kind ordinal with --classes lowest,...,highest" in said
+    ranked = tmp_path / "ranked.csv"
+    ranked.write_text("item,annotator,label,rank\na,x,u,1\na,x,v,2\na,y,u,1\nb,y,v,1\n")
+    code, _, said = equipoise("aggregate", ranked, "--model", "dawid_skene")
+    assert code == 1 and "ask about one class with --positive CLASS" in said
+
+
+def test_a_file_of_predictions_has_options_of_its_own(equipoise, tmp_path):
+    (tmp_path / "votes.csv").write_text("item,annotator,label\na,x,no\nb,x,yes\n")
+    (tmp_path / "scores.csv").write_text("item,scor\na,1\nb,2\n")
+    files = ("-a", tmp_path / "votes.csv", "-p", tmp_path / "scores.csv")
+    for verb in ("evaluate", "stability"):
+        code, _, said = equipoise(verb, *files)
+        assert code == 1 and "if not, say --prediction-layout NAME" in said
+
+
+def test_names_of_the_user_are_left_alone(equipoise, tmp_path):
+    names = ("at_least", "positive=", "kind='x'")
+    votes = [f"{i},{who},{(i + n) % 2}" for i in range(6) for n, who in enumerate("xyz")]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,annotator,label", *votes]))
+    rows = [",".join([str(i), str(i), str(-i), str(i % 3)]) for i in range(5)]
+    (tmp_path / "scores.csv").write_text("\n".join([",".join(["item", *names]), *rows]))
+    files = ("-a", tmp_path / "votes.csv", "-p", tmp_path / "scores.csv", "--replicates", 20)
+    code, _, said = equipoise("evaluate", *files)
+    assert code == 1 and said.startswith("equipoise: predictions of 'at_least'")
+    assert "--on-missing drop" in said
+    code, out, said = equipoise("evaluate", *files, "--on-missing", "drop")
+    assert code == 0, said
+    for name in names:
+        assert name in out
+    assert "--at-least" not in out + said and "--positive" not in out + said
+
+
+def test_numbers_read_as_classes_are_noted_in_options(equipoise, tmp_path):
+    rows = [f"{i},{who},{(i + n) % 3}" for i in range(6) for n, who in enumerate("xy")]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,annotator,label", *rows]))
+    code, _, said = equipoise("aggregate", tmp_path / "votes.csv")
+    assert code == 0
+    assert "say --kind ordinal with --classes A,B,... for grades, or --kind interval" in flat(
+        said
     )
-    error = InputError("x", "y", "z", "ask about one class with against()")
-    assert spoken(error, ASKING).do == "ask about one class with --positive CLASS"
 
 
-def test_every_sentence_of_facts_is_translated():
-    told = {
-        "tasks": ["a"], "notices": ["Try labels='soft'.", "Try labels='soft'."],
-        "flips": {
-            "finding": "Try kind='ordinal'.", "findings": ["Try on_missing='drop'."],
-            "notices": ["a: Try repeats='last'."], "rows": [{"item": "kind='x'"}],
-        },
-        "experts": {"left_out": "ask about one class with against()."},
-    }  # fmt: skip
-    found = told_in_options(told)
-    assert found["notices"] == ["Try --labels soft."]
-    assert found["flips"] == {
-        "finding": "Try --kind ordinal.", "findings": ["Try --on-missing drop."],
-        "notices": ["a: Try --repeats last."], "rows": [{"item": "kind='x'"}],
-    }  # fmt: skip
-    assert found["experts"]["left_out"] == "ask about one class with --positive CLASS."
-    assert told["notices"][0] == "Try labels='soft'."
+def test_options_that_a_verb_lacks_are_said_in_python():
+    advice = hint("ask with {}, or read with {}", ONE_CLASS, Option("kind", "interval"))
+    refused = InputError("x", "y", "z", advice)
+    kind, asking = (refused.in_command({name}) for name in ("kind", "positive"))
+    assert kind.endswith("ask with against(), or read with --kind interval")
+    assert asking.endswith("ask with --positive CLASS, or read with kind='interval'")

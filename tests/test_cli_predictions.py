@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from equipoise.cli import _screen
-from equipoise.cli._hints import in_options
 from equipoise.metrics import CATALOGUE
-from equipoise.metrics._names import require_known
+from equipoise.metrics import require_known
 from tests.test_cli import equipoise
 
 STAGES = ("wake", "light", "deep", "rem")
@@ -125,14 +124,6 @@ def test_hints_name_the_options_of_predictions(night, header, hint):
     assert done.returncode == 1
     assert hint in done.stderr
     assert " --layout" not in done.stderr and " --columns" not in done.stderr
-
-
-def test_lists_of_classes_are_spoken_once():
-    for said in (
-        "say classes=[lowest, ..., highest]",
-        "say classes=[lowest, ..., highest] (--classes lowest,...,highest)",
-    ):
-        assert in_options(said) == "say --classes lowest,...,highest"
 
 
 @pytest.mark.parametrize("place", ["/proc/foo", "votes.csv/run"])

@@ -12,7 +12,7 @@ from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
 from equipoise.evaluation.questions import questions
-from equipoise.laws import Dirichlet
+from equipoise.posteriors import Dirichlet
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from tests.oracles.draws import sparse, votes

@@ -9,6 +9,7 @@ import pytest
 import equipoise
 from equipoise import InputError, metrics
 from equipoise.aggregate import CATALOGUE as MODELS
+from equipoise.analyses.catalogue import ANALYSES
 from equipoise.export import (
     as_csv,
     as_latex,
@@ -19,7 +20,6 @@ from equipoise.export import (
     write_table,
 )
 from equipoise.export.references import ENTRIES, SOURCES
-from equipoise.run.stability import ANALYSES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
 from equipoise.aggregate import CATALOGUE, dirichlet, majority_vote, mean_vote
-from equipoise.laws import Dirichlet, Labels
+from equipoise.posteriors import Categorical, Dirichlet
 
 OTHERS = ("dawid_skene_ordinal", "glad")  # for grades, and for yes/no votes
 NOMINAL = {name: one for name, one in CATALOGUE.items() if name not in OTHERS}
@@ -106,7 +106,7 @@ def test_draws_follow_their_law_and_their_seed():
 
 
 def test_labels_are_drawn_one_class_at_a_time():
-    law = Labels(np.array([0.2, 0.5, 1.0]), np.array([0.3, 0.0]))
+    law = Categorical(np.array([0.2, 0.5, 1.0]), np.array([0.3, 0.0]))
     mass, rest = law.draw(np.array([0, 2, 3]), 20_000, seed=0)
     assert set(np.unique(mass)) <= {0.0, 1.0}
     assert_allclose(mass.mean(axis=0), [0.2, 0.5, 1.0], atol=0.012)

@@ -132,7 +132,7 @@ def test_sentences_of_audits_at_the_edges():
 
 def test_few_positives_are_a_notice_and_none_names_the_level():
     rare = audit([Pool("a", 150, 1, 5000), Pool("b", 150, 30, 5000)], 120)
-    (note,) = rare.notices
+    (note,) = map(str, rare.notices)
     assert "1 of 150 in 'a'" in note and "'b'" not in note and "86%" in note
     assert audit([Pool("a", 150, 1, 150)], 120).notices == ()
     assert audit([Pool("a", 150, 0, 5000)], 120).notices == ()

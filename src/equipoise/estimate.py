@@ -64,9 +64,11 @@ class Estimate:
         choice("interval", self.method, METHODS)
         if (self.method == "wilson") != (self.trials is not None):
             raise InputError(
-                "interval wilson", f"{self.trials} trials", "a number of trials, and only then",
+                "interval wilson",
+                f"{self.trials} trials",
+                "a number of trials, and only then",
                 "choose percentile for metrics that are not a share of trials",
-            )  # fmt: skip
+            )
         object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -121,9 +123,11 @@ class Estimate:
         """Paired difference; both estimates must come from the same plan."""
         if self.plan != other.plan:
             raise InputError(
-                "difference of estimates", f"plans {self.plan!r} and {other.plan!r}",
-                "one plan", "evaluate both models in one call",
-            )  # fmt: skip
+                "difference of estimates",
+                f"plans {self.plan!r} and {other.plan!r}",
+                "one plan",
+                "evaluate both models in one call",
+            )
         with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
             gaps = self.replicates - other.replicates
         width = max(self.bounds[1] - self.bounds[0], other.bounds[1] - other.bounds[0])

@@ -95,22 +95,27 @@ def _numbers(
         raise InputError("expected group value", "no items", "at least one", "check the truth")
     if plausibilities.law is not None and plausibilities.draws == 1:
         raise InputError(
-            "expected group value", f"{plausibilities.method} with its mean alone",
+            "expected group value",
+            f"{plausibilities.method} with its mean alone",
             "draws, because the range over them is asked for",
             "draw from the law first: plausibilities.drawn(1000, seed=0)",
-        )  # fmt: skip
+        )
     if set(values) != set(grouping.groups):
         raise InputError(
-            "expected group value", f"values of {listed(values)}",
-            f"one for each of {listed(grouping.groups, most=8)}", "name every group once",
-        )  # fmt: skip
+            "expected group value",
+            f"values of {listed(values)}",
+            f"one for each of {listed(grouping.groups, most=8)}",
+            "name every group once",
+        )
     try:
         numbers = np.array([values[name] for name in grouping.groups], dtype=np.float64)
     except (TypeError, ValueError):
         numbers = np.full(len(values), np.nan)
     if not np.isfinite(numbers).all():
         raise InputError(
-            "expected group value", f"values {listed(values.values())}", "finite numbers",
+            "expected group value",
+            f"values {listed(values.values())}",
+            "finite numbers",
             "correct them",
-        )  # fmt: skip
+        )
     return numbers

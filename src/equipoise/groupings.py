@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed, nearest, require_unique
-from equipoise.laws import Dirichlet, Labels, Law
 from equipoise.plausibilities import Plausibilities
-from equipoise.tops import packed
+from equipoise.posteriors import Categorical, Dirichlet, Posterior, packed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +59,21 @@ class Grouping:
         inside = codes.shape == (len(self.classes),) and len(codes) > 0
         if not inside or not 0 <= codes.min() <= codes.max() < len(self.groups):
             raise InputError(
-                "grouping", f"{codes.size} codes for {len(self.classes)} classes",
-                f"one code below {len(self.groups)} per class", "make it with Grouping.of",
-            )  # fmt: skip
+                "grouping",
+                f"{codes.size} codes for {len(self.classes)} classes",
+                f"one code below {len(self.groups)} per class",
+                "make it with Grouping.of",
+            )
         object.__setattr__(self, "group", frozen(codes))
 
     @classmethod
     def of(
-        cls, mapping: Mapping[str, str], groups: Sequence[str] | None = None, *,
+        cls,
+        mapping: Mapping[str, str],
+        groups: Sequence[str] | None = None,
+        *,
         name: str = "group",
-    ) -> "Grouping":  # fmt: skip
+    ) -> "Grouping":
         """Take the group of every class by name.
 
         Parameters
@@ -93,9 +97,11 @@ class Grouping:
         for one, group in mapping.items():
             if group not in order:
                 raise InputError(
-                    f"grouping, class {one!r}", f"group {group!r}",
-                    f"one of {listed(order, most=8)}", nearest(str(group), order),
-                )  # fmt: skip
+                    f"grouping, class {one!r}",
+                    f"group {group!r}",
+                    f"one of {listed(order, most=8)}",
+                    nearest(str(group), order),
+                )
         codes = np.array([order.index(group) for group in mapping.values()], dtype=np.intp)
         return cls(tuple(mapping), order, codes, name, groups is not None)
 
@@ -103,9 +109,11 @@ class Grouping:
         """Number of a group, by its name."""
         if group not in self.groups:
             raise InputError(
-                f"grouping {self.name!r}", f"group {group!r}",
-                f"one of {listed(self.groups, most=8)}", nearest(str(group), self.groups),
-            )  # fmt: skip
+                f"grouping {self.name!r}",
+                f"group {group!r}",
+                f"one of {listed(self.groups, most=8)}",
+                nearest(str(group), self.groups),
+            )
         return self.groups.index(group)
 
     def codes(self, classes: Sequence[str]) -> Ints:
@@ -120,17 +128,20 @@ class Grouping:
         without = [name for name in classes if name not in index]
         if without:
             raise InputError(
-                "grouping", f"no group for {listed(without)}", "a group for every class",
+                "grouping",
+                f"no group for {listed(without)}",
+                "a group for every class",
                 f"add {len(without)} to the mapping; {nearest(without[0], self.classes)}",
-            )  # fmt: skip
+            )
         known = set(classes)
         unknown = [name for name in self.classes if name not in known]
         if unknown:
             raise InputError(
-                "grouping", f"groups for {listed(unknown)}, which are no classes",
+                "grouping",
+                f"groups for {listed(unknown)}, which are no classes",
                 f"only {listed(classes)}",
                 f"leave {len(unknown)} out; {nearest(unknown[0], classes)}",
-            )  # fmt: skip
+            )
         return np.array([index[name] for name in classes], dtype=np.intp)
 
 
@@ -157,9 +168,11 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
     law = _law(plausibilities.law, sums)
     if law is None and plausibilities.law is not None and _is_mean(plausibilities):
         raise InputError(
-            f"grouping of plausibilities by {plausibilities.method}", "their mean alone",
-            "draws", "make some: .drawn(1000, seed=0)",
-        )  # fmt: skip
+            f"grouping of plausibilities by {plausibilities.method}",
+            "their mean alone",
+            "draws",
+            "make some: .drawn(1000, seed=0)",
+        )
     start = np.arange(0, sums.left.size + 1, groups)
     if law is not None and _is_mean(plausibilities):
         mass = law.mean(start)[0][None]
@@ -247,13 +260,13 @@ def _split(plausibilities: Plausibilities, sums: _Sums, number: int) -> Floats:
     return np.where(total > 0, share / np.where(total > 0, total, 1.0), even)
 
 
-def _law(law: Law | None, sums: _Sums) -> Law | None:
+def _law(law: Posterior | None, sums: _Sums) -> Posterior | None:
     """The law of the groups."""
     none = np.zeros(len(sums.left))
     if isinstance(law, Dirichlet):
         return Dirichlet(sums.over(law.concentration, law.rest, sums.even), none)
-    if isinstance(law, Labels):
-        return Labels(sums.over(law.chance, law.rest, sums.even), none)
+    if isinstance(law, Categorical):
+        return Categorical(sums.over(law.chance, law.rest, sums.even), none)
     return None
 
 

@@ -79,6 +79,17 @@ def as_notice(said: Notice | str) -> Notice:
     return said if isinstance(said, Notice) else Notice(PLAIN, "{text}", (), {"text": said})
 
 
+def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
+    """Notices as they are, and plain sentences as notices of their own.
+
+    Examples
+    --------
+    >>> [str(one) for one in as_notices(["Few votes."])]
+    ['Few votes.']
+    """
+    return tuple(map(as_notice, said))
+
+
 def to_json(notice: Notice) -> str | dict[str, Any]:
     """A notice as JSON can hold it, whole; plain text stays text.
 
@@ -168,7 +179,7 @@ def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
     """One sentence for all where they differ in one number at most, else one each."""
     first = same[0]
     moving = [
-        key for key in first.values if any(n.values[key] != first.values[key] for n in same)
+        key for key in first.values if any(n.values[key] != first.values[key] for n in same[1:])
     ]
     if len(moving) > 1 or (moving and not all(one.about for one in same)):
         return [said for one in same for said in _said([one], write)]

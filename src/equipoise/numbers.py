@@ -68,6 +68,17 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{text}%".replace("-", "−")
 
 
+def exact_percent(share: float) -> str:
+    """Write a share that somebody chose, such as the level of intervals, with all its digits.
+
+    Examples
+    --------
+    >>> exact_percent(0.8), exact_percent(0.975), exact_percent(0.999)
+    ('80%', '97.5%', '99.9%')
+    """
+    return f"{100 * share:g}%"
+
+
 def p_value(value: float | None) -> str:
     """Write a p-value, which is never zero.
 
@@ -101,11 +112,11 @@ def count(total: float | None, noun: str = "") -> str:
 
     Examples
     --------
-    >>> count(2000), count(1, "model"), count(3, "vote per item"), count(None)
-    ('2,000', '1 model', '3 votes per item', 'undefined')
+    >>> count(2000), count(1, "model"), count(3, "vote per item"), count(None), count(math.inf)
+    ('2,000', '1 model', '3 votes per item', 'undefined', '∞')
     """
     known = total is not None and math.isfinite(total)
-    text = f"{total:,.1f}".removesuffix(".0") if known else UNDEFINED
+    text = f"{total:,.1f}".removesuffix(".0") if known else number(total)
     if not noun:
         return text
     head, *rest = noun.split(" ")

@@ -53,9 +53,11 @@ def average_overlap_of_rankings(
         raise InputError("length", f"{length!r}", "a whole number", "say how many places")
     if not 1 <= length <= len(classes):
         raise InputError(
-            "length", f"{length}", f"1 to {len(classes)}, the number of classes",
+            "length",
+            f"{length}",
+            f"1 to {len(classes)}, the number of classes",
             "choose another length",
-        )  # fmt: skip
+        )
     first = _among_first(a, length, classes, "ranking a")
     second = _among_first(b, length, classes, "ranking b")
     value = _overlap(first, second)
@@ -89,15 +91,19 @@ def _codes(ranking: Ranking, classes: Sequence[str], where: str) -> list[list[in
     index = {name: code for code, name in enumerate(classes)}
     if isinstance(ranking, str) or any(isinstance(block, str) for block in ranking):
         raise InputError(
-            where, "names without blocks", "a list of blocks of tied classes",
+            where,
+            "names without blocks",
+            "a list of blocks of tied classes",
             "write a class that stands alone as ['name']",
-        )  # fmt: skip
+        )
     names = [name for block in ranking for name in block]
     if not names or not all(len(block) for block in ranking):
         raise InputError(
-            where, "an empty ranking or block", "at least one class in every block",
+            where,
+            "an empty ranking or block",
+            "at least one class in every block",
             "leave it out",
-        )  # fmt: skip
+        )
     for name in names:
         if name not in index:
             known = nearest(str(name), map(str, classes))

@@ -22,11 +22,31 @@ from equipoise.arrays import (
     require_unique,
     require_whole,
 )
-from equipoise.laws import Law
-from equipoise.skills import Skills
-from equipoise.tops import top_share
+from equipoise.posteriors import Posterior, top_share
 
-__all__ = ["Plausibilities", "Skills"]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skills:
+    """What a model found out about annotators.
+
+    Attributes
+    ----------
+    annotators
+        Their names.
+    meaning
+        What `value` is, as words: accuracy, ability, and so on.
+    value, low, high
+        Shape (annotators,); `low` and `high` are None when the model has no honest interval.
+    confusion
+        Chance of each answer given each true class, (annotators, classes, classes), or None.
+    """
+
+    annotators: tuple[str, ...]
+    meaning: str
+    value: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    confusion: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,7 +103,7 @@ class Plausibilities:
     task: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
-    law: Law | None = None
+    law: Posterior | None = None
     rest_shape: float | None = None
     split_seed: int = 0
     skills: Skills | None = None
@@ -104,8 +124,9 @@ class Plausibilities:
                 raise InputError(
                     f"plausibilities, draw {number}, item {where!r}",
                     f"masses sum to {total[bad[0]] if len(bad) else np.nan:.6g}",
-                    "non-negative masses that sum to 1", "divide each item by its sum",
-                )  # fmt: skip
+                    "non-negative masses that sum to 1",
+                    "divide each item by its sum",
+                )
         for name in ("start", "label", "mass", "rest"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
@@ -153,9 +174,11 @@ class Plausibilities:
         block = block[None] if block.ndim == 2 else block
         if block.ndim != 3 or block.shape[1:] != (len(items), len(classes)):
             raise InputError(
-                "plausibilities", f"values of shape {np.shape(values)}",
-                f"(draws, {len(items)}, {len(classes)})", "name every item and class",
-            )  # fmt: skip
+                "plausibilities",
+                f"values of shape {np.shape(values)}",
+                f"(draws, {len(items)}, {len(classes)})",
+                "name every item and class",
+            )
         require_simplex(block, where="plausibilities", names=items)
         entries = len(items) * len(classes)
         return cls(
@@ -176,9 +199,11 @@ class Plausibilities:
         """Return the same plausibilities with this many draws, always the same for a seed."""
         if self.law is None:
             raise InputError(
-                f"plausibilities by {self.method}", "no law to draw from", "a model with draws",
+                f"plausibilities by {self.method}",
+                "no law to draw from",
+                "a model with draws",
                 "choose another aggregation model, or use the draws it has",
-            )  # fmt: skip
+            )
         require_whole("plausibilities, draws", draws, least=1)
         require_whole("plausibilities, seed", seed)
         mass, rest = self.law.draw(self.start, draws, seed)
@@ -193,7 +218,7 @@ class Plausibilities:
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
 
-    def kept(self, rows: Ints) -> "Plausibilities":
+    def subset(self, rows: Ints) -> "Plausibilities":
         """Only some items, given by position; a random split of the rest is drawn anew."""
         sizes = np.diff(self.start)[rows]
         first = np.repeat(self.start[rows] - np.cumsum(sizes) + sizes, sizes)
@@ -205,9 +230,11 @@ class Plausibilities:
             label=self.label[entry],
             mass=self.mass[:, entry],
             rest=self.rest[:, rows],
-            law=None if self.law is None else self.law.kept(entry, rows),
+            law=None if self.law is None else self.law.subset(entry, rows),
             difficulty=None if self.difficulty is None else self.difficulty[rows],
         )
+
+    kept = subset  # the former name
 
     def top(self) -> tuple[Floats, Floats]:
         """Chance of being the most plausible class: of each entry, and of any other class.

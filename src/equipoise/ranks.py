@@ -14,9 +14,12 @@ from equipoise.arrays import Bools, Floats, Ints
 TIE = 12  # decimals to which values must differ to rank apart
 
 
-def goodness(values: Floats, better: str) -> Floats:
+def higher_is_better(values: Floats, better: str) -> Floats:
     """Values as higher-is-better, rounded so that ties are ties."""
     return np.round(values if better == "higher" else -values, TIE)
+
+
+goodness = higher_is_better  # the former name
 
 
 def average_ranks(good: Floats) -> Floats:

@@ -88,9 +88,11 @@ class Resampling:
         if self.group is not None:
             if len(np.unique(self.group)) < 2 and (self.over_items or self.kind == "influence"):
                 raise InputError(
-                    f"resampling {self.kind}", "a single group", "at least two groups of items",
+                    f"resampling {self.kind}",
+                    "a single group",
+                    "at least two groups of items",
                     "leave the group column out, or choose another resampling",
-                )  # fmt: skip
+                )
             codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
             object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
         names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
@@ -202,19 +204,25 @@ def resample(
         annotators, known, draws = 0, None, truth.draws
         if chosen.endswith("posterior") and draws == 1:
             raise InputError(
-                f"resampling {chosen}", "a single draw", "several possible truths",
+                f"resampling {chosen}",
+                "a single draw",
+                "several possible truths",
                 "draw more from the model, or choose items",
-            )  # fmt: skip
+            )
         if chosen.split(" x ")[-1] in ("votes", "panel"):
             raise InputError(
-                f"resampling {chosen}", "plausibilities without votes",
-                "items, posterior or items x posterior", "evaluate the annotations instead",
-            )  # fmt: skip
+                f"resampling {chosen}",
+                "plausibilities without votes",
+                "items, posterior or items x posterior",
+                "evaluate the annotations instead",
+            )
     if group is not None and len(group) != len(truth.items):
         raise InputError(
-            "resampling, group", f"{len(group):,} groups",
-            f"one for each of the {len(truth.items):,} items", "align them item by item",
-        )  # fmt: skip
+            "resampling, group",
+            f"{len(group):,} groups",
+            f"one for each of the {len(truth.items):,} items",
+            "align them item by item",
+        )
     return Resampling(
         kind=chosen,
         items=truth.items,
@@ -285,16 +293,22 @@ def _possible(truth: Annotations, kind: str) -> None:
     if part == "panel" and (truth.annotators is None or len(truth.annotators) < 2):
         who = "anonymous votes" if truth.annotators is None else "a single annotator"
         raise InputError(
-            f"resampling {kind}", who, "at least two annotators with ids",
+            f"resampling {kind}",
+            who,
+            "at least two annotators with ids",
             "choose votes or items instead",
-        )  # fmt: skip
+        )
     if part == "votes" and _votes_per_item(truth) <= 1:
         raise InputError(
-            f"resampling {kind}", "one vote per item", "several votes per item",
+            f"resampling {kind}",
+            "one vote per item",
+            "several votes per item",
             "choose items instead: a single vote drawn again is itself",
-        )  # fmt: skip
+        )
     if part == "posterior":
         raise InputError(
-            f"resampling {kind}", "annotations", "plausibilities with draws",
+            f"resampling {kind}",
+            "annotations",
+            "plausibilities with draws",
             "aggregate the annotations first, or choose panel, votes or items",
-        )  # fmt: skip
+        )

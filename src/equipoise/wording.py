@@ -186,11 +186,13 @@ def capital(sentence: str) -> str:
     >>> capital("soft AUROC is undefined.")
     'Soft AUROC is undefined.'
     """
+    if isinstance(sentence, Hint) and sentence.parts and isinstance(sentence.parts[0], str):
+        return Hint([capital(sentence.parts[0]), *sentence.parts[1:]])
     return sentence[:1].upper() + sentence[1:]
 
 
 def printable(text: str) -> str:
-    """Text without control characters, changes of direction and lone surrogates.
+    r"""Text without control characters, changes of direction and lone surrogates.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations
 from equipoise.aggregate import dirichlet, inverse_rank, probabilistic_inverse_rank
-from equipoise.laws import Dirichlet
+from equipoise.posteriors import Dirichlet
 
 GOLDEN = json.loads((Path(__file__).parent / "plausibilities.json").read_text(encoding="utf-8"))
 CLASSES = [str(k) for k in range(GOLDEN["irn"]["num_classes"])]

@@ -28,6 +28,10 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
+from equipoise.findings import Cell, Column, Finding, Table
+from equipoise.notices import Notice
+from equipoise.numbers import count, number
+from equipoise.wording import Option, hint
 
 COLUMNS = ("item", "bin", "probability")
 ANSWER = "label"  # the column that experts fill in
@@ -55,19 +59,19 @@ class ExpertSample:
     probability: PerItem
     bin_mean: Floats
     bin_size: Ints
-    notices: tuple[str, ...] = field(default=(), kw_only=True)
+    notices: tuple[Notice, ...] = field(default=(), kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("bin", "probability", "bin_mean", "bin_size"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Cell]]:
         """One line per item, in the order of the bins; bins are counted from 1 here."""
         columns = zip(self.items, self.bin + 1, self.probability, strict=True)
         return [dict(zip(COLUMNS, (i, int(b), float(p)), strict=True)) for i, b, p in columns]
 
-    def bin_rows(self) -> list[dict[str, Any]]:
+    def bin_rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1: its items, and those in the sample."""
         drawn = np.bincount(self.bin, minlength=len(self.bin_size))
         columns = zip(self.bin_mean, self.bin_size, drawn, strict=True)
@@ -80,12 +84,51 @@ class ExpertSample:
     def finding(self) -> str:
         """What the sample is, as a sentence."""
         bins = len(self.bin_size)
-        number = f"{len(self.items):,} of {int(self.bin_size.sum()):,} items go to the experts"
+        items = f"{count(len(self.items))} of {count(int(self.bin_size.sum()))} items"
         if bins == 1:
-            return f"{number}, drawn from all at random."
+            return f"{items} go to the experts, drawn from all at random."
         return (
-            f"{number}, from {bins} bins of probability between {self.bin_mean[0]:.3g} and "
-            f"{self.bin_mean[-1]:.3g} on average."
+            f"{items} go to the experts, from {bins} bins of probability between "
+            f"{number(float(self.bin_mean[0]))} and {number(float(self.bin_mean[-1]))} on "
+            "average."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return Finding(
+            key="sample",
+            title="Which items should experts see?",
+            sentence=self.finding,
+            tables=(
+                Table(
+                    name="sample_bins",
+                    caption="Bins of items, from the lowest probability",
+                    columns=(
+                        Column("bin", "bin", "count"),
+                        Column("mean probability", "mean probability", "number"),
+                        Column("items", "items", "count"),
+                        Column("sampled", "in the sample", "count"),
+                    ),
+                    rows=self.bin_rows(),
+                    brief=self.bin_rows(),
+                ),
+                Table(
+                    name="sample",
+                    caption="Items of the sample",
+                    columns=(
+                        Column("item", "item"),
+                        Column("bin", "bin", "count"),
+                        Column("probability", "probability", "number"),
+                    ),
+                    rows=self.rows(),
+                    brief=(),
+                ),
+            ),
+            methods=f"We ordered {count(int(self.bin_size.sum()), 'item')} by probability, cut "
+            f"them into {count(len(self.bin_size), 'bin')} of equal size and drew items from "
+            f"each at random (seed {self.seed})",
+            references=("groger2025",),
+            notices=self.notices,
         )
 
     def text(self, *, blind: bool = True, task: str | None = None) -> str:
@@ -103,12 +146,14 @@ class ExpertSample:
         if blind:
             order = np.random.default_rng([self.seed, 1]).permutation(len(rows))
             rows = [rows[k] for k in order]
-        asked = {"task": task} if task else {}
-        made = StringIO()
-        lines = csv.writer(made, lineterminator="\n")
-        lines.writerow([*names, *asked, ANSWER])
-        lines.writerows([*(row[name] for name in names), *asked.values(), ""] for row in rows)
-        return made.getvalue()
+        question = {"task": task} if task else {}
+        sheet = StringIO()
+        lines = csv.writer(sheet, lineterminator="\n")
+        lines.writerow([*names, *question, ANSWER])
+        lines.writerows(
+            [*(row[name] for name in names), *question.values(), ""] for row in rows
+        )
+        return sheet.getvalue()
 
     def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
         """Write the items as a CSV to annotate, in one step; see `text`."""
@@ -117,9 +162,14 @@ class ExpertSample:
         target = Path(path)
         if target.exists() and not overwrite:
             raise InputError(
-                f"{target}", "is there already", "a new file",
-                "name another file, or allow overwriting (--overwrite)",
-            )  # fmt: skip
+                f"{target}",
+                "is there already",
+                "a new file",
+                hint(
+                    "name another file, or allow overwriting ({})",
+                    Option("overwrite", value=True),
+                ),
+            )
         with replaced(target) as file:
             file.write(self.text(blind=blind).encode("utf-8"))
 
@@ -143,9 +193,11 @@ def sampling_plan(
     require_whole("sampling plan, seed", seed, do="try 0")
     if bins > len(values):
         raise InputError(
-            "sampling plan", f"{bins} bins for {len(values)} items",
-            "no more bins than items", "choose fewer bins",
-        )  # fmt: skip
+            "sampling plan",
+            f"{bins} bins for {len(values)} items",
+            "no more bins than items",
+            "choose fewer bins",
+        )
     random = np.random.default_rng(seed)
     parts = np.array_split(np.lexsort((_lots(items, seed), values)), bins)
     drawn = [np.sort(random.permutation(len(one))[:per_bin]) for one in parts]
@@ -170,22 +222,32 @@ def _lots(items: Sequence[str], seed: int) -> Ints:
     return np.frombuffer(b"".join(digests), dtype="<u8")
 
 
-def _notices(parts: list[PerItem], per_bin: int) -> tuple[str, ...]:
+def _notices(parts: list[PerItem], per_bin: int) -> tuple[Notice, ...]:
     """Say which bins are short, and where a cut goes through equal probabilities."""
-    said = []
+    notices = []
     short = [len(one) for one in parts if len(one) < per_bin]
     if short:
-        which = "The bin has" if len(parts) == 1 else f"{len(short)} of {len(parts)} bins have"
-        said.append(f"{which} fewer than {per_bin} items; all of theirs are in the sample.")
+        which = "The bin has" if len(parts) == 1 else "{short:count} of {bins:count} bins have"
+        notices.append(
+            Notice(
+                "short_bins",
+                f"{which} fewer than {{least:count}} items; all of theirs are in the sample.",
+                values={"short": len(short), "bins": len(parts), "least": per_bin},
+            )
+        )
     pairs = list(pairwise(parts))
     tied = sum(bool(above[0] - below[-1] <= TIE) for below, above in pairs)
     if tied:
-        said.append(
-            f"{tied} of {len(pairs)} cuts between bins go through items of equal probability; "
-            "chance decides which of them lie on which side, and bins of one probability "
-            "cannot be told apart by it."
+        notices.append(
+            Notice(
+                "tied_bins",
+                "{tied:count} of {cuts:count} cuts between bins go through items of equal "
+                "probability; a random draw decides which of them lie on which side, and bins "
+                "of one probability cannot be told apart by it.",
+                values={"tied": tied, "cuts": len(pairs)},
+            )
         )
-    return tuple(said)
+    return tuple(notices)
 
 
 def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
@@ -200,15 +262,19 @@ def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
         ) from None
     if values.shape != (len(items),) or not len(items):
         raise InputError(
-            "probabilities", f"shape {values.shape} for {len(items)} items",
-            "one probability per item", "align them",
-        )  # fmt: skip
+            "probabilities",
+            f"shape {values.shape} for {len(items)} items",
+            "one probability per item",
+            "align them",
+        )
     require_unique(items, where="probabilities, items")
     require_finite(values, where="probabilities", names=items)
     outside = np.flatnonzero((values < 0) | (values > 1))
     if len(outside):
         raise InputError(
-            f"probabilities, item {items[outside[0]]!r}", f"{values[outside[0]]:g}",
-            "a number in [0, 1]", "give the probability of the positive class",
-        )  # fmt: skip
+            f"probabilities, item {items[outside[0]]!r}",
+            f"{values[outside[0]]:g}",
+            "a number in [0, 1]",
+            "give the probability of the positive class",
+        )
     return values

@@ -7,7 +7,7 @@ top of another method's ranking), without replacement, and labels them; k are po
 share
     k/n with Wilson's interval. Because the pool is finite, n counts as n (N - 1)/(N - n) trials
     of the same share (finite-population correction): an audit of the whole pool leaves no
-    doubt. ``finite=False`` leaves the correction out.
+    uncertainty. ``finite=False`` leaves the correction out.
 missed
     N k/n, between N times the ends of the share, but at least the k that were found and at most
     all that were not found negative. Pools are disjoint; their totals add, and the distances to
@@ -20,22 +20,51 @@ recall
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from equipoise.analyses._audited import Audited
-from equipoise.analyses._revalued import Reevaluation, Revalued
-from equipoise.analyses._reweighing import reevaluate
+import numpy as np
+
+from equipoise.analyses.reevaluation import (
+    Audited,
+    Reevaluation,
+    Revalued,
+    one_question,
+    reevaluate,
+)
+from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
+    listed,
     require_number,
     require_unique,
     require_whole,
     wrong_type,
 )
 from equipoise.estimate import wilson
+from equipoise.evaluation.questions import Question
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.notices import Notice
+from equipoise.numbers import count, estimate, exact_percent, percent
+from equipoise.wording import Option, hint, joined
 
 __all__ = ["Audit", "Audited", "Pool", "Reevaluation", "Revalued", "audit", "reevaluate"]
 FEW = 5  # positives below which Wilson's lower end is in doubt
+HALF, TIE = 0.5, 1e-12
+NOTE = (
+    "An audit labels some of the items that were not retrieved, drawn at random from a pool. "
+    "The share of positives among them has Wilson's interval{}; times the size of the pool it "
+    "is the number that was missed there. Pools have no items in common; their numbers add, "
+    "and the distances to the ends add in squares. What lies outside of the pools is not "
+    "counted. An item is positive when more than half of its votes say so; a tie is negative."
+)
+FINITE_NOTE = (
+    ", narrowed because the pool is finite (an audit of all of it leaves no uncertainty)"
+)
+TERMS = (
+    ("Pool", "Items that were not retrieved and from which the audit was drawn."),
+    ("Missed", "Positives in the pools that the retrieval did not find."),
+    ("Recall of the retrieval", "Found over found and missed, inside of what was looked at."),
+)
 
 
 class Pool(NamedTuple):
@@ -91,11 +120,11 @@ class Audit:
     recall: tuple[float, float, float]
     level: float = 0.95
     finite: bool = True
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Cell]]:
         """One line per pool."""
-        return [one._asdict() for one in self.pools]
+        return [dict(one._asdict()) for one in self.pools]
 
     @property
     def finding(self) -> str:
@@ -105,42 +134,134 @@ class Audit:
         where = (
             "the audited pool" if len(self.pools) == 1 else f"{len(self.pools)} audited pools"
         )
-        sure = f"at {100 * self.level:g}%"
+        sure = f"at {exact_percent(self.level)}"
         if value == 0:
-            start = f"None of {audited:,} audited items is positive; "
-            most = f"at most {tally(high)} of {where} may be (upper end {sure})"
+            start = f"None of {count(audited)} audited items is positive; "
+            most = f"at most {_tally(high)} of {where} may be (upper end {sure})"
             start += most if high else "none was missed"
         else:
-            ends = f"{tally(low)} to {tally(high)} {sure}"
-            seen = sum(one.positives for one in self.pools)
+            positives = sum(one.positives for one in self.pools)
             start = (
-                f"About {tally(value)} positives were missed in {where} ({ends}), which rests "
-                f"on {seen:,} positive{'s' * (seen > 1)} among {audited:,} audited items"
+                f"About {_tally(value)} positives were missed in {where} ({_tally(low)} to "
+                f"{_tally(high)} {sure}), which rests on {count(positives, 'positive')} among "
+                f"{count(audited)} audited items"
             )
-        return f"{start}{self._found()}."
+        return f"{start}{self._recalled()}."
 
-    def _found(self) -> str:
+    def _recalled(self) -> str:
         """Say which share of the positives was found."""
-        value, low, high = self.recall
         if not self.found:
             return ", and the retrieval found none"
-        if value == low == high:
-            return f": the retrieval found {value:.1%} of those there are"
-        return (
-            f": the retrieval found {value:.1%} of those it could have found there "
-            f"({low:.1%} to {high:.1%})"
+        value, low, high = (percent(one, 1) for one in self.recall)
+        if self.recall[1] == self.recall[2]:
+            return f": the retrieval found {value} of those there are"
+        could = f"of those it could have found there ({low} to {high})"
+        return f": the retrieval found {value} {could}"
+
+    def totals(self) -> list[dict[str, Cell]]:
+        """What was missed in all, and the recall of the retrieval, with their intervals."""
+        keys = ("value", "low", "high")
+        return [
+            {"quantity": name, **dict(zip(keys, ends, strict=True))}
+            for name, ends in (("missed", self.missed), ("recall", self.recall))
+        ]
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        dots = [
+            Dot(
+                one.pool,
+                one.share,
+                one.share_low,
+                one.share_high,
+                remark=f"{count(one.positives)} of {count(one.audited)}",
+            )
+            for one in self.pools
+        ]
+        sure = exact_percent(self.level)
+        recall = estimate(*self.recall, lambda share: percent(share, 1))
+        return Finding(
+            key="missed",
+            title="How many positives lie outside?",
+            sentence=self.finding,
+            more=(f"Found: {count(self.found)}. Recall of the retrieval: {recall}.",),
+            tables=(
+                Table(
+                    name="pools",
+                    caption="Pools, and what was missed in each",
+                    columns=(
+                        Column("pool", "pool"),
+                        Column("size", "items", "count"),
+                        Column("audited", "audited", "count"),
+                        Column("positives", "positive", "count"),
+                        Column("share", "share", "number", ("share_low", "share_high")),
+                        Column("missed", "missed", "count", ("missed_low", "missed_high")),
+                    ),
+                    rows=self.rows(),
+                    open=True,
+                ),
+                Table(
+                    name="retrieval",
+                    caption="All pools: what was missed, and the recall of the retrieval",
+                    columns=(
+                        Column("quantity", "quantity"),
+                        Column("value", "value", "number", ("low", "high")),
+                    ),
+                    rows=self.totals(),
+                ),
+            ),
+            charts=(
+                Dots(
+                    name="audit-pools",
+                    caption=f"Share of positives among audited items, with its {sure} interval",
+                    axis="share of positives",
+                    rows=dots,
+                    zero=True,
+                ),
+            ),
+            note=NOTE.format(FINITE_NOTE if self.finite else ""),
+            methods=self._methods(),
+            references=("groger2025", "wilson1927"),
+            notices=self.notices,
         )
 
+    def _methods(self) -> str:
+        """How the audit was made, for a paper."""
+        audited, positives, size, ties = (
+            sum(getattr(one, name) for one in self.pools)
+            for name in ("audited", "positives", "size", "ties")
+        )
+        finite = " with a finite-population correction" if self.finite else ""
+        sentences = [
+            f"The retrieval found {count(self.found, 'positive')}. To estimate what it missed, "
+            f"{count(audited)} of {count(size)} items that it left out were drawn at random "
+            f"from {count(len(self.pools), 'pool')} and labelled [@groger2025]. Shares of "
+            f"positives have {exact_percent(self.level)} Wilson intervals{finite} "
+            "[@wilson1927].",
+            f"{count(positives)} of {count(audited)} audited items were positive.",
+        ]
+        rare = [one.pool for one in self.pools if _is_rare(one)]
+        if rare:
+            sentences.append(
+                f"Where so few are ({joined(rare)}), the lower end of the interval is too high "
+                "too often."
+            )
+        if ties:
+            sentences.append(
+                f"{count(ties)} had no strict majority of votes and count as negative."
+            )
+        return " ".join(sentences)
 
-def tally(number: float) -> str:
+
+def _tally(items: float) -> str:
     """A number of items that need not be whole.
 
     Examples
     --------
-    >>> tally(9.58), tally(3.0), tally(1234.5)
+    >>> _tally(9.58), _tally(3.0), _tally(1234.5)
     ('9.6', '3', '1,234')
     """
-    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
+    return count(round(items) if items >= 10 else items)
 
 
 def audit(
@@ -184,33 +305,50 @@ def audit(
         found / (found + one) if found + one > 0 else math.nan for one in (total, high, low)
     ]
     return Audit(
-        lines, found, (total, low, high), (recall[0], recall[1], recall[2]), level, finite,
+        lines,
+        found,
+        (total, low, high),
+        (recall[0], recall[1], recall[2]),
+        level,
+        finite,
         (*_few(pools), *_tied(pools)),
-    )  # fmt: skip
-
-
-def _few(pools: Sequence[Pool]) -> tuple[str, ...]:
-    """Warn of the lower end where few positives were found in a part of a pool."""
-    rare = [one for one in pools if 0 < one.positives < FEW and one.audited < one.size]
-    if not rare:
-        return ()
-    seen = ", ".join(f"{one.positives} of {one.audited:,} in {one.name!r}" for one in rare[:3])
-    more = f" and {len(rare) - 3} more pools" if len(rare) > 3 else ""
-    return (
-        f"Few audited items are positive ({seen}{more}): Wilson's lower end is then too high "
-        "too often. Where 5 of 5,000 items are positive and 150 are audited, its 95% interval "
-        "holds the truth in 86% of audits; audit more items.",
     )
 
 
-def _tied(pools: Sequence[Pool]) -> list[str]:
+def _is_rare(pool: "Pool | Missed") -> bool:
+    """Whether few positives were found in a part of a pool."""
+    return 0 < pool.positives < FEW and pool.audited < pool.size
+
+
+def _few(pools: Sequence[Pool]) -> list[Notice]:
+    """Warn of the lower end where few positives were found in a part of a pool."""
+    rare = [one for one in pools if _is_rare(one)]
+    if not rare:
+        return []
+    seen = [f"{one.positives} of {count(one.audited)} in {one.name!r}" for one in rare]
+    return [
+        Notice(
+            "few_positives",
+            "Few audited items are positive ({seen}): Wilson's lower end is then too high too "
+            "often. Where 5 of 5,000 items are positive and 150 are audited, its 95% interval "
+            "holds the truth in 86% of audits; audit more items.",
+            values={"seen": joined(seen, most=3)},
+        )
+    ]
+
+
+def _tied(pools: Sequence[Pool]) -> list[Notice]:
     """Say how many audited items have no strict majority."""
     ties, audited = (sum(getattr(one, name) for one in pools) for name in ("ties", "audited"))
     if not ties:
         return []
     return [
-        f"{ties:,} of {audited:,} audited items have no strict majority of votes: they count "
-        "as negative."
+        Notice(
+            "tied_audits",
+            "{ties:count} of {audited:count} audited items have no strict majority of votes: "
+            "they count as negative.",
+            values={"ties": ties, "audited": audited},
+        )
     ]
 
 
@@ -221,14 +359,18 @@ def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
         require_whole(where, getattr(pool, what), do="count the items")
     if not 0 <= positives <= audited <= size or audited < 1:
         raise InputError(
-            f"audit, pool {name!r}", f"{positives} of {audited} audited, of {size}",
-            "positives <= audited <= size, and at least 1 audited", "correct the numbers",
-        )  # fmt: skip
+            f"audit, pool {name!r}",
+            f"{positives} of {audited} audited, of {size}",
+            "positives <= audited <= size, and at least 1 audited",
+            "correct the numbers",
+        )
     if positives + ties > audited:
         raise InputError(
-            f"audit, pool {name!r}", f"{positives} positives and {ties} ties of {audited}",
-            "no more of both than audited items", "correct the numbers",
-        )  # fmt: skip
+            f"audit, pool {name!r}",
+            f"{positives} positives and {ties} ties of {audited}",
+            "no more of both than audited items",
+            "correct the numbers",
+        )
     share = positives / audited
     low, high = share, share
     if audited < size or not finite:
@@ -237,6 +379,63 @@ def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
     missed = size * positives / audited
     least, most = float(positives), float(size - audited + positives)
     return Missed(
-        name, audited, positives, size, share, low, high, missed,
-        min(max(size * low, least), missed), max(min(size * high, most), missed), ties,
-    )  # fmt: skip
+        name,
+        audited,
+        positives,
+        size,
+        share,
+        low,
+        high,
+        missed,
+        min(max(size * low, least), missed),
+        max(min(size * high, most), missed),
+        ties,
+    )
+
+
+def audited_pools(
+    votes: Annotations, sizes: dict[str, int]
+) -> tuple[list[Pool], dict[str, str]]:
+    """Pools as an audit of items found them, and the pool of each item.
+
+    An item is positive if more than half of its votes say so. The group of an item is its pool;
+    without groups there is one pool, called ``pool``.
+
+    Parameters
+    ----------
+    sizes
+        How many items each pool has, audited or not.
+    """
+    question = one_question(votes, "audited items")
+    if votes.group is None or votes.groups is None:
+        names = ["pool"] * len(votes.items)
+    else:
+        names = [str(votes.groups[code]) for code in votes.group]
+    where = dict(zip(votes.items, names, strict=True))
+    pool = {item: where[item] for item in question.items}
+    known = list(dict.fromkeys(pool.values()))
+    lost = [name for name in known if name not in sizes]
+    if lost:
+        raise InputError(
+            "audit, sizes",
+            f"none for {listed(lost)}",
+            "how many items each pool has, audited or not",
+            hint("add {}", Option("size", f"{lost[0]}=NUMBER", python=f"sizes[{lost[0]!r}]")),
+        )
+    spare = [name for name in sizes if name not in known]
+    if spare:
+        raise InputError(
+            "audit, sizes",
+            f"{listed(spare)}, of which nothing was audited",
+            f"pools of the audited items ({listed(known)})",
+            "correct the name",
+        )
+    return [_pool(question, name, pool, sizes[name]) for name in known], pool
+
+
+def _pool(question: Question, name: str, pool: dict[str, str], size: int) -> Pool:
+    """Count one pool."""
+    own = np.array([pool[item] == name for item in question.items])
+    tied = np.abs(question.shares[0] - HALF) <= TIE
+    yes = int(((question.hard[0] > 0) & own).sum())
+    return Pool(name, int(own.sum()), yes, size, int((tied & own).sum()))

@@ -1,6 +1,6 @@
 """Redrawing: the same evaluation under several kinds of resampling, with one seed.
 
-Which kinds the data allow is asked of `equipoise.resample`; what it refuses becomes a sentence.
+Which kinds the data allow is asked of `equipoise.resample`; what it refuses becomes a notice.
 Ranks and orders are read from replicates as drawn, before their spread was widened, so that
 ties stay ties. Annotators without a vote on the items that are scored are nobody's panel: they
 are left aside before anybody is drawn.
@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
 import numpy as np
 
 from equipoise.analyses.options import USUAL
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -27,15 +28,28 @@ from equipoise.evaluation.alignment import align
 from equipoise.evaluation.questions import questions
 from equipoise.evaluation.result import narrowed
 from equipoise.metrics import Metric
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.resampling import KINDS, Resampling, normalised, resample
 
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
+JOINT = ("items x votes", "items x panel")
+WIDE = Notice(
+    "wide_joint_resamples",
+    "Items resampled together with votes or annotators err on the wide side, so that an order "
+    "looks less stable than it is: resampled items already bring the noise of their votes "
+    "along.",
+)
+REFUSED = "Not resampled by {kind}: {why}."
+IDLE = (
+    "{idle:count} of {annotators:count} annotators without a vote on the items that are scored "
+    "cannot be resampled."
+)
 
 
 class ResamplingKeywords(TypedDict, total=False):
-    """Keywords of everything that draws anew; see `ResamplingOptions`."""
+    """Keywords of everything that resamples; see `ResamplingOptions`."""
 
     replicates: int
     seed: int
@@ -45,7 +59,7 @@ class ResamplingKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResamplingOptions:
-    """How data are drawn anew.
+    """How data are resampled.
 
     Attributes
     ----------
@@ -99,7 +113,7 @@ def options(kind: type[Options], how: Mapping[str, Any]) -> Options:
 
 def redrawable(
     truth: Truths, kinds: Sequence[str] | None, plausibilities: Sequence[Plausibilities] = ()
-) -> tuple[dict[str, Truths], list[str]]:
+) -> tuple[dict[str, Truths], list[Notice]]:
     """Kinds of resampling with the truth each of them draws from, and what was refused.
 
     Parameters
@@ -128,7 +142,8 @@ def redrawable(
             if kinds is not None:
                 raise
             if not (isinstance(drawn, Annotations) and kind.endswith("posterior")):
-                notices.append(f"Not drawn anew by {kind}: {error.got}.")
+                values = {"kind": kind, "why": error.got}
+                notices.append(Notice("not_resampled", REFUSED, (), values))
             continue
         found[kind] = drawn
     return found, notices
@@ -136,7 +151,7 @@ def redrawable(
 
 def voting(
     predictions: Sequence[Predictions], annotations: Annotations, on_missing: str
-) -> tuple[Annotations, tuple[str, ...]]:
+) -> tuple[Annotations, tuple[Notice, ...]]:
     """Annotations of those who voted on the items that are scored, and what was left aside."""
     names, by = annotations.annotators, annotations.annotator
     if names is None or by is None:
@@ -154,9 +169,8 @@ def voting(
     code = np.where(voted, np.cumsum(voted) - 1, 0)[by][keep]
     those = tuple(name for name, yes in zip(names, voted, strict=True) if yes)
     kept = replace(annotations.rows(keep), annotators=those, annotator=code)
-    some = f"{number:,} of {len(names):,} annotators {'has' if number == 1 else 'have'}"
-    said = f"{some} no vote on the items that are scored and cannot be drawn."
-    return kept, (*notices, said)
+    idle = Notice("idle_annotators", IDLE, (), {"idle": number, "annotators": len(names)})
+    return kept, as_notices(notices, [idle])
 
 
 def redrawn(

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
-from equipoise.digits import fixed
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
@@ -27,8 +27,10 @@ from equipoise.evaluation.given import given_annotations, given_predictions
 from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Metric, Prepared
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
 Given = Predictions | Iterable[Predictions]
@@ -118,7 +120,7 @@ class StudyScorer:
     subjects: tuple[TaskScorer, ...]
     plan: Resampling
     asked: AnalysisOptions
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     @property
     def metric(self) -> Metric:
@@ -178,7 +180,7 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
         subjects=tuple(kept),
         plan=plan,
         asked=wanted,
-        notices=(*annotations.notices, *notices, *undefined),
+        notices=as_notices(annotations.notices, notices, undefined),
     )
 
 
@@ -187,27 +189,32 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
     if metric.ordered and not question.ordered and len(question.classes) > 1:
         raise InputError(
             f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
-            "grades in a known order", "read the annotations as ordinal (--kind ordinal)",
+            "grades in a known order",
+            hint("read the annotations with {}", Option("kind", "ordinal")),
         )  # fmt: skip
-    if len(question.items) < metric.least:
+    if len(question.items) < metric.min_items:
         raise InputError(
             f"metric {metric.name}", f"{len(question.items)} items",
-            f"at least {metric.least}", "choose a smaller k",
+            f"at least {metric.min_items}", "choose a smaller k",
         )  # fmt: skip
     whole = metric.labels == "distribution"
     scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
     return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
 
 
-def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[str]]:
+def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]]:
     """Leave tasks out of the average whose metric is undefined, and say so."""
     if len(subjects) == 1:
         return subjects, []
     fine = [not np.isnan(one.full()).any() for one in subjects]
     kept = [one for one, good in zip(subjects, fine, strict=True) if good]
     said = [
-        f"Task {one.question.task!r} is left out of the average: "
-        f"{missing_classes(one.question, one.labels)}."
+        Notice(
+            "undefined_task",
+            "Left out of the average: {why}.",
+            (one.question.task,),
+            {"why": str(missing_classes(one.question, one.labels))},
+        )
         for one, good in zip(subjects, fine, strict=True)
         if not good
     ]
@@ -217,17 +224,6 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[str]]:
             "both classes among the labels of a task", "choose another metric",
         )  # fmt: skip
     return kept, said
-
-
-def shown(size: float) -> str:
-    """A small number for a sentence: three decimals, or two figures when they would be zero.
-
-    Examples
-    --------
-    >>> shown(0.0123), shown(0.00004), shown(0.0)
-    ('0.012', '0.000040', '0.000')
-    """
-    return fixed(size)
 
 
 def freeze(result: Any) -> None:

@@ -16,37 +16,45 @@ item (a tie is negative). Two rules turn that into a threshold:
     reaches `share`.
 
 An item is positive when its probability is at least the threshold. The interval comes from
-redrawing experts and items within their bins (``experts x items``). The one over experts alone
+resampling experts and items within their bins (``experts x items``). The one over experts alone
 (``experts``), as published, and the one over items alone (``items``) are beside it: both leave
-out a source of doubt, and hold the truth less often.
+out a source of uncertainty, and hold the truth less often. Experts are those who voted on an
+item of the sample; others are no part of the panel. Resamples of both draw the same panels as
+those of experts alone.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from equipoise.analyses._expert_answers import asked
-from equipoise.analyses._expert_redraws import OVER, panel, redraws
 from equipoise.analyses._expert_sample import ExpertSample, sampling_plan
-from equipoise.analyses._threshold_rules import (
-    REDRAW,
-    RULES,
-    SLACK,
-    Rule,
-    Where,
-    fitted,
-    thresholds,
-)
 from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, Ints, frozen, wrong_type
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    choice,
+    frozen,
+    require_number,
+    require_whole,
+    wrong_type,
+)
 from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
 from equipoise.evaluation.given import given_annotations
+from equipoise.evaluation.questions import Question, questions
+from equipoise.evaluation.redraw import PanelDraw
+from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Row, Table
+from equipoise.notices import Notice
+from equipoise.numbers import count, exact_percent, interval, number, percent
+from equipoise.resampling import Resampling
+from equipoise.wording import Option, hint
 
 __all__ = [
     "REDRAW",
@@ -60,20 +68,139 @@ __all__ = [
     "sampling_plan",
     "threshold_sweep",
 ]
-ENOUGH = 10  # experts whose redraws are not called few
+ENOUGH = 10  # experts whose resamples are not called few
 SELDOM = 0.5  # share of replicates that should choose the same bin
+SLACK = 1e-12
+RULES = ("rise", "isotonic")
+BOTH = "experts x items"
+REDRAW: Mapping[str, str] = {
+    "experts": "Experts were resampled",
+    "items": "Items were resampled within their bins",
+    BOTH: "Experts, and items within their bins, were resampled",
+}
+OVER: Mapping[str, str] = {
+    "experts": "over experts (as published)",
+    "items": "over items",
+    BOTH: "over experts and items",
+}
+RULE_NOTES = {
+    "rise": (
+        "The threshold is the mean probability of the first bin, from below, whose share of "
+        "positives and that of every bin above it exceed the mean share of the bins below by "
+        "more than {}. The lowest bin is never chosen. Thresholds are means of bins, so the "
+        "interval moves in steps of one bin."
+    ),
+    "isotonic": (
+        "The threshold is the smallest sampled probability at which the rising share of "
+        "positives that fits best (isotonic regression) reaches {}."
+    ),
+}
+SAMPLE_NOTE = (
+    " Items were ordered by probability and cut into bins of equal size; experts saw a random "
+    "sample of each. The majority of the experts labels an item, and a tie is negative. "
+    "Intervals of the shares are Wilson's. The threshold's interval resamples {}."
+)
+FEW_NOTE = (
+    " With few experts there are few different panels, so the interval is too narrow as a "
+    "statement about other experts."
+)
+RESAMPLED = {
+    "experts": "experts alone, as published, and leaves out which items they happened to see",
+    "items": "items within their bins, and leaves out who the experts are",
+    BOTH: (
+        "experts, and items within their bins; the one over experts alone, as published, "
+        "leaves out which items they happened to see and holds the truth less often"
+    ),
+}
+RULE_METHODS = {
+    "rise": (
+        "the mean probability of the first bin, from below, whose share of positives and that "
+        "of every bin above it exceed the mean share of the bins below by more than {}"
+    ),
+    "isotonic": (
+        "the smallest sampled probability at which an isotonic fit of the experts' labels "
+        "reaches {}"
+    ),
+}
+RESAMPLED_METHODS = {
+    "experts": "experts",
+    "items": "items within their bins",
+    BOTH: "experts and of items within their bins",
+}
+OFTEN = Column("share", "share of resamples", "percent")
+FIT_NAMES = {"rise": "share to exceed", "isotonic": "rising share that fits best"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a threshold is set, and how its uncertainty is measured.
+
+    Attributes
+    ----------
+    name
+        ``rise`` or ``isotonic``.
+    margin, share
+        The parameter of each; see above.
+    redraw, replicates, seed, level
+        What is resampled for the interval of the finding, how often and from which seed, and
+        the level of the interval.
+    """
+
+    name: str = "rise"
+    margin: float = 0.1
+    share: float = 0.5
+    redraw: str = BOTH
+    replicates: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        choice("threshold, rule", self.name, RULES)
+        choice("threshold, redraw", self.redraw, tuple(REDRAW))
+        for name, usual in (("margin", "0.1"), ("share", "0.5")):
+            where, value = f"threshold, {name}", getattr(self, name)
+            if not 0 <= require_number(where, value, do=f"{usual} is usual") <= 1:
+                raise InputError(
+                    where, f"{value!r}", "a number between 0 and 1", f"{usual} is usual"
+                )
+        require_number("threshold, level", self.level, above=0, below=1, do="try 0.95")
+        require_whole("threshold, replicates", self.replicates, least=1, do="1000 is usual")
+        require_whole("threshold, seed", self.seed, do="try 0")
+
+    @property
+    def parameter(self) -> float:
+        """The number that the rule has."""
+        return self.share if self.name == "isotonic" else self.margin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Labelled:
+    """Items that experts labelled: their bins and probabilities, in a sample."""
+
+    sample: ExpertSample
+    rows: Ints
+
+    @property
+    def bins(self) -> Ints:
+        """Bin of each item."""
+        return self.sample.bin[self.rows]
+
+    @property
+    def probability(self) -> PerItem:
+        """Probability of each item."""
+        return self.sample.probability[self.rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Threshold:
-    """A threshold with its doubt.
+    """A threshold with its uncertainty.
 
     Attributes
     ----------
     value
         The threshold, nan when there is none.
     redrawn
-        The threshold in each replicate, by what was redrawn (one of `REDRAW`): all that the
+        The threshold in each replicate, by what was resampled (one of `REDRAW`): all that the
         votes allow.
     rule
         How it was set.
@@ -97,18 +224,18 @@ class Threshold:
     bin_positives: Ints
     fit_at: Floats
     fit_share: Floats
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         bins = ("bin_mean", "bin_items", "bin_positives")
         for name in (*bins, "fit_at", "fit_share"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
-        kept = {name: frozen(one) for name, one in self.redrawn.items()}
-        object.__setattr__(self, "redrawn", MappingProxyType(kept))
+        replicates = {name: frozen(one) for name, one in self.redrawn.items()}
+        object.__setattr__(self, "redrawn", MappingProxyType(replicates))
 
     @property
     def replicates(self) -> Floats:
-        """The threshold in each replicate of what the rule redraws."""
+        """The threshold in each replicate of what the rule resamples."""
         return self.redrawn[self.rule.redraw]
 
     @property
@@ -121,19 +248,21 @@ class Threshold:
         """Share of replicates with the same threshold."""
         return self._same(self.rule.redraw)
 
-    def intervals(self) -> list[dict[str, Any]]:
-        """One line per way to redraw: its interval, and how often the threshold stayed."""
-        lines = []
+    def intervals(self) -> list[dict[str, Cell]]:
+        """One line per way to resample: its interval, and how often the threshold stayed."""
+        lines: list[dict[str, Cell]] = []
         for name, drawn in self.redrawn.items():
             low, high = self._ends(name)
             lines.append(
                 {
-                    "interval": OVER[name], "low": low, "high": high,
+                    "interval": OVER[name],
+                    "low": low,
+                    "high": high,
                     "same threshold": self._same(name),
                     "no threshold": float(np.isnan(drawn).mean()),
                     "in the finding": name == self.rule.redraw,
                 }
-            )  # fmt: skip
+            )
         return lines
 
     def _ends(self, name: str) -> tuple[float, float]:
@@ -142,18 +271,18 @@ class Threshold:
     def _same(self, name: str) -> float:
         return float(np.isclose(self.redrawn[name], self.value, rtol=0, atol=1e-12).mean())
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1; the interval of the share is Wilson's."""
         columns = zip(self.bin_mean, self.bin_items, self.bin_positives, strict=True)
-        lines = []
-        for number, (mean, items, positives) in enumerate(columns, 1):
+        lines: list[dict[str, Cell]] = []
+        for place, (mean, items, positives) in enumerate(columns, 1):
             share, low, high = math.nan, math.nan, math.nan
             if items:
                 share = positives / items
                 low, high = wilson(float(positives), float(items), self.rule.level)
             lines.append(
                 {
-                    "bin": number,
+                    "bin": place,
                     "mean probability": float(mean),
                     "items": int(items),
                     "positives": int(positives),
@@ -164,7 +293,7 @@ class Threshold:
             )
         return lines
 
-    def chosen(self) -> list[dict[str, Any]]:
+    def chosen(self) -> list[dict[str, Cell]]:
         """Every threshold that the replicates set, from below, and how often; nan is none."""
         known = np.round(self.replicates, 12)
         values, times = np.unique(known, return_counts=True)
@@ -179,11 +308,11 @@ class Threshold:
         """The threshold as a sentence."""
         if math.isnan(self.value):
             return f"The experts' labels set no threshold: {self._why()}."
-        low, high = ("undefined" if math.isnan(x) else f"{x:.3f}" for x in self.interval)
         return (
-            f"Experts call an item positive from a probability of {self.value:.3f} "
-            f"[{low}, {high}]. {REDRAW[self.rule.redraw]}, and the threshold stayed the same "
-            f"in {self.stays:.0%} of {len(self.replicates):,} replicates.{self._doubt()}"
+            f"Experts call an item positive from a probability of {number(self.value)} "
+            f"{interval(*self.interval)}. {REDRAW[self.rule.redraw]}, and the threshold stayed "
+            f"the same in {percent(self.stays)} of {count(len(self.replicates))} "
+            f"replicates.{self._uncertain()}"
         )
 
     @property
@@ -197,8 +326,8 @@ class Threshold:
         same = np.isclose(self.bin_mean, self.value, rtol=0, atol=1e-12)
         return int(np.argmax(same & (above > self.fit_share + SLACK))) + 1
 
-    def _doubt(self) -> str:
-        """Say so where redraws do not bear the threshold out."""
+    def _uncertain(self) -> str:
+        """Say so where resamples do not bear the threshold out."""
         low, high = self.interval
         if math.isnan(low) or math.isnan(high):
             return " It is not well determined: too many replicates set no threshold."
@@ -219,6 +348,171 @@ class Threshold:
             return "with one bin there is nothing below it to rise from"
         return f"the share of positives does not rise by {self.rule.margin:g} and stay there"
 
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        rule = self.rule
+        note = RULE_NOTES[rule.name].format(f"{rule.parameter:g}")
+        note += SAMPLE_NOTE.format(RESAMPLED[rule.redraw])
+        return Finding(
+            key="threshold",
+            title="From where on is an item positive?",
+            sentence=self.finding,
+            tables=self._tables(),
+            charts=(self._chart(),),
+            note=note + FEW_NOTE * ("experts" in rule.redraw),
+            methods=self._methods(),
+            references=("groger2025", "efron1993", "wilson1927"),
+            notices=self.notices,
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        """The bins, every interval, the thresholds of the resamples, and the threshold."""
+        low, high = self.interval
+        whole: Row = {
+            "threshold": self.value,
+            "low": low,
+            "high": high,
+            "same threshold": self.stays,
+            "bin": self.bin_number,
+            "experts": self.experts,
+            "labelled": int(self.bin_items.sum()),
+        }
+        return (
+            Table(
+                name="bins",
+                caption="Bins of items, from the lowest probability",
+                columns=(
+                    Column("bin", "bin", "count"),
+                    Column("mean probability", "mean probability", "number"),
+                    Column("items", "items labelled", "count"),
+                    Column("positives", "positives", "count"),
+                    Column("share of positives", "share", "number", ("low", "high")),
+                ),
+                rows=self.rows(),
+                legend=""
+                if self.bin_number is None
+                else f"Bin {self.bin_number} sets the threshold.",
+            ),
+            Table(
+                name="intervals",
+                caption="Intervals of the threshold, by what is resampled",
+                columns=(
+                    Column("interval", "interval"),
+                    Column("low", "from", "number"),
+                    Column("high", "to", "number"),
+                    Column("same threshold", "same threshold", "percent"),
+                    Column("no threshold", "no threshold", "percent"),
+                    Column("in the finding", "in the sentence above"),
+                ),
+                rows=self.intervals(),
+            ),
+            Table(
+                name="thresholds",
+                caption="Threshold in the resamples, and how often it was set",
+                columns=(Column("threshold", "threshold", "number"), OFTEN),
+                rows=self.chosen(),
+            ),
+            Table(
+                name="threshold",
+                caption="The threshold",
+                columns=(
+                    Column("threshold", "threshold", "number", ("low", "high")),
+                    Column("same threshold", "same in the resamples", "percent"),
+                    Column("experts", "experts", "count"),
+                    Column("labelled", "items labelled", "count"),
+                ),
+                rows=[whole],
+                file=False,
+            ),
+        )
+
+    def _chart(self) -> Lines:
+        """Share of positives bin by bin, what the threshold is read from, and the threshold.
+
+        Bins stand side by side, because most probabilities of a screened collection lie near 0
+        and would hide each other on an axis of probability; a probability between the means of
+        two bins lies between the bins.
+        """
+        rows = [row for row in self.rows() if row["items"]]
+        bins = np.arange(1, len(self.bin_mean) + 1)
+
+        def place(probability: float) -> float:
+            return float(np.interp(probability, self.bin_mean, bins))
+
+        points = [
+            (float(str(row["bin"])), float(str(row["share of positives"]))) for row in rows
+        ]
+        band = [tuple(float(str(row[key])) for key in ("bin", "low", "high")) for row in rows]
+        fit = [
+            (place(x), float(y))
+            for x, y in zip(self.fit_at, self.fit_share, strict=True)
+            if math.isfinite(y)
+        ]
+        low, high = self.interval
+        marks = [(place(end), "") for end in (low, high) if math.isfinite(end)]
+        if math.isfinite(self.value):
+            marks.append((place(self.value), f"threshold {number(self.value)}"))
+        ends = ", and the ends of its interval" if len(marks) > 2 else ""
+        step = max(1, -(-len(bins) // 6))
+        return Lines(
+            name="threshold-bins",
+            caption="Positives by the experts' majority in each bin, with intervals; upright "
+            f"line: the threshold{ends}",
+            x="mean probability of the bin",
+            y="share of positives",
+            lines=(
+                Line("share of positives", points, band=Band([(a, b, c) for a, b, c in band])),
+                Line(FIT_NAMES[self.rule.name], steps(fit), dots=False, dashed=True),
+            ),
+            ticks=[
+                (float(k), number(float(self.bin_mean[k - 1]), 2)) for k in bins[::-1][::step]
+            ][::-1],
+            marks=marks,
+            y_range=(0.0, 1.0),
+        )
+
+    def _methods(self) -> str:
+        """How the threshold was set, for a paper."""
+        rule, labelled = self.rule, int(self.bin_items.sum())
+        who = count(self.experts, "expert") if self.experts else "Experts"
+        set_by = RULE_METHODS[rule.name].format(f"{rule.parameter:g}")
+        start = (
+            f"{who} labelled {count(labelled)} of them, by majority, a tie being negative "
+            f"[@groger2025]. The threshold is {set_by}."
+        )
+        if math.isnan(self.value):
+            return f"{start} The experts' labels set no threshold."
+        drawn = (
+            f"{count(rule.replicates)} bootstrap resamples of "
+            f"{RESAMPLED_METHODS[rule.redraw]} (seed {rule.seed}) [@efron1993]"
+        )
+        low, high = self.interval
+        if math.isnan(low) or math.isnan(high):
+            return (
+                f"{start} It was {number(self.value)}; too many of {drawn} set none for an "
+                "interval."
+            )
+        return (
+            f"{start} It was {number(self.value)} ({exact_percent(rule.level)} percentile "
+            f"interval {number(low)} to {number(high)}, from {drawn})."
+        )
+
+
+def steps(
+    points: Sequence[tuple[float, float]], *, before: bool = False
+) -> list[tuple[float, float]]:
+    """Points of a line that holds its value up to the next place, or from the one before.
+
+    Examples
+    --------
+    >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
+    ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
+    """
+    made = list(points[:1])
+    for (x, y), (later, other) in pairwise(points):
+        made += [(x, other) if before else (later, y), (later, other)]
+    return made
+
 
 def expert_threshold(
     plan: ExpertSample, votes: Annotations, rule: Rule | None = None
@@ -232,57 +526,258 @@ def expert_threshold(
     votes
         The experts' yes/no votes; votes on other items are left aside and said so.
     rule
-        How the threshold is set, and what is redrawn for its interval.
+        How the threshold is set, and what is resampled for its interval.
     """
     how = Rule() if rule is None else rule
     if not isinstance(how, Rule):
         raise wrong_type("threshold, rule", rule, "a Rule", "try Rule('isotonic')")
     if not isinstance(plan, ExpertSample):
         raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
-    question, notices = asked(plan, given_annotations(votes))
-    row = {name: number for number, name in enumerate(plan.items)}
-    place = np.array([row[name] for name in question.items])
-    where: Where = (plan.bin[place], plan.probability[place])
+    question, notices = _answers(plan, given_annotations(votes))
+    row = {name: place for place, name in enumerate(plan.items)}
+    where = _Labelled(plan, np.array([row[name] for name in question.items]))
     hard = (question.shares[0] > HALF).astype(np.float64)
     once = np.ones((len(hard), 1))
-    value = thresholds(how.parameter, where, hard[:, None], once, plan)[0]
-    experts = panel(question, votes)
+    value = _thresholds(how, where, hard[:, None], once)[0]
+    experts = _panel(question, votes)
     redrawn = {
-        name: thresholds(how.parameter, where, labels, counts, plan)
-        for name, labels, counts in redraws(question, experts, where[0], how)
+        name: _thresholds(how, where, labels, counts)
+        for name, labels, counts in _resamples(question, experts, where.bins, how)
     }
-    fit_at, fit_share = fitted(how.parameter, where, hard, plan)
-    number = len(plan.bin_mean)
+    fit_at, fit_share = _fitted(how, where, hard)
+    bins = len(plan.bin_mean)
     return Threshold(
         value=float(value),
         redrawn=redrawn,
         rule=how,
         experts=len(experts),
         bin_mean=plan.bin_mean,
-        bin_items=np.bincount(where[0], minlength=number),
-        bin_positives=np.bincount(where[0], hard, number).astype(np.int64),
+        bin_items=np.bincount(where.bins, minlength=bins),
+        bin_positives=np.bincount(where.bins, hard, bins).astype(np.int64),
         fit_at=fit_at,
         fit_share=fit_share,
         notices=(*notices, *_few(len(experts), how), *_undefined(redrawn[how.redraw])),
     )
 
 
-def _few(number: int, how: Rule) -> list[str]:
+def _few(experts: int, how: Rule) -> list[Notice]:
     """Warn of an interval from a handful of experts."""
-    if not how.redraw.startswith("experts") or number >= ENOUGH:
+    if how.redraw == "items" or experts >= ENOUGH:
         return []
     return [
-        f"The interval of the threshold redraws {number} experts: as a statement about other "
-        "experts it is too narrow."
+        Notice(
+            "few_experts",
+            "The interval of the threshold resamples {experts:count} experts: as a statement "
+            "about other experts it is too narrow.",
+            values={"experts": experts},
+        )
     ]
 
 
-def _undefined(replicates: Floats) -> list[str]:
+def _undefined(replicates: Floats) -> list[Notice]:
     """How often no threshold was set."""
     share = float(np.isnan(replicates).mean())
     if share == 0:
         return []
     return [
-        f"In {share:.1%} of the replicates no threshold is set; they count against both ends "
-        "of the interval."
+        Notice(
+            "no_threshold",
+            "In {share:percent} of the replicates no threshold is set; they count against both "
+            "ends of the interval.",
+            values={"share": share},
+        )
     ]
+
+
+def _answers(plan: ExpertSample, votes: Annotations) -> tuple[Question, list[Notice]]:
+    """The experts' question on the items of the sample."""
+    question = questions(votes)[0]
+    if len(votes.tasks) > 1 or len(question.classes) > 1:
+        raise InputError(
+            "experts' votes",
+            f"{len(votes.tasks)} tasks, classes {votes.classes}",
+            "one yes/no question",
+            hint(
+                "ask about one class with {}", Option("positive", python="Annotations.against")
+            ),
+        )
+    known = set(plan.items)
+    inside = np.array([name in known for name in question.items])
+    if not inside.any():
+        raise InputError(
+            "experts' votes",
+            "no item of the sample",
+            "votes on the items of the plan",
+            "check the ids",
+        )
+    outside, missing = int((~inside).sum()), len(plan.items) - int(inside.sum())
+    notices = []
+    if outside:
+        why = " (was it drawn with other bins, another seed?)" if missing else ""
+        notices.append(
+            Notice(
+                "outside_sample",
+                f"Left aside votes on {{items:count}} items outside the sample{why}.",
+                values={"items": outside},
+            )
+        )
+    if missing:
+        notices.append(
+            Notice(
+                "no_answer_yet",
+                "{items:count} items of the sample have no expert vote yet.",
+                values={"items": missing},
+            )
+        )
+    return question.kept(inside), notices
+
+
+def _panel(question: Question, votes: Annotations) -> Ints:
+    """Codes of the experts who voted on the sample; none where votes are anonymous."""
+    if question.votes is None or votes.annotators is None:
+        return np.empty(0, dtype=np.int64)
+    codes = np.unique(question.votes.annotator)
+    return codes[codes >= 0]
+
+
+def _resamples(
+    question: Question, experts: Ints, bins: Ints, how: Rule
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """Every possible way to resample: its name, labels and counts, (items, replicates) both.
+
+    Counts say how often an item stands in a replicate: not at all where none of its experts
+    was drawn.
+    """
+    if len(experts) < 2 and how.redraw != "items":
+        got = f"{len(experts)} expert with votes on the sample" if len(experts) else "no names"
+        raise InputError(
+            f"threshold, redraw {how.redraw}",
+            got,
+            "at least two annotators with ids",
+            "add experts, or redraw items alone",
+        )
+    hard = (question.shares[0] > HALF).astype(np.float64)
+    fixed = np.repeat(hard[:, None], how.replicates, axis=1)
+    times = _item_counts(bins, how)
+    if len(experts) > 1:
+        labels, present = _panel_labels(question, experts, how)
+    for name in REDRAW:
+        if name == "items":
+            yield name, fixed, times
+        elif len(experts) > 1:
+            yield name, labels, present * times if name == BOTH else present
+
+
+def _panel_labels(question: Question, experts: Ints, how: Rule) -> tuple[Floats, Floats]:
+    """Majorities of resampled panels, and whether an item has an expert in them."""
+    assert question.votes is not None
+    plan = Resampling(
+        kind="panel",
+        items=question.items,
+        replicates=how.replicates,
+        seed=how.seed,
+        annotators=len(experts),
+    )
+    counts = np.zeros((int(experts.max()) + 1, how.replicates), dtype=np.uint8)
+    counts[experts] = plan.annotator_counts(0, how.replicates)
+    draw = PanelDraw.prepare(question.votes, question.masses, len(counts))
+    shares, present = draw.shares(counts)
+    return (shares[0] > HALF).astype(np.float64), present.astype(np.float64)
+
+
+def _item_counts(bins: Ints, how: Rule) -> Floats:
+    """How often each item stands in a resample of the items of every bin."""
+    random = np.random.default_rng(how.seed)
+    times = np.ones((len(bins), how.replicates))
+    for each in np.unique(bins):
+        rows = np.flatnonzero(bins == each)
+        even = np.full(len(rows), 1 / len(rows))
+        times[rows] = random.multinomial(len(rows), even, how.replicates).T
+    return times
+
+
+def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> Floats:
+    """Threshold in each replicate, shape (replicates,).
+
+    Parameters
+    ----------
+    labels, counts
+        Hard labels, and how often each item counts, shape (items, replicates) both.
+    """
+    if how.name == "isotonic":
+        pairs = zip(labels.T, counts.T, strict=True)
+        return np.array([crossing(where.probability, y, n, how.share) for y, n in pairs])
+    mean = where.sample.bin_mean
+    return rises(_bin_shares(where.bins, labels, counts, len(mean)), mean, how.margin)
+
+
+def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]:
+    """What the threshold is read from: probabilities and shares, rising in probability.
+
+    For ``isotonic`` the fitted share at each sampled probability; for ``rise`` the share that
+    each bin and all above it must exceed, nan for the lowest bin.
+    """
+    once = np.ones(len(label))
+    if how.name == "isotonic":
+        return isotonic(where.probability, label, once)
+    mean = where.sample.bin_mean
+    share = _bin_shares(where.bins, label[:, None], once[:, None], len(mean))[:, 0]
+    known = ~np.isnan(share)
+    below = np.full(len(share), np.nan)
+    seen = share[known]
+    if len(seen):
+        means = np.cumsum(seen)[:-1] / np.arange(1, len(seen))
+        below[np.flatnonzero(known)[1:]] = means + how.margin
+    return mean, below
+
+
+def _bin_shares(bins: Ints, labels: Floats, counts: Floats, number_of_bins: int) -> Floats:
+    """Share of positives, shape (bins, replicates); nan in a bin without items."""
+    member = (np.arange(number_of_bins)[:, None] == bins).astype(np.float64)
+    size = member @ counts
+    return np.where(size > 0, member @ (labels * counts) / np.maximum(size, 1e-300), np.nan)
+
+
+def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
+    """Mean probability of the bin where positives start to rise, in each replicate.
+
+    `shares` has the shape (bins, replicates); bins without items (nan) are passed over.
+
+    Examples
+    --------
+    >>> rises(np.array([[0.0], [0.05], [0.4], [0.9]]), np.array([0.1, 0.3, 0.5, 0.7]), 0.1)
+    array([0.5])
+    """
+    known = ~np.isnan(shares)
+    number = np.cumsum(known, axis=0) - known
+    whole = np.where(known, shares, 0.0)
+    below = (np.cumsum(whole, axis=0) - whole) / np.maximum(number, 1)
+    above = np.minimum.accumulate(np.where(known, shares, np.inf)[::-1], axis=0)[::-1]
+    risen = known & (number > 0) & (above > below + margin + SLACK)
+    return np.where(risen.any(axis=0), mean[np.argmax(risen, axis=0)], np.nan)
+
+
+def isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """Distinct probabilities, and the rising share of positives that fits best at each.
+
+    Examples
+    --------
+    >>> isotonic(np.array([0.1, 0.2, 0.3]), np.array([1.0, 0, 1]), np.ones(3))[1]
+    array([0.5, 0.5, 1. ])
+    """
+    from scipy.optimize import isotonic_regression
+
+    present = times > 0
+    if not present.any():
+        return np.empty(0), np.empty(0)
+    values, code = np.unique(probability[present], return_inverse=True)
+    weight = np.bincount(code, times[present])
+    mean = np.bincount(code, times[present] * label[present]) / weight
+    return values, np.asarray(isotonic_regression(mean, weights=weight).x)
+
+
+def crossing(probability: PerItem, label: Floats, times: Floats, share: float) -> float:
+    """Smallest probability whose isotonic share of positives is at least `share`."""
+    values, found = isotonic(probability, label, times)
+    above = np.flatnonzero(found >= share - SLACK)
+    return float(values[above[0]]) if len(above) else math.nan

@@ -159,23 +159,29 @@ def _refuse_annotations(name: str, annotations: Annotations) -> None:
             Option("threshold"),
         )
         raise InputError(
-            "normal", "rankings" if ranked else f"{kind} labels", "ratings",
+            "normal",
+            "rankings" if ranked else f"{kind} labels",
+            "ratings",
             hint("choose {}{}", best, "" if ranked else numbers),
-        )  # fmt: skip
+        )
     if name != "normal" and kind == "interval":
         raise InputError(
-            name, "ratings", "classes",
+            name,
+            "ratings",
+            "classes",
             hint(
                 "choose normal with {}, or make a yes/no question with {}",
                 Option("threshold"),
                 AT_LEAST,
             ),
-        )  # fmt: skip
+        )
     if name in OF_PEOPLE and kind == "ranking":
         raise InputError(
-            name, "rankings", "one label per vote",
+            name,
+            "rankings",
+            "one label per vote",
             hint("choose {}, or ask about one class with {}", best, ONE_CLASS),
-        )  # fmt: skip
+        )
 
 
 def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
@@ -184,26 +190,31 @@ def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
         given = getattr(told, what)
         if given is not None and name not in owners:
             raise InputError(
-                f"{name}, {what}", f"{given}", "nothing: it has no such setting",
+                f"{name}, {what}",
+                f"{given}",
+                "nothing: it has no such setting",
                 f"leave it out, or choose {', '.join(owners[:-1])} or {owners[-1]}",
-            )  # fmt: skip
+            )
     if told.threshold is not None and name != "normal":
         raise InputError(
-            f"{name}, threshold", f"{told.threshold:g}",
+            f"{name}, threshold",
+            f"{told.threshold:g}",
             "nothing: it takes classes, not ratings",
             hint(
                 "leave it out, or read the file as ratings with {}", Option("kind", "interval")
             ),
-        )  # fmt: skip
+        )
     if name == "normal" and told.threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())
         raise InputError(
-            "normal, threshold", "none", f"a number on the scale, here {low:g} to {high:g}",
+            "normal, threshold",
+            "none",
+            f"a number on the scale, here {low:g} to {high:g}",
             hint(
                 "say where ratings become 'at least': {} is midway",
                 Option("threshold", float(f"{(low + high) / 2:g}")),
             ),
-        )  # fmt: skip
+        )
     if told.seed < 0:
         raise InputError(
             f"{name}, seed", f"{told.seed}", "a whole number of at least 0", "0 is the default"

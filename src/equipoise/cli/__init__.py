@@ -32,7 +32,6 @@ def __getattr__(name: str) -> Any:
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
-    from equipoise.cli._hints import refused
     from equipoise.cli._verbs import app, options_of
 
     try:
@@ -40,7 +39,9 @@ def run() -> int:
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
-        print(f"equipoise: {refused(error, options_of(sys.argv[1:]))}", file=sys.stderr)
+        options = options_of(sys.argv[1:])
+        told = error.renamed({"model": "truth"}) if "truth" in options else error
+        print(f"equipoise: {told.in_command(options)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0

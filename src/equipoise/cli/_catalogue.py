@@ -77,7 +77,7 @@ def list_metrics(asked: bool) -> None:
 def metric_of(word: str) -> "Metric":
     """The metric of a name, or a refusal that says which names and parameters there are."""
     from equipoise.metrics import CATALOGUE, named
-    from equipoise.metrics._names import require_known
+    from equipoise.metrics._catalogue import require_known
 
     require_known(word, CATALOGUE)
     return named(word)
@@ -85,7 +85,7 @@ def metric_of(word: str) -> "Metric":
 
 def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
     """Refuse metrics of the first k classes where there are fewer; 0: not known."""
-    from equipoise.metrics._names import parsed
+    from equipoise.metrics import parsed
 
     for metric in metrics:
         k = parsed(metric.name)[1].get("k", 1)

@@ -5,9 +5,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from equipoise.arrays import InputError
-from equipoise.cli._hints import in_options
-from equipoise.cli._screen import progress
+from equipoise.cli._screen import progress, verb_options
 from equipoise.cli._truth_rows import FOLDS, Fits
+from equipoise.wording import in_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ def notes(table: "Annotations", fits: Fits, options: dict[str, Any]) -> list[str
             "A held-out log-likelihood of -inf: a held-out vote got chance 0, because the "
             "model had ruled its class out."
         )
-    return [in_options(one) for one in said]
+    return [in_command(one, verb_options()) for one in said]
 
 
 def _votes(table: "Annotations") -> bool:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._hints import spoken
 
 Value = TypeVar("Value")
 USUAL = (None, False, "auto", "keep", "error")  # of options for reading, when not given
@@ -55,7 +54,7 @@ def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
     try:
         return function(value)
     except InputError as error:
-        message = str(spoken(error)).removeprefix(f"{option}: ")
+        message = error.in_command().removeprefix(f"{option}: ")
         raise typer.BadParameter(message, param_hint=option) from None
 
 

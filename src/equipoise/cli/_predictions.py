@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._hints import of_predictions
 from equipoise.cli._options import column_map
+from equipoise.cli.study import OF_SCORES
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -33,7 +33,7 @@ def matched(
         return table, read_predictions(paths, classes=table.classes or None, **how)
     except InputError as error:
         if options["classes"] is not None or not _may_have_more(table, paths):
-            raise of_predictions(error) from None
+            raise error.renamed(OF_SCORES) from None
     models = read_predictions(paths, **{**how, "layout": "classes"})
     named = dict.fromkeys(name for one in models for name in one.classes)
     extra = [name for name in named if name not in table.classes]

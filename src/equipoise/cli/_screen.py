@@ -9,19 +9,55 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from click import Command
     from rich.console import Console
+    from rich.progress import Progress, Task
+
+    from equipoise.notices import Notice
 
 PATIENCE = 2.0  # seconds after which a reader without a terminal is told what goes on
 
 
 def say(*sentences: str) -> None:
-    """Print sentences on standard error, options in place of Python."""
+    """Print sentences on standard error, with the options of the verb that runs."""
     from rich.markup import escape
 
-    from equipoise.cli._hints import in_options
+    from equipoise.wording import in_command
 
     for sentence in sentences:
-        _errors().print(escape(in_options(sentence)), highlight=False)
+        said = in_command(sentence, verb_options())
+        _errors().print(escape(said), highlight=False)
+
+
+def note(notices: "Iterable[Notice | str]") -> None:
+    """Print what a reader should know on standard error, each thing once."""
+    from equipoise.notices import Notice, worded
+
+    every = [
+        one if isinstance(one, Notice) else Notice("plain", "{text}", (), {"text": one})
+        for one in notices
+    ]
+    say(*(f"Note: {one}" for one in worded(every, command=True, options=verb_options())))
+
+
+def verb_options() -> set[str] | None:
+    """Names of the options that the verb which runs has, with underscores; None if none runs.
+
+    Examples
+    --------
+    >>> verb_options() is None
+    True
+    """
+    import click
+
+    context = click.get_current_context(silent=True)
+    return None if context is None else option_names(context.command)
+
+
+def option_names(command: "Command") -> set[str]:
+    """Names of the options of a command, with underscores."""
+    every = (option for one in command.params for option in one.opts)
+    return {one.lstrip("-").replace("-", "_") for one in every}
 
 
 def counted(files: Iterable[str]) -> str:
@@ -70,8 +106,6 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         with _one_line(f"{title} ..."):
             yield _untold
         return
-    from equipoise.cli._bar import bar
-
     with bar(console) as drawn:
         task = drawn.add_task(title, total=None)
 
@@ -79,6 +113,29 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
             drawn.update(task, completed=done, total=total)
 
         yield tell
+
+
+def bar(console: "Console") -> "Progress":
+    """A bar with the time taken and, once that can be told, the time left; it goes away."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class TimeLeft(TimeRemainingColumn):
+        """Time left, with the word for it."""
+
+        def render(self, task: "Task") -> Text:
+            known = task.total is not None and task.time_remaining is not None
+            return Text.assemble(super().render(task), " left") if known else Text("")
+
+    title = TextColumn("{task.description}")
+    columns = (title, BarColumn(), TimeElapsedColumn(), TimeLeft())
+    return Progress(*columns, console=console, transient=True)
 
 
 def _untold(*_: int) -> None:

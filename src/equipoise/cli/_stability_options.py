@@ -4,8 +4,7 @@ The first three take two files, a public data set, or the folder of an evaluatio
 names the files, which are then looked for and must not have changed.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -14,7 +13,6 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._dataset import check_dataset, dataset_facts, input_rows
-from equipoise.cli._hints import ASKING, spoken
 from equipoise.cli._inputs import read, spread
 from equipoise.cli._options import check_choices, checked, words
 from equipoise.cli._reading import FILES
@@ -99,15 +97,6 @@ class Given(NamedTuple):
     resample: str | None = None
     dataset: Mapping[str, Any] = MappingProxyType({})
     on_missing: str = "error"
-
-
-@contextmanager
-def in_options() -> Iterator[None]:
-    """Let refusals speak of options: these verbs have --positive and --at-least."""
-    try:
-        yield
-    except InputError as error:
-        raise spoken(error, ASKING) from None
 
 
 def check(options: dict[str, Any]) -> list[str]:

@@ -44,7 +44,7 @@ def leaderboard(console: "Console", result: "Evaluation") -> None:
 
 def _redrawn(result: "Evaluation") -> str:
     """What the intervals and chances of the tables stand for."""
-    from equipoise.analyses.words import REDRAWN
+    from equipoise.analyses.words import RESAMPLED as REDRAWN
 
     kind = result.plan.kind
     if kind == "influence":

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
+from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
 from equipoise.cli.audit import audit
@@ -60,7 +61,4 @@ def options_of(arguments: Sequence[str]) -> set[str]:
     """
     group: Any = get_command(app)
     verb = next((word for word in arguments if word in group.commands), None)
-    if verb is None:
-        return set()
-    every = (option for one in group.commands[verb].params for option in one.opts)
-    return {one.lstrip("-").replace("-", "_") for one in every}
+    return set() if verb is None else option_names(group.commands[verb])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.cli._agreement_screen import show, show_tasks
-from equipoise.cli._screen import print_json, progress, say
+from equipoise.cli._screen import note, print_json, progress, say
 from equipoise.cli._truth_page import check_target
 from equipoise.cli.options import (
     RESULT,
@@ -91,7 +91,7 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
     """
     table = read_votes(file.annotations, file.dataset, reading)
     found = _facts(table, asked)
-    say(*(f"Note: {one}" for one in (*table.notices, *_cautions(found))))
+    note((*table.notices, *_cautions(found)))
     if asked.page is not None:
         from equipoise.report.agreement_page import AgreementPage, render_agreement
         from equipoise.run.folder import write_text

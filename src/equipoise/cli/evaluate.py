@@ -22,7 +22,7 @@ from equipoise.cli._reading import (
     PredictionLayout,
     Repeats,
 )
-from equipoise.cli._screen import output, print_json, progress, say, verdicts
+from equipoise.cli._screen import note, output, print_json, progress, say, verdicts
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -229,7 +229,7 @@ def evaluate(
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.facts['reason']} {made.words}.")
     say(f"Resampling: {result.plan.reason}", result.plan.scope, *said)
-    say(*(f"Note: {one}" for one in result.notices))
+    note(result.notices)
     _finish(result, table, made, options)
 
 

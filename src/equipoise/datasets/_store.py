@@ -92,9 +92,11 @@ def fetched(source: Source) -> Path:
         digest = hashlib.sha256((folder / path).read_bytes()).hexdigest()
         if digest != file.sha256:
             raise InputError(
-                f"data set {source.name}, file {folder / path}", f"SHA-256 {digest[:12]}...",
-                f"{file.sha256[:12]}...", "remove the file, so that it is fetched again",
-            )  # fmt: skip
+                f"data set {source.name}, file {folder / path}",
+                f"SHA-256 {digest[:12]}...",
+                f"{file.sha256[:12]}...",
+                "remove the file, so that it is fetched again",
+            )
     return folder
 
 
@@ -112,11 +114,12 @@ def _download(source: Source) -> Path:
     folder, place = _folders(source)[-1], f"${VARIABLE}/{source.folder or source.name}"
     if not source.published:
         raise InputError(
-            f"data set {source.name}", f"not here (looked in {_looked(source)})",
+            f"data set {source.name}",
+            f"not here (looked in {_looked(source)})",
             f"{', '.join(source.files)} in {place}",
             f"set {VARIABLE} to the folder that holds {place.partition('/')[2]}/; these files "
             "are not published for download",
-        )  # fmt: skip
+        )
     for path, file in source.files.items():
         target = folder / path
         try:
@@ -132,7 +135,7 @@ def _download(source: Source) -> Path:
                 f"{file.url} could not be fetched ({type(error).__name__})",
                 f"a download, or the files in {place}",
                 f"connect to the network, or set {VARIABLE} to a folder that holds them",
-            ) from error  # fmt: skip
+            ) from error
     return folder
 
 

@@ -6,8 +6,17 @@ from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
 
 CLASSES = (
-    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
-)  # fmt: skip
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
 
 SOURCE = Source(
     name="cifar10h",

@@ -14,10 +14,10 @@ from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.engine import chunk_width
 from equipoise.evaluation.questions import Question
-from equipoise.laws import Law
 from equipoise.metrics import Block, Metric
 from equipoise.metrics._draws import draw_error
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Posterior
 from equipoise.resampling import Resampling
 
 
@@ -31,7 +31,7 @@ class DrawTruth(NamedTuple):
 class Remembered:
     """A law that works out once which classes are on top, for all models and metrics."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Posterior) -> None:
         self.law, self.name = law, law.name
         self._lock = Lock()
         self._top: tuple[Floats, Floats] | None = None
@@ -51,9 +51,9 @@ class Remembered:
                 self._top = self.law.top(start, others)
             return self._top
 
-    def kept(self, entries: Ints, items: Ints) -> Law:
+    def subset(self, entries: Ints, items: Ints) -> Posterior:
         """As the law, with nothing remembered."""
-        return self.law.kept(entries, items)
+        return self.law.subset(entries, items)
 
 
 def draw_truth(question: Question, metric: Metric) -> DrawTruth:
@@ -81,9 +81,9 @@ def draw_scores(
 ) -> tuple[Floats, Floats, float]:
     """Values by hard and soft labels (2,), replicates (2, replicates), Monte Carlo error."""
     question = aligned.question
-    assert metric.meet is not None
+    assert metric.score_draws is not None
     prepared = metric.prepare(aligned.distributions(model))
-    tables = [metric.meet(prepared, one) for one in truth]
+    tables = [metric.score_draws(prepared, one) for one in truth]
     values, replicates = np.empty(2), np.empty((2, plan.replicates))
     once = Block((), np.ones((len(question.items), 1), dtype=np.uint8))
     for label, table in enumerate(tables):

@@ -138,11 +138,11 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
         )  # fmt: skip
     for one in aligned:
         for metric in metrics:
-            if len(one.question.items) < metric.least:
+            if len(one.question.items) < metric.min_items:
                 task = f", task {one.question.task!r}" if one.question.task else ""
                 raise InputError(
                     f"metric {metric.name}{task}", f"{len(one.question.items)} items",
-                    f"at least {metric.least}", "choose a smaller k",
+                    f"at least {metric.min_items}", "choose a smaller k",
                 )  # fmt: skip
 
 

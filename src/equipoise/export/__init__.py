@@ -3,7 +3,6 @@
 from equipoise.export.methods import methods_paragraph
 from equipoise.export.references import bibtex, references
 from equipoise.export.run_texts import run_texts
-from equipoise.export.stability_texts import stability_methods, stability_texts
 from equipoise.export.tables import as_csv, as_latex, as_markdown, table_texts, write_table
 
 __all__ = [
@@ -14,8 +13,6 @@ __all__ = [
     "methods_paragraph",
     "references",
     "run_texts",
-    "stability_methods",
-    "stability_texts",
     "table_texts",
     "write_table",
 ]

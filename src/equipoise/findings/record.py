@@ -13,7 +13,7 @@ from equipoise.arrays import InputError
 from equipoise.findings.charts import Chart
 from equipoise.notices import Notice
 from equipoise.numbers import UNDEFINED
-from equipoise.wording import capital
+from equipoise.wording import capital, hint
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
@@ -236,7 +236,7 @@ def left_out(key: str, title: str, error: InputError) -> Finding:
     """
     own = error.where.replace(" ", "_").startswith(key)
     got = error.got if own else f"{error.where}: {error.got}"
-    reason = f"{capital(got)}; it takes {error.expected}. {capital(error.do)}."
+    reason = hint("{}; it takes {}. {}.", capital(got), error.expected, capital(error.do))
     return Finding(key=key, title=title, sentence=reason, left_out=True)
 
 

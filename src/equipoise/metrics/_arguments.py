@@ -55,9 +55,11 @@ def checked_labels(y_true: Any, y_score: Any) -> tuple[Floats, Floats]:
     labels = _numbers(y_true, "y_true")
     if scores.ndim not in (1, 2) or labels.ndim not in (1, 2) or len(scores) != len(labels):
         raise InputError(
-            "y_true and y_score", f"shapes {labels.shape} and {scores.shape}",
-            "(items,) and (items,), or (items, classes) both", "align them item by item",
-        )  # fmt: skip
+            "y_true and y_score",
+            f"shapes {labels.shape} and {scores.shape}",
+            "(items,) and (items,), or (items, classes) both",
+            "align them item by item",
+        )
     if not len(scores):
         raise InputError("y_score", "no items", "at least one", "check the input")
     require_finite(scores, where="y_score")
@@ -79,16 +81,20 @@ def _numbers(values: Any, name: str) -> Floats:
 def _binary(labels: Floats) -> Floats:
     if labels.ndim != 1:
         raise InputError(
-            "y_true", f"shape {labels.shape}", "one label per item for one score per item",
+            "y_true",
+            f"shape {labels.shape}",
+            "one label per item for one score per item",
             "take the column of the positive class",
-        )  # fmt: skip
+        )
     outside = (labels < 0) | (labels > 1)
     if outside.any():
         spot = int(np.flatnonzero(outside)[0])
         raise InputError(
-            f"y_true, item {spot}", f"label {labels[spot]:g}", "a number in [0, 1]",
+            f"y_true, item {spot}",
+            f"label {labels[spot]:g}",
+            "a number in [0, 1]",
             "give 0, 1 or the share of positive votes",
-        )  # fmt: skip
+        )
     return labels
 
 
@@ -106,7 +112,9 @@ def _distributions(labels: Floats, classes: int) -> Floats:
     codes = labels.astype(np.intp)
     if (codes != labels).any() or codes.min() < 0 or codes.max() >= classes:
         raise InputError(
-            "y_true", f"labels from {labels.min():g} to {labels.max():g}",
-            f"class codes 0 to {classes - 1}", "encode classes by their column in y_score",
-        )  # fmt: skip
+            "y_true",
+            f"labels from {labels.min():g} to {labels.max():g}",
+            f"class codes 0 to {classes - 1}",
+            "encode classes by their column in y_score",
+        )
     return np.asarray(np.eye(classes)[codes])

@@ -58,9 +58,11 @@ class Binning(NamedTuple):
         whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
         if not (whole and 1 <= self.bins <= MOST_BINS):
             raise InputError(
-                f"{name}, bins", f"{self.bins}", f"a whole number from 1 to {MOST_BINS:,}",
+                f"{name}, bins",
+                f"{self.bins}",
+                f"a whole number from 1 to {MOST_BINS:,}",
                 "15 is usual",
-            )  # fmt: skip
+            )
         return self
 
     def named(self, name: str) -> str:

@@ -30,15 +30,19 @@ def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floa
         if outside.any():
             spot = int(np.flatnonzero(outside)[0])
             raise InputError(
-                f"probabilities, item {spot}", f"{predicted[spot]:g}", "a number in [0, 1]",
+                f"probabilities, item {spot}",
+                f"{predicted[spot]:g}",
+                "a number in [0, 1]",
                 "give probabilities, not scores",
-            )  # fmt: skip
+            )
         return np.stack([1 - labels, labels], 1), np.stack([1 - predicted, predicted], 1)
     if predicted.shape[1] < 2:
         raise InputError(
-            "probabilities", "a single class", "at least two classes",
+            "probabilities",
+            "a single class",
+            "at least two classes",
             "give one column per class, or one probability per item",
-        )  # fmt: skip
+        )
     require_simplex(predicted, where="probabilities")
     return labels, predicted
 

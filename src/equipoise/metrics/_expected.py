@@ -11,8 +11,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._metric import Block, Order, Prepared
-from equipoise.metrics._one_vs_one import spread
-from equipoise.metrics._ranking import run_starts, sort_items
+from equipoise.metrics._ranking import repeat_truth, run_starts, sort_items
 
 NODES = 48
 
@@ -75,7 +74,7 @@ def _each_replicate(
     width = block.counts.shape[1]
     out = np.empty((len(prepared), 2, width))
     for k, (order, truth) in enumerate(zip(prepared, block.classes, strict=True)):
-        positive = spread(truth.positive, width)
+        positive = repeat_truth(truth.positive, width)
         place = np.empty(len(order.items))
         place[order.items] = -np.cumsum(np.append(0, order.last[:-1] > 0))
         for r in range(width):

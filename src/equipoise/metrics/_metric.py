@@ -7,18 +7,26 @@ and average precision of one model cost one pass.
 
 What a block holds depends on `labels`: the mass of each scored class (``classes``), whole
 distributions over all classes (``distribution``), or nothing but which draw of the possible
-truths each replicate takes (``draws``): such a metric has a fourth function, ``meet``, which
-scores the prediction against every draw once.
+truths each replicate takes (``draws``): such a metric has a fourth function,
+``score_draws``, which scores the prediction in every draw once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, Ints, ItemsByReplicates, PerItem, PerReplicate
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    ItemsByReplicates,
+    PerItem,
+    PerReplicate,
+)
+from equipoise.metrics._arguments import checked_labels
 
 
 class Order(NamedTuple):
@@ -86,19 +94,34 @@ class Metric:
         is replicates, ``finish(sums)`` returns one value per replicate.
     labels
         What the truth of a block is; see above.
-    meet
-        For ``draws``: ``meet(prepared, plausibilities)`` scores every item in every draw.
+    score_draws
+        For ``draws``: ``score_draws(prepared, plausibilities)`` scores every item in every
+        draw.
     influence
         ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
         with (items, classes), returns the value and its derivative by item, for instant
         standard errors; None where there is none.
+    per_item
+        For a mean over items: ``per_item(y_true, probabilities)`` scores every one of them.
+    curve
+        ``curve(y_true, probabilities)`` returns the two axes of the curve under which it is
+        the area.
     average
         How classes are averaged: macro, or weighted by their mass.
-    least
+    min_items
         Fewest items it is defined for.
     trials
         For a share of hard labels among a fixed number of items: that number, so that its
         interval is Wilson's.
+    topic
+        The heading under which lists of metrics show it.
+    decides, proper
+        Whether it looks only at the class that a model decides for; whether nobody scores
+        better than by saying what they believe.
+    infinite
+        Where a bound is infinite, what makes a value infinite.
+    references
+        Keys of its sources in the bibliography.
     """
 
     name: str
@@ -114,11 +137,28 @@ class Metric:
     needs: Literal["scores", "probabilities"] = "scores"
     ordered: bool = False
     labels: Labels = "classes"
-    meet: Callable[[Prepared, Any], Any] | None = None
+    score_draws: Callable[[Prepared, Any], Any] | None = None
     influence: Callable[[Any, Floats], tuple[float, PerItem]] | None = None
+    per_item: Callable[[Any, Any], PerItem] | None = None
+    curve: Callable[[Any, Any], tuple[Floats, Floats]] | None = None
     average: str = "macro"
-    least: int = 1
+    min_items: int = 1
     trials: int | None = None
+    topic: str = ""
+    decides: bool = False
+    proper: bool = False
+    infinite: str = ""
+    references: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> int:
+        """The former name of `min_items`."""
+        return self.min_items
+
+    @property
+    def meet(self) -> Callable[[Prepared, Any], Any] | None:
+        """The former name of `score_draws`."""
+        return self.score_draws
 
     def score(
         self, truth: Floats, prepared: Prepared, counts: ItemsByReplicates
@@ -170,3 +210,79 @@ def parameters(name: str, defaults: dict[str, Any], given: dict[str, Any]) -> st
     """
     changed = [f"{key}={given[key]}" for key in defaults if given[key] != defaults[key]]
     return ":".join([name, *changed])
+
+
+def influence_covariance(
+    y_true: Any, y_scores: Any, *, metric: Metric, group: Any = None
+) -> tuple[Floats, Floats]:
+    """Values (models,) and covariance (models, models) of a metric by influence functions.
+
+    Parameters
+    ----------
+    y_true
+        Labels in [0, 1], shape (items,).
+    y_scores
+        Scores, shape (models, items), or (items,) for one model.
+    metric
+        A metric with an influence function, such as ``named("auroc")``.
+    group
+        Group of each item, shape (items,), when items of a group depend on each other.
+
+    Examples
+    --------
+    >>> from equipoise.metrics import named
+    >>> labels, scores = [1, 0.75, 0.25, 0.5, 0], [0.9, 0.8, 0.7, 0.6, 0.5]
+    >>> values, covariance = influence_covariance(labels, scores, metric=named("auroc"))
+    >>> values, np.sqrt(np.diag(covariance))
+    (array([0.9]), array([0.092]))
+    """
+    if metric.influence is None:
+        raise InputError(
+            f"metric {metric.name}",
+            "no influence function",
+            "auroc or average_precision in their default forms",
+            "resample items instead",
+        )
+    unit = None if group is None else np.unique(np.asarray(group), return_inverse=True)[1]
+    values, gradients = [], []
+    for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
+        labels, checked = checked_labels(y_true, scores)
+        value, g = metric.influence(metric.prepare(checked)[0], labels)
+        values.append(value)
+        gradients.append(g if unit is None else np.bincount(unit, g))
+    return np.array(values), clustered(np.stack(gradients), unit)
+
+
+def clustered(gradients: Floats, unit: Ints | None) -> Floats:
+    """Covariance of gradients (cells, units), widened for the number of groups drawn."""
+    units = gradients.shape[1]
+    scale = 1.0 if unit is None or units < 2 else units / (units - 1)
+    return np.asarray(gradients @ gradients.T * scale)
+
+
+def hard_labels_rule(kinds: Iterable[str], *, classes: int) -> str:
+    """How hard labels are made of votes, for metrics of some kinds of labels.
+
+    Parameters
+    ----------
+    kinds
+        What the metrics look at: ``classes``, ``distribution`` or ``draws``.
+    classes
+        Number of scored classes: one for a yes/no question.
+
+    Examples
+    --------
+    >>> hard_labels_rule(["classes"], classes=1)
+    'strict majority (a tie is negative)'
+    >>> hard_labels_rule(["distribution"], classes=5)
+    'the class with most votes, shared by classes with equally many'
+    """
+    if classes == 1:
+        return "strict majority (a tie is negative)"
+    known, rules = set(kinds), []
+    if "classes" in known:
+        rules.append("for each class, whether more than half of the votes are for it")
+    if known - {"classes"}:
+        whole = " (for metrics of whole distributions)" if rules else ""
+        rules.append(f"the class with most votes, shared by classes with equally many{whole}")
+    return ", and ".join(rules)

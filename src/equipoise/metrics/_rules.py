@@ -8,6 +8,7 @@ by their noise.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Rule:
 
     Attributes
     ----------
-    name, title, definition, bounds, ordered
+    name, title, definition, bounds, ordered, proper, topic, infinite, references
         As in `Metric`; lower is better for all of them.
     losses
         ``losses(predicted)`` takes (items, classes) and returns, in the same shape, the score
@@ -50,6 +51,10 @@ class Rule:
     losses: Callable[[Floats], Floats]
     distance: PerItemScore
     ordered: bool = False
+    proper: bool = True
+    topic: str = "Proper scores of probabilities"
+    infinite: str = ""
+    references: tuple[str, ...] = ()
 
     def parts(self, soft: str) -> tuple[Callable[[Floats], Floats], PerItemScore]:
         """What is prepared of a prediction, and the score of an item, for a kind of label."""
@@ -59,7 +64,7 @@ class Rule:
         return itself, self.distance
 
 
-def rule_per_item(rule: Rule, y_true: Any, probabilities: Any, soft: str) -> PerItem:
+def rule_per_item(rule: Rule, y_true: Any, probabilities: Any, *, soft: str) -> PerItem:
     """Score of every item, shape (items,)."""
     prepare, score = rule.parts(soft)
     labels, predicted = checked_distributions(y_true, probabilities)
@@ -85,4 +90,9 @@ def rule_metric(rule: Rule, soft: str) -> Metric:
         ordered=rule.ordered,
         labels="distribution",
         influence=mean_influence(score),
+        per_item=partial(rule_per_item, rule, soft=soft),
+        topic=rule.topic,
+        proper=rule.proper,
+        infinite=rule.infinite,
+        references=rule.references,
     )

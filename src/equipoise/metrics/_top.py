@@ -8,8 +8,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError
 from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._metric import Block, Order, Prepared
-from equipoise.metrics._one_vs_one import spread
-from equipoise.metrics._ranking import run_starts, sort_items
+from equipoise.metrics._ranking import repeat_truth, run_starts, sort_items
 
 
 def checked_k(k: int) -> int:
@@ -27,9 +26,11 @@ def plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, f
     labels, scores = checked_labels(y_true, y_score)
     if scores.ndim == 2:
         raise InputError(
-            "y_score", f"{scores.shape[1]} classes", "one score per item",
+            "y_score",
+            f"{scores.shape[1]} classes",
+            "one score per item",
             "take the column of one class",
-        )  # fmt: skip
+        )
     weight = checked_weights(weights, len(labels)).each
     if weight.sum() < k:
         raise InputError(
@@ -53,11 +54,13 @@ def top_reduce(k: int) -> Callable[[Prepared, Block], Floats]:
 
         if len(block.classes) != 1:
             raise InputError(
-                "precision or recall at k", f"{len(block.classes)} classes",
-                "a yes/no question", "choose one class with positive=",
-            )  # fmt: skip
+                "precision or recall at k",
+                f"{len(block.classes)} classes",
+                "a yes/no question",
+                "choose one class with positive=",
+            )
         positive = block.classes[0].positive
-        wide = spread(positive, block.counts.shape[1])
+        wide = repeat_truth(positive, block.counts.shape[1])
         top = top_mass(*prepared[0], wide, block.counts, k)
         total = np.einsum("ir,ir->r", wide, block.counts.astype(np.float64))
         return np.vstack([top, total])

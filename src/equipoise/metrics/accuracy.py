@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerItem, PerReplicate
-from equipoise.metrics._costs import mean_cost
 from equipoise.metrics._decisions import (
     confusion_reduce,
     decide,
     decided_influence,
     decided_loss,
+    mean_cost,
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
@@ -69,6 +69,9 @@ def metric() -> Metric:
         needs="probabilities",
         labels="distribution",
         influence=decided_influence(np.eye),
+        per_item=accuracy_per_item,
+        topic="Decisions",
+        decides=True,
     )
 
 

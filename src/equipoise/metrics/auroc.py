@@ -20,7 +20,17 @@ expected     E[AUROC | both classes occur]    by quadrature, exact for any numbe
 ===========  ===============================  ==================================================
 
 All are equal, and equal to scikit-learn, on hard labels. Undefined (nan) without positives or
-without negatives. Several classes: one-vs-rest, or one-vs-one after Hand and Till (2001).
+without negatives. Several classes: one-vs-rest, or one-vs-one after Hand and Till (2001): the
+mean over pairs of classes of A(a|b) and A(b|a), with labels L and
+A(a|b) = sum over i != j of L_ia L_jb k(s_ia, s_ja) / sum over i != j of L_ia L_jb.
+
+The influence, the derivative :math:`g_i` by the weight of item i at weight one, gives instant
+standard errors, paired between models: the variance is :math:`\sum g_i^2` and the covariance of
+two models :math:`\sum g_i g'_i` ("soft DeLong"); on hard labels it is DeLong's up to n/(n-1)
+factors within each class. In the form ``pairs``
+
+.. math:: g_i = \frac{p_i A_i + q_i B_i - \theta\,(p_i (V - q_i) + q_i (U - p_i))}{UV - D},
+    \quad A_i = \sum_{j \ne i} q_j k_{ij}, \quad B_i = \sum_{j \ne i} p_j k_{ji}
 
 References
 ----------
@@ -34,17 +44,32 @@ Examples
 0.81
 """
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerReplicate, choice
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice
 from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._expected import expected_auroc, expected_reduce
-from equipoise.metrics._influence import auroc_influence
-from equipoise.metrics._metric import AVERAGES, Metric, average_classes, parameters
-from equipoise.metrics._one_vs_one import one_vs_one_finish, one_vs_one_reduce
-from equipoise.metrics._ranking import Sums, plain_sums, prepare, reduce, sort_items
+from equipoise.metrics._metric import (
+    AVERAGES,
+    Block,
+    Metric,
+    Order,
+    average_classes,
+    parameters,
+)
+from equipoise.metrics._ranking import (
+    Sums,
+    plain_sums,
+    prepare,
+    reduce,
+    repeat_truth,
+    run_starts,
+    sort_items,
+    spread_runs,
+)
 
 FORMS = ("pairs", "trapezoid", "strict", "inclusive", "expected")
 
@@ -73,9 +98,11 @@ def auroc(y_true: Any, y_score: Any, *, form: str = "pairs", weights: Any = None
     if form == "expected":
         if not each.copies:
             raise InputError(
-                "auroc, form expected", "importance weights", "counts or no weights",
+                "auroc, form expected",
+                "importance weights",
+                "counts or no weights",
                 "wrap whole numbers in Copies, or choose form pairs",
-            )  # fmt: skip
+            )
         times = each.each.astype(np.intp)
         return expected_auroc(np.repeat(scores, times), np.repeat(labels, times))
     return float(_value(plain_sums(sort_items(scores), labels, each.each, each.own), form))
@@ -118,18 +145,20 @@ def metric(*, form: str = "pairs", multiclass: str = "ovr", average: str = "macr
     kind = "ovo" if multiclass == "ovo" else "expected" if form == "expected" else "ranking"
     if kind == "ovo" and (form, average) != ("pairs", "macro"):
         raise InputError(
-            "auroc, multiclass ovo", f"form {form}, average {average}", "pairs and macro",
+            "auroc, multiclass ovo",
+            f"form {form}, average {average}",
+            "pairs and macro",
             "leave form and average out: Hand and Till define only this one",
-        )  # fmt: skip
+        )
 
     def finish(sums: Floats) -> PerReplicate:
         if kind == "ovo":
-            return one_vs_one_finish(sums)
+            return _one_vs_one_finish(sums)
         values = sums[:, 1] if kind == "expected" else _value(_named(sums), form)
         mass = sums[:, 0] if kind == "expected" else sums[:, 1]
         return average_classes(values, mass, average)
 
-    reductions = {"ranking": reduce, "ovo": one_vs_one_reduce, "expected": expected_reduce}
+    reductions = {"ranking": reduce, "ovo": _one_vs_one_reduce, "expected": expected_reduce}
     return Metric(
         name=parameters("auroc", defaults, given),
         title="AUROC",
@@ -139,8 +168,10 @@ def metric(*, form: str = "pairs", multiclass: str = "ovr", average: str = "macr
         prepare=prepare,
         reduce=reductions[kind],
         finish=finish,
-        influence=auroc_influence if form == "pairs" and kind == "ranking" else None,
+        influence=_influence if form == "pairs" and kind == "ranking" else None,
         average=average,
+        topic="Order of items, for scores and probabilities",
+        references=("hand2001", "lionetti2025") if kind == "ovo" else ("lionetti2025",),
     )
 
 
@@ -172,3 +203,53 @@ def _definition(form: str, multiclass: str, average: str) -> str:
         f"AUROC, form {form}: {formulas[form]}; k_ij is 1 if i scores above j, 1/2 if equal. "
         f"With several classes: {several}."
     )
+
+
+def _influence(order: Order, positive: PerItem) -> tuple[float, PerItem]:
+    """Value and influence of AUROC, form ``pairs``, shape (items,)."""
+    start = run_starts(order)
+    p = positive[order.items]
+    q = 1 - p
+    up, down = np.add.reduceat(p, start), np.add.reduceat(q, start)
+    above, below = np.cumsum(up), np.cumsum(down)
+    total_up, total_down = above[-1], below[-1]
+    wins = spread_runs(total_down - below + down / 2, start, len(p)) - q / 2
+    losses = spread_runs(above - up / 2, start, len(p)) - p / 2
+    pairs = total_up * total_down - (p * q).sum()
+    if not pairs > 1e-12 * total_up * total_down:
+        return float("nan"), np.full(len(p), np.nan)
+    value = float((p * wins).sum() / pairs)
+    slope = p * wins + q * losses - value * (p * (total_down - q) + q * (total_up - p))
+    influence = np.empty(len(p))
+    influence[order.items] = slope / pairs
+    return value, influence
+
+
+def _one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
+    """Sums for every ordered pair of classes, shape (pairs, 2, 4, replicates)."""
+    from equipoise.kernels.top import class_pairs
+
+    if len(block.classes) < 2:
+        raise InputError(
+            "auroc, multiclass ovo",
+            "a yes/no question",
+            "at least two classes",
+            "leave multiclass out: there is only one pair",
+        )
+    width = block.counts.shape[1]
+    masses = [repeat_truth(truth.positive, width) for truth in block.classes]
+    return np.array(
+        [
+            [class_pairs(*prepared[x], masses[x], masses[y], block.counts) for x, y in both]
+            for both in (((a, b), (b, a)) for a, b in combinations(range(len(masses)), 2))
+        ]
+    ).reshape(-1, 2, 4, width)
+
+
+def _one_vs_one_finish(sums: Floats) -> PerReplicate:
+    """Mean over pairs; nan when a pair of classes never meets."""
+    up, down, pairs, own = np.moveaxis(sums, 2, 0)
+    below = up * down - own
+    defined = (up * down > 0) & (below > 1e-12 * up * down)
+    value = np.where(defined, (pairs - own / 2) / np.where(defined, below, 1.0), np.nan)
+    return np.asarray(value.mean(axis=1).mean(axis=0))

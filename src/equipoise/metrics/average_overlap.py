@@ -23,12 +23,14 @@ Examples
 from typing import Any
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import First, first_classes, overlap_meet
 from equipoise.metrics._draws import (
+    First,
     draw_finish,
     draw_reduce,
+    first_classes,
     plain_draws,
     plain_draws_per_item,
+    score_overlap,
 )
 from equipoise.metrics._metric import Metric, parameters
 from equipoise.metrics._top import checked_k
@@ -76,5 +78,7 @@ def metric(*, k: int = 3) -> Metric:
         finish=draw_finish,
         needs="probabilities",
         labels="draws",
-        meet=overlap_meet([(j, j, 1 / (j * k)) for j in range(1, k + 1)]),
+        score_draws=score_overlap([(j, j, 1 / (j * k)) for j in range(1, k + 1)]),
+        topic="Under a model of the truth, with --truth",
+        references=("stutz2025",),
     )

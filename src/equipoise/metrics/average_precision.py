@@ -18,7 +18,10 @@ positives.
 
 .. math:: \text{block:}\quad \frac1{n_+} \sum_b \frac{r_b (1 + R_b) - \sum_{i \in b} p_i^2}{N_b}
 
-with :math:`r_b` the mass of a run, :math:`R_b` and :math:`N_b` cumulative including it.
+with :math:`r_b` the mass of a run, :math:`R_b` and :math:`N_b` cumulative including it. The
+influence (see `equipoise.metrics.auroc`) is the derivative of
+:math:`\frac1U \sum_b (r_b R_b + d_b)/N_b` by the count of an item, centred because the number
+of items in a resample is fixed.
 
 References
 ----------
@@ -36,10 +39,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerReplicate, choice
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice
 from equipoise.metrics._arguments import Weights, checked_labels, checked_weights
 from equipoise.metrics._expected import expected_average_precision, expected_precision_reduce
-from equipoise.metrics._influence import average_precision_influence
 from equipoise.metrics._metric import (
     AVERAGES,
     Block,
@@ -48,17 +50,28 @@ from equipoise.metrics._metric import (
     average_classes,
     parameters,
 )
-from equipoise.metrics._one_vs_one import spread
-from equipoise.metrics._ranking import plain_sums, prepare, reduce, sort_items
+from equipoise.metrics._ranking import (
+    plain_sums,
+    prepare,
+    reduce,
+    repeat_truth,
+    run_starts,
+    sort_items,
+    spread_runs,
+)
 
 FORMS = ("conditional", "printed", "expected")
 TIES = ("block", "random")
 
 
 def average_precision(
-    y_true: Any, y_score: Any, *, form: str = "conditional", ties: str = "block",
+    y_true: Any,
+    y_score: Any,
+    *,
+    form: str = "conditional",
+    ties: str = "block",
     weights: Any = None,
-) -> float:  # fmt: skip
+) -> float:
     """Average precision for hard or soft labels.
 
     Parameters
@@ -110,10 +123,10 @@ def metric(*, form: str = "conditional", ties: str = "block", average: str = "ma
         prepare=prepare,
         reduce=reductions[kind],
         finish=finish,
-        influence=average_precision_influence
-        if form == "conditional" and ties == "block"
-        else None,
+        influence=_influence if form == "conditional" and ties == "block" else None,
         average=average,
+        topic="Order of items, for scores and probabilities",
+        references=("lionetti2025",),
     )
 
 
@@ -122,18 +135,22 @@ def _check(form: str, ties: str) -> None:
     choice("average_precision, ties", ties, TIES)
     if form == "expected" and ties == "random":
         raise InputError(
-            "average_precision, form expected", "ties random", "ties block",
+            "average_precision, form expected",
+            "ties random",
+            "ties block",
             "leave ties out, or choose form conditional",
-        )  # fmt: skip
+        )
 
 
 def _expanded(labels: Floats, scores: Floats, each: Weights, how: tuple[str, str]) -> float:
     """Forms that need whole copies of items."""
     if not each.copies:
         raise InputError(
-            f"average_precision, form {how[0]}, ties {how[1]}", "importance weights",
-            "counts or no weights", "wrap whole numbers in Copies, or choose ties block",
-        )  # fmt: skip
+            f"average_precision, form {how[0]}, ties {how[1]}",
+            "importance weights",
+            "counts or no weights",
+            "wrap whole numbers in Copies, or choose ties block",
+        )
     times = each.each.astype(np.intp)
     p, s = np.repeat(labels, times), np.repeat(scores, times)
     if how[0] == "expected":
@@ -150,7 +167,7 @@ def _random(prepared: tuple[Order, ...], block: Block) -> Floats:
     width = block.counts.shape[1]
     return np.stack(
         [
-            random_ties(*order, spread(truth.positive, width), block.counts, harmonic)
+            random_ties(*order, repeat_truth(truth.positive, width), block.counts, harmonic)
             for order, truth in zip(prepared, block.classes, strict=True)
         ]
     )
@@ -182,3 +199,33 @@ def _definition(form: str, ties: str, average: str) -> str:
         f"Average precision, form {form}: {formulas[form]}; ties: {rule}. "
         f"With several classes: one-vs-rest, {average}."
     )
+
+
+def _influence(order: Order, positive: PerItem) -> tuple[float, PerItem]:
+    """Value and influence of average precision, conditional with ties in blocks."""
+    start = run_starts(order)
+    p = positive[order.items]
+    mass, own = np.add.reduceat(p, start), np.add.reduceat(p * (1 - p), start)
+    size = np.diff(np.append(start, len(p)))
+    above, seen = np.cumsum(mass), np.cumsum(size)
+    total = above[-1]
+    if total <= 0:
+        return float("nan"), np.full(len(p), np.nan)
+    term = (mass * above + own) / seen
+    value = float(term.sum() / total)
+    later_mass = _from_here(mass / seen)
+    later_term = _from_here(term / seen)
+    slope = (
+        p * spread_runs(above / seen + later_mass, start, len(p))
+        + p * (1 - p) * spread_runs(1 / seen, start, len(p))
+        - spread_runs(later_term, start, len(p))
+        - value * p
+    ) / total
+    influence = np.empty(len(p))
+    influence[order.items] = slope - slope.mean()
+    return value, influence
+
+
+def _from_here(values: Floats) -> Floats:
+    """Sum of this and all later runs."""
+    return np.cumsum(values[::-1])[::-1]

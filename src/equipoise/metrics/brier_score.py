@@ -57,7 +57,7 @@ def brier_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expect
     >>> brier_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
     array([0., 2.])
     """
-    return rule_per_item(RULE, y_true, probabilities, soft)
+    return rule_per_item(RULE, y_true, probabilities, soft=soft)
 
 
 def metric(*, soft: str = "expected") -> Metric:
@@ -83,4 +83,5 @@ RULE = Rule(
     bounds=(0.0, 2.0),
     losses=_losses,
     distance=_distance,
+    references=("brier1950",),
 )

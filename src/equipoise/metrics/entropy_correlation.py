@@ -45,6 +45,7 @@ def metric() -> Metric:
         bounds=(-1.0, 1.0),
         needs="probabilities",
         labels="distribution",
+        topic="Distance from the distribution of votes, and its uncertainty",
     )
 
 

@@ -72,6 +72,8 @@ def metric(*, bins: int = 15, binning: str = "width", which: str = "top") -> Met
         better="lower",
         needs="probabilities",
         labels="distribution",
+        topic="Calibration",
+        references=("guo2017",),
     )
 
 

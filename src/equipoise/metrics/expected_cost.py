@@ -23,28 +23,26 @@ Examples
 0.25
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from equipoise.arrays import Floats, Ints, PerItem, PerReplicate
-from equipoise.metrics._costs import (
+from equipoise.metrics._decisions import (
     ORDINAL,
     Cost,
+    Decide,
     checked_cost,
+    confusion_reduce,
     cost_key,
     cost_matrix,
     cost_phrase,
     cost_word,
-    decision_word,
-    least_cost,
-    mean_cost,
-)
-from equipoise.metrics._decisions import (
-    Decide,
-    confusion_reduce,
     decide,
     decided_influence,
     decided_loss,
+    decision_word,
+    least_cost,
+    mean_cost,
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
@@ -118,6 +116,10 @@ def metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
         ordered=cost_word(known) in ORDINAL,
         labels="distribution",
         influence=decided_influence(lambda classes: cost_matrix(known, classes)),
+        per_item=partial(expected_cost_per_item, cost=known, decision=decision),
+        topic="Decisions",
+        decides=True,
+        references=("galdran2023",),
     )
 
 

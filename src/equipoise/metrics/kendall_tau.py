@@ -25,12 +25,13 @@ Examples
 from typing import Any
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import class_scores, order_meet
 from equipoise.metrics._draws import (
+    class_scores,
     draw_finish,
     draw_reduce,
     plain_draws,
     plain_draws_per_item,
+    score_order,
 )
 from equipoise.metrics._metric import Metric
 from equipoise.plausibilities import Plausibilities
@@ -69,5 +70,6 @@ def metric() -> Metric:
         bounds=(-1.0, 1.0),
         needs="probabilities",
         labels="draws",
-        meet=order_meet("kendall"),
+        score_draws=score_order("kendall"),
+        topic="Under a model of the truth, with --truth",
     )

@@ -60,7 +60,7 @@ def log_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected
     >>> log_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
     array([ 0., inf])
     """
-    return rule_per_item(RULE, y_true, probabilities, soft)
+    return rule_per_item(RULE, y_true, probabilities, soft=soft)
 
 
 def metric(*, soft: str = "expected") -> Metric:
@@ -86,4 +86,5 @@ RULE = Rule(
     bounds=(0.0, math.inf),
     losses=_losses,
     distance=_distance,
+    infinite="probability 0 to what the labels say of at least one item",
 )

@@ -16,12 +16,13 @@ import math
 from typing import Any
 
 from equipoise.arrays import Floats, PerItem, PerReplicate
-from equipoise.metrics._costs import grades_apart, mean_cost
 from equipoise.metrics._decisions import (
     confusion_reduce,
     decide,
     decided_influence,
     decided_loss,
+    grades_apart,
+    mean_cost,
     plain_confusion,
 )
 from equipoise.metrics._distributions import checked_distributions
@@ -72,6 +73,9 @@ def metric() -> Metric:
         ordered=True,
         labels="distribution",
         influence=decided_influence(grades_apart),
+        per_item=mean_absolute_error_per_item,
+        topic="Decisions",
+        decides=True,
     )
 
 

@@ -22,18 +22,19 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerReplicate
-from equipoise.metrics._costs import (
+from equipoise.metrics._decisions import (
     NOTHING,
     ORDINAL,
     Cost,
     best_constant,
     checked_cost,
+    confusion_reduce,
     cost_matrix,
     cost_phrase,
     cost_word,
     mean_cost,
+    plain_confusion,
 )
-from equipoise.metrics._decisions import confusion_reduce, plain_confusion
 from equipoise.metrics._metric import Metric
 from equipoise.metrics.expected_cost import (
     cost_name,
@@ -85,6 +86,9 @@ def metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
         needs="probabilities",
         ordered=cost_word(known) in ORDINAL,
         labels="distribution",
+        topic="Decisions",
+        decides=True,
+        references=("galdran2023",),
     )
 
 

@@ -21,12 +21,14 @@ Examples
 from typing import Any
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import First, first_classes, overlap_meet
 from equipoise.metrics._draws import (
+    First,
     draw_finish,
     draw_reduce,
+    first_classes,
     plain_draws,
     plain_draws_per_item,
+    score_overlap,
 )
 from equipoise.metrics._metric import Metric, parameters
 from equipoise.metrics._top import checked_k
@@ -71,5 +73,7 @@ def metric(*, k: int = 3) -> Metric:
         finish=draw_finish,
         needs="probabilities",
         labels="draws",
-        meet=overlap_meet([(k, k, 1 / k)]),
+        score_draws=score_overlap([(k, k, 1 / k)]),
+        topic="Under a model of the truth, with --truth",
+        references=("stutz2025",),
     )

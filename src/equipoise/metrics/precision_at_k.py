@@ -56,6 +56,8 @@ def metric(*, k: int = 100) -> Metric:
         prepare=prepare,
         reduce=top_reduce(k),
         finish=finish,
-        least=k,
+        min_items=k,
         trials=k,
+        topic="Order of items, for scores and probabilities",
+        references=("lionetti2025", "wilson1927"),
     )

@@ -25,12 +25,15 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, PerItem, PerReplicate, choice
-from equipoise.metrics._costs import NOTHING, ORDINAL, cost_matrix, kappa
 from equipoise.metrics._decisions import (
+    NOTHING,
+    ORDINAL,
     confusion,
     confusion_reduce,
+    cost_matrix,
     decide,
     decided_loss,
+    kappa,
     plain_confusion,
 )
 from equipoise.metrics._metric import Metric, Prepared, parameters
@@ -85,6 +88,9 @@ def metric(*, cost: str = "quadratic") -> Metric:
         ordered=True,
         labels="distribution",
         influence=influence,
+        topic="Decisions",
+        decides=True,
+        references=("cohen1960", "galdran2023"),
     )
 
 

@@ -62,7 +62,7 @@ def ranked_probability_score_per_item(
     >>> ranked_probability_score_per_item([0, 2], [[0, 1, 0], [0.5, 0, 0.5]])
     array([0.5 , 0.25])
     """
-    return rule_per_item(RULE, y_true, probabilities, soft)
+    return rule_per_item(RULE, y_true, probabilities, soft=soft)
 
 
 def metric(*, soft: str = "expected") -> Metric:
@@ -92,4 +92,6 @@ RULE = Rule(
     losses=_losses,
     distance=_distance,
     ordered=True,
+    topic="Grades in a known order",
+    references=("galdran2023",),
 )

@@ -22,12 +22,17 @@ Examples
 0.866
 """
 
+from functools import partial
 from typing import Any, Unpack
 
 from equipoise.metrics._distributions import itself
 from equipoise.metrics._metric import Metric, parameters
-from equipoise.metrics._retained import Retained
-from equipoise.metrics.retained_samples_curve import Curve, plain_tables
+from equipoise.metrics.retained_samples_curve import (
+    Curve,
+    Retained,
+    plain_tables,
+    retained_samples_curve,
+)
 
 NAME = "retained_samples_area"
 WORDS = {
@@ -73,6 +78,9 @@ def metric(**how: Unpack[Curve]) -> Metric:
         needs="probabilities",
         ordered=curve.rule.ordered or curve.height.ordered,
         labels="distribution",
+        curve=partial(retained_samples_curve, **how),
+        topic="Leaving doubtful items to experts",
+        references=("galdran2023",),
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.metrics._curve import cumulative, ratio
+from equipoise.metrics._ranking import cumulative, ratio
 
 
 def roc_curve(

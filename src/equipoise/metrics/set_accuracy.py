@@ -23,11 +23,14 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import First, entry_ranks, first_classes, kernel_truth
 from equipoise.metrics._draws import (
-    Met,
+    DrawScores,
+    First,
     draw_finish,
     draw_reduce,
+    entry_ranks,
+    first_classes,
+    kernel_truth,
     plain_draws,
     plain_draws_per_item,
 )
@@ -76,14 +79,16 @@ def metric(*, k: int = 3) -> Metric:
         finish=draw_finish,
         needs="probabilities",
         labels="draws",
-        meet=_meet,
+        score_draws=_score_draws,
+        topic="Under a model of the truth, with --truth",
+        references=("stutz2025",),
     )
 
 
-def _meet(model: First, plausibilities: Plausibilities) -> Met:
+def _score_draws(model: First, plausibilities: Plausibilities) -> DrawScores:
     from equipoise.kernels.tops import matches
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     rank = entry_ranks(model, plausibilities)
     matches(kernel_truth(plausibilities), rank, model.first.shape[1], value)
-    return Met(value)
+    return DrawScores(value)

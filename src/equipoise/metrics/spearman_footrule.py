@@ -25,12 +25,13 @@ Examples
 from typing import Any
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import class_scores, order_meet
 from equipoise.metrics._draws import (
+    class_scores,
     draw_finish,
     draw_reduce,
     plain_draws,
     plain_draws_per_item,
+    score_order,
 )
 from equipoise.metrics._metric import Metric
 from equipoise.plausibilities import Plausibilities
@@ -68,5 +69,6 @@ def metric() -> Metric:
         finish=draw_finish,
         needs="probabilities",
         labels="draws",
-        meet=order_meet("footrule"),
+        score_draws=score_order("footrule"),
+        topic="Under a model of the truth, with --truth",
     )

@@ -66,7 +66,7 @@ def squared_absolute_rps_per_item(
     >>> squared_absolute_rps_per_item([0, 1], [[0, 1, 0], [0.3, 0.4, 0.3]])
     array([0.25, 0.09])
     """
-    return rule_per_item(RULE, y_true, probabilities, soft)
+    return rule_per_item(RULE, y_true, probabilities, soft=soft)
 
 
 def metric(*, soft: str = "expected") -> Metric:
@@ -97,4 +97,7 @@ RULE = Rule(
     losses=_losses,
     distance=_distance,
     ordered=True,
+    proper=False,
+    topic="Grades in a known order",
+    references=("galdran2023",),
 )

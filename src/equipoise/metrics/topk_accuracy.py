@@ -26,20 +26,18 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import PerItem
-from equipoise.metrics._class_ranks import (
+from equipoise.metrics._draws import (
+    DrawScores,
     First,
+    draw_finish,
+    draw_reduce,
     entry_items,
     entry_ranks,
     first_classes,
     overlap_table,
-    unmentioned,
-)
-from equipoise.metrics._draws import (
-    Met,
-    draw_finish,
-    draw_reduce,
     plain_draws,
     plain_draws_per_item,
+    unmentioned,
 )
 from equipoise.metrics._metric import Metric, parameters
 from equipoise.metrics._top import checked_k
@@ -87,16 +85,18 @@ def metric(*, k: int = 1) -> Metric:
         finish=draw_finish,
         needs="probabilities",
         labels="draws",
-        meet=_meet,
+        score_draws=_score_draws,
+        topic="Under a model of the truth, with --truth",
+        references=("stutz2025",),
     )
 
 
-def _meet(model: First, plausibilities: Plausibilities) -> Met:
+def _score_draws(model: First, plausibilities: Plausibilities) -> DrawScores:
     rank, k = entry_ranks(model, plausibilities), model.first.shape[1]
     value = overlap_table(rank, plausibilities, [(1, k, 1.0)])
     if plausibilities.law is None:
-        return Met(value)
+        return DrawScores(value)
     entry, rest = plausibilities.top()
     own = np.bincount(entry_items(plausibilities), entry * (rank < k), len(rest))
     mean = own + rest * unmentioned(rank, k, plausibilities)
-    return Met(value, mean=np.clip(mean, 0.0, 1.0))
+    return DrawScores(value, mean=np.clip(mean, 0.0, 1.0))

@@ -54,6 +54,8 @@ def metric() -> Metric:
         needs="probabilities",
         labels="distribution",
         influence=mean_influence(_score),
+        per_item=total_variation_per_item,
+        topic="Distance from the distribution of votes, and its uncertainty",
     )
 
 

@@ -1,7 +1,12 @@
 """Planning: from a pilot to how many items and votes are needed, and which votes come next."""
 
-from equipoise.planning.next_for_ranking import NextForRanking, next_for_ranking
-from equipoise.planning.next_items import NextItems, next_items
+from equipoise.planning._findings import plan_report
+from equipoise.planning.next_votes import (
+    NextForRanking,
+    NextItems,
+    next_for_ranking,
+    next_items,
+)
 from equipoise.planning.ranking import RankingDesign, RankingPlan, plan_ranking
 from equipoise.planning.size import Design, Size, plan_size
 
@@ -15,5 +20,6 @@ __all__ = [
     "next_for_ranking",
     "next_items",
     "plan_ranking",
+    "plan_report",
     "plan_size",
 ]

@@ -9,9 +9,15 @@ item, by the jackknife,
 and the effect of a vote for class k on item i: the slope of the difference as the soft label of
 i moves towards k. Votes of an item for its classes in their own shares have no effect on
 average, so the mean square of their effects is what votes add to the variance.
+
+If the difference is the mean of one number d_i per item, then leaving item i out gives
+influence_i = d_i - difference, and moving the label of one item moves its own d_i alone, so
+that all items can be moved at once. A metric gives d_i by its influence function; whether it is
+such a mean is checked on some of the items, by leaving them out.
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,26 +33,27 @@ from equipoise.arrays import (
     PerItem,
     listed,
     nearest,
+    wrong_type,
 )
-from equipoise.ballots import Ballots
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.blocks import every_class, pair
 from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
 from equipoise.evaluation.questions import questions
 from equipoise.metrics import Metric
-from equipoise.planning._additive import item_differences, mean_of_items
-from equipoise.planning._question import (
-    one_task,
-    require_defined,
-    require_finite,
-    two_names,
-    usable_metric,
-)
+from equipoise.notices import Notice, as_notices
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
+from equipoise.votes import Votes
+from equipoise.wording import Option, hint
 
 STEP = 1e-4  # of a soft label towards a class, for slopes
 WIDTH = 64  # columns scored at once
+CHECKED = 64  # items that are left out to see whether the metric is a mean
+CLOSE = 1e-8
+BINS = "bins "  # how the family of metrics of binned probabilities begins
+DRAWS = 32  # of a single vote on each item
+SURE = 4.5  # standard errors
+MATTERS = 0.05  # of the difference
 Progress = Callable[[int, int], None]
 
 
@@ -79,14 +86,14 @@ class Pilot:
     b: str
     task: str
     items: tuple[str, ...]
-    votes: Ballots
+    votes: Votes
     answers: tuple[str, ...]
     shares: Floats
     scores: tuple[Floats, Floats]
     unit: Ints
     difference: float
     order: tuple[str, ...]
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     def distributions(self) -> Floats:
         """Soft labels of all classes, shape (classes, items)."""
@@ -127,9 +134,11 @@ class Pilot:
         out = (number - 1) * (self.difference - out)
         if np.isnan(out).any():
             raise InputError(
-                f"metric {self.metric.name}", "undefined when one item is left out",
-                "at least two items of every class", "collect a larger pilot",
-            )  # fmt: skip
+                f"metric {self.metric.name}",
+                "undefined when one item is left out",
+                "at least two items of every class",
+                "collect a larger pilot",
+            )
         return out
 
     def effects(self, wanted: Bools, progress: Progress | None = None) -> Floats:
@@ -162,8 +171,8 @@ class Pilot:
 
     def _each(self) -> PerItem | None:
         """Its part in the difference of each item, where the metric is a mean over items."""
-        each = item_differences(self.metric, self._prepared, self.distributions().T)
-        return each if mean_of_items(each, self.difference, self._without) else None
+        each = _item_differences(self.metric, self._prepared, self.distributions().T)
+        return each if _mean_of_items(each, self.difference, self._without) else None
 
     def _slopes(self, whole: Floats, each: PerItem) -> Floats:
         """Effects of a metric that is a mean over items: all items are moved at once."""
@@ -171,7 +180,7 @@ class Pilot:
         for code in range(len(whole)):
             towards = (np.arange(len(whole)) == code)[:, None]
             labels = whole + STEP * (towards - whole)
-            moved = item_differences(self.metric, self._prepared, labels.T)
+            moved = _item_differences(self.metric, self._prepared, labels.T)
             assert moved is not None
             found.append((moved - each) / STEP / len(each))
         return np.stack(found)
@@ -209,33 +218,44 @@ def pilot(
     """Bring predictions and votes together; without models, take the two best."""
     chosen = usable_metric(*given_metrics([metric]))
     given, annotations = given_predictions(predictions), given_annotations(annotations)
-    models = two_names(models)
-    asked = one_task(annotations, task)
+    models = _two_names(models)
+    asked = _one_task(annotations, task)
     one, notices = _aligned(given, annotations, asked)
     if chosen.ordered and not one.question.ordered and len(one.question.classes) > 1:
         raise InputError(
-            f"metric {chosen.name}", "classes without an order", "grades in a known order",
-            "read the annotations as ordinal (--kind ordinal)",
-        )  # fmt: skip
+            f"metric {chosen.name}",
+            "classes without an order",
+            "grades in a known order",
+            hint("read the annotations with {}", Option("kind", "ordinal")),
+        )
     whole = chosen.labels == "distribution"
     scores = {m: one.distributions(m) if whole else one.scores[m] for m in one.scores}
-    order, (a, b), gap, said = _two(chosen, one, scores, models)
+    pick = _two_models(chosen, one, scores, models)
     question = one.question
     assert question.votes is not None
     unit = np.arange(len(question.items))
     if annotations.group is not None:
         unit = np.unique(annotations.group[question.place], return_inverse=True)[1]
     return Pilot(
-        metric=chosen, a=a, b=b, task=asked, items=question.items, votes=question.votes,
-        answers=question.answers, shares=question.shares, scores=(scores[a], scores[b]),
-        unit=unit, difference=gap, order=order,
-        notices=(*notices, *said),
-    )  # fmt: skip
+        metric=chosen,
+        a=pick.a,
+        b=pick.b,
+        task=asked,
+        items=question.items,
+        votes=question.votes,
+        answers=question.answers,
+        shares=question.shares,
+        scores=(scores[pick.a], scores[pick.b]),
+        unit=unit,
+        difference=pick.difference,
+        order=pick.order,
+        notices=(*notices, *pick.notices),
+    )
 
 
 def _aligned(
     given: list[Predictions], annotations: Annotations, task: str
-) -> tuple[Aligned, tuple[str, ...]]:
+) -> tuple[Aligned, tuple[Notice, ...]]:
     """The one task; predictions of items that nobody annotated are left aside."""
     mine = [one for one in given if one.task == task]
     if not mine and len(annotations.tasks) == 1:
@@ -244,16 +264,29 @@ def _aligned(
     aligned, notices = align(mine, asked, on_missing="drop")
     if len(aligned[0].question.items) < 3:
         raise InputError(
-            "pilot", f"{len(aligned[0].question.items)} items", "at least 3",
+            "pilot",
+            f"{len(aligned[0].question.items)} items",
+            "at least 3",
             "collect a larger pilot",
-        )  # fmt: skip
-    return aligned[0], notices
+        )
+    return aligned[0], as_notices(notices)
 
 
-def _two(
+@dataclass(frozen=True, slots=True)
+class _TwoModels:
+    """The two models to compare, by how much a is better, and all models, best first."""
+
+    a: str
+    b: str
+    difference: float
+    order: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+
+def _two_models(
     metric: Metric, one: Aligned, scores: dict[str, Floats], models: tuple[str, str] | None
-) -> tuple[tuple[str, ...], tuple[str, str], float, tuple[str, ...]]:
-    """All models, best first; the two to compare, by how much one is better, and notices.
+) -> _TwoModels:
+    """Choose two models: those asked for, or the two best.
 
     Models that score exactly as the best are passed over unless they were asked for.
     """
@@ -266,19 +299,167 @@ def _two(
     block = pair(one.question.shares, ones, whole=metric.labels == "distribution")[1]
     wanted = list(models or scores)
     value = [metric.finish(metric.reduce(metric.prepare(scores[m]), block)) for m in wanted]
-    good = goodness(np.concatenate(value), metric.better)
-    require_defined(metric, good)
+    good = higher_is_better(np.concatenate(value), metric.better)
+    _require_defined(metric, good)
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if models is not None or good[m] < good[order[0]]]
-    pick = order[0], (below or order[1:])[0]
-    require_finite(metric, [wanted[m] for m in pick if np.isinf(good[m])])
-    gap = abs(float(value[pick[0]][0] - value[pick[1]][0]))
-    same = [wanted[m] for m in order[1:] if m != pick[1] and good[m] == good[pick[0]]]
-    said = f"Passed over, with exactly the value of {wanted[pick[0]]!r}: {listed(same)}."
-    return (
-        tuple(wanted[m] for m in order), (wanted[pick[0]], wanted[pick[1]]), gap,
-        (said,) if same and below else (),
-    )  # fmt: skip
+    best, rival = order[0], (below or order[1:])[0]
+    require_finite(metric, [wanted[m] for m in (best, rival) if np.isinf(good[m])])
+    same = tuple(wanted[m] for m in order[1:] if m != rival and good[m] == good[best])
+    passed = Notice(
+        "passed_over",
+        "Passed over, with exactly the value of {best!r}: {same:names}.",
+        values={"best": wanted[best], "same": same},
+    )
+    return _TwoModels(
+        a=wanted[best],
+        b=wanted[rival],
+        difference=abs(float(value[best][0] - value[rival][0])),
+        order=tuple(wanted[m] for m in order),
+        notices=(passed,) if same and below else (),
+    )
+
+
+def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
+    """Difference with a single vote on each item, nan if undefined; None if it is the same.
+
+    A metric that scores every vote and averages has the same expectation whether an item has
+    one vote or many. A distance to the label distribution itself has not: few votes make labels
+    look surer than they are. So every item is left a single vote, drawn from its own, some
+    times over, and the mean of the differences is compared with that of all votes.
+    """
+    whole = two.distributions()
+    if (whole.max(axis=0) >= 1).all():
+        return None
+    random, bounds = np.random.default_rng(seed), np.cumsum(whole, axis=0)
+    found = []
+    for _ in range(DRAWS):
+        chosen = (random.random(len(two.items)) * bounds[-1] >= bounds[:-1]).sum(axis=0)
+        single = (np.arange(len(whole))[:, None] == chosen).astype(np.float64)
+        found.append(two.with_labels(single).difference)
+    mean, error = float(np.mean(found)), float(np.std(found)) / math.sqrt(DRAWS)
+    moved = abs(mean - two.difference)
+    same = moved <= max(SURE * error, MATTERS * abs(two.difference))
+    return None if same else mean
+
+
+def _item_differences(
+    metric: Metric, prepared: Sequence[object], labels: Floats
+) -> PerItem | None:
+    """First model minus second on each item, positive when the first is better.
+
+    None for metrics of another kind. Labels come as (items, classes).
+    """
+    if metric.influence is None or metric.labels != "distribution":
+        return None
+    each = []
+    for one in prepared:
+        value, slope = metric.influence(one, labels)
+        each.append(value + len(labels) * slope)
+    gap = each[0] - each[1]
+    return np.asarray(gap if metric.better == "higher" else -gap)
+
+
+def _mean_of_items(
+    each: PerItem | None, difference: float, without: Callable[[Ints], Floats]
+) -> bool:
+    """Whether the difference is the mean of its items, as some that are left out tell.
+
+    Parameters
+    ----------
+    each
+        What `_item_differences` gives.
+    without
+        The difference without each of some items, one at a time.
+    """
+    if each is None or not np.isfinite(each).all():
+        return False
+    some = np.unique(np.linspace(0, len(each) - 1, CHECKED).astype(np.int64))
+    found = (len(each) - 1) * (difference - without(some))
+    size = max(float(np.abs(each).max()), CLOSE)
+    return bool(np.allclose(found, each[some] - difference, atol=CLOSE * size * len(each)))
+
+
+def _two_names(models: object) -> tuple[str, str] | None:
+    """Names of two models; None for the two best."""
+    if models is None:
+        return None
+    several = models if isinstance(models, Sequence) and not isinstance(models, str) else ()
+    names = [one for one in several if isinstance(one, str)]
+    if len(names) != 2 or len(several) != 2:
+        raise wrong_type("models", models, "the names of two models", "name two of them")
+    return names[0], names[1]
+
+
+def _one_task(annotations: Annotations, task: str | None) -> str:
+    """The task asked for, or the only one."""
+    if task is None and len(annotations.tasks) > 1:
+        raise InputError(
+            "annotations",
+            f"{len(annotations.tasks)} tasks",
+            "one",
+            hint("choose one ({}): {}", Option("task"), ", ".join(annotations.tasks)),
+        )
+    if task is not None and task not in annotations.tasks:
+        known = annotations.tasks
+        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
+    return annotations.tasks[0] if task is None else task
+
+
+def usable_metric(metric: Metric) -> Metric:
+    """Refuse metrics whose value changes with the number of items, or without votes.
+
+    With bins the distance in each is as large as chance makes it, which more items lessen.
+    """
+    why = {
+        "draws of possible truths": metric.labels == "draws",
+        "a fixed number k of items": metric.min_items > 1,
+        "bins, whose value depends on the number of items": metric.family.startswith(BINS),
+    }
+    for what, found in why.items():
+        if found:
+            raise InputError(
+                f"metric {metric.name}",
+                f"a metric of {what}",
+                "one that means the same for any number of items",
+                "plan by auroc, average_precision, brier_score or another such metric",
+            )
+    return metric
+
+
+def _require_defined(metric: Metric, values: Floats) -> None:
+    """Refuse a pilot on which a model has no value."""
+    if np.isnan(values).any():
+        raise InputError(
+            f"metric {metric.name}",
+            "undefined on the pilot",
+            "votes for every class",
+            "collect a larger pilot",
+        )
+
+
+def require_finite(metric: Metric, infinite: Sequence[str]) -> None:
+    """Refuse models whose value is infinite, as a log score with a probability of 0."""
+    if infinite:
+        raise InputError(
+            f"metric {metric.name}",
+            f"infinite for {listed(infinite)}",
+            "finite values",
+            "give no class that somebody may choose a probability of 0, or plan by another "
+            "metric, as brier_score",
+        )
+
+
+def require_possible(metric: Metric, difference: float | None) -> None:
+    """Refuse a difference that no two models can have."""
+    low, high = metric.bounds
+    if difference is not None and difference > high - low:
+        raise InputError(
+            "plan, difference",
+            f"{difference:g}",
+            f"at most {high - low:g}, because {metric.title} lies between {low:g} and {high:g}",
+            "say how much better a model must be to matter",
+        )
 
 
 def votes_each(two: Pilot) -> float:

@@ -1,8 +1,8 @@
 """How large a study must be to tell two models apart, from a pilot.
 
 A study with n items and m votes on each has the standard error
-sqrt((items^2 + votes^2 / m) / n), see `equipoise.planning._spread`. Its interval lies above 0
-with chance
+sqrt((items^2 + votes^2 / m) / n), see `equipoise.planning._precision`. Its interval lies above
+0 with probability
 
     power = Phi(difference / standard error - z),   z = Phi^-1((1 + level) / 2),
 
@@ -12,30 +12,58 @@ are drawn without replacement: designs with more votes than the pilot has rest o
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
+
+import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.metrics import Metric
-from equipoise.planning._aim import Aim, Aims, aimed
-from equipoise.planning._pilot import Pilot, pilot, votes_each
-from equipoise.planning._question import require_possible
-from equipoise.planning._simulation import can_simulate, simulated_power
-from equipoise.planning._spread import Spread, spread
-from equipoise.planning._words import said, size_notices
+from equipoise.arrays import InputError
+from equipoise.findings import Cell, Finding
+from equipoise.metrics import Metric, titled
+from equipoise.notices import Notice
+from equipoise.numbers import count, exact_percent, interval, number, significant
+from equipoise.planning._pilot import Pilot, pilot, votes_each, with_single_votes
+from equipoise.planning._precision import Spread, can_simulate, simulated_power, spread
+from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
+from equipoise.wording import Hint, Option, hint
+
+if TYPE_CHECKING:
+    from equipoise.planning.ranking import RankingDesign
 
 MOST = 20_000  # items of a simulated study
+TIED = 1e-12  # difference up to which models are tied
 NORMAL = NormalDist()
+NEW_PEOPLE = "The plan counts votes as independent, as from ever new people."
+LIMIT = (
+    "With these people alone that is too much to resolve the difference, whatever the number "
+    "of items: ask others, too."
+)
+TRUST = (
+    "Designs are planned as if it stayed the same, so trust only those with about as many "
+    "votes per item as the pilot."
+)
+SHARED: dict[str, str] = {  # what is said of several pairs at once, without their numbers
+    "open_difference": "The pilot itself leaves open whether there is a difference, because "
+    "its interval holds 0. If it is 0, no study resolves it; half the difference needs four "
+    "times as many items.",
+    "leaning_people_limit": "The annotators lean in ways that more items do not even out. "
+    f"{NEW_PEOPLE} {LIMIT}",
+    "leaning_people": "The annotators lean in ways that more items do not even out. "
+    f"{NEW_PEOPLE}",
+    "depends_on_votes": "By this metric the difference itself depends on the votes per item. "
+    f"{TRUST}",
+}
 
 
 class Design(NamedTuple):
     """One design that reaches the power asked for.
 
     `items_error` is the standard error of `items` that comes from estimating the spread from a
-    small pilot; the doubt about the difference itself comes on top.
+    small pilot; the uncertainty about the difference itself comes on top.
     `simulated` is the share of simulated studies that resolve the difference, with its Monte
     Carlo error; nan where the pilot has too few votes for that, or items are too many. `cost`
     is nan without prices.
@@ -49,6 +77,11 @@ class Design(NamedTuple):
     power: float
     simulated: float
     monte_carlo_error: float
+
+    @property
+    def pair_power(self) -> float:
+        """Power for the pair that was simulated, which is the only one."""
+        return self.power
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +118,9 @@ class Size:
     pilot_items: int
     pilot_votes: float
     spread: Spread
-    aim: Aim
+    aim: PowerTarget
     designs: tuple[Design, ...]
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     def standard_error(self, items: float, votes: float) -> float:
         """Of the difference, with so many items and votes on each; nan where not known."""
@@ -98,7 +131,7 @@ class Size:
         )
 
     def power(self, items: float, votes: float) -> float:
-        """Chance that the interval lies above 0."""
+        """Probability that the interval lies above 0."""
         return self.power_with(self.standard_error(items, votes))
 
     def power_with(self, error: float) -> float:
@@ -125,19 +158,19 @@ class Size:
         known = [one for one in self.designs if not math.isnan(one.cost)]
         return min(known, key=lambda one: one.cost) if known else None
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
-        return [one._asdict() for one in self.designs]
+        return [dict(one._asdict()) for one in self.designs]
 
-    def grid(self) -> list[dict[str, Any]]:
+    def grid(self) -> list[dict[str, Cell]]:
         """Power for numbers of items, by votes per item, and the votes each needs."""
         return [
             {
-                "items": number,
-                **{f"power_{m}": self.power(number, m) for m in self._known_votes()},
-                "votes_needed": self.votes_needed(number),
+                "items": items,
+                **{f"power_{m}": self.power(items, m) for m in self._known_votes()},
+                "votes_needed": self.votes_needed(items),
             }
-            for number in self.sizes()
+            for items in self.sizes()
         ]
 
     def sizes(self) -> tuple[int, ...]:
@@ -148,7 +181,71 @@ class Size:
     @property
     def finding(self) -> str:
         """What the plan comes to, as a sentence."""
-        return said(self)
+        if self.state == "no spread":
+            return (
+                f"Every item of the pilot says the same about {self.a} and {self.b}: its "
+                "spread is 0, and no size can be planned from it."
+            )
+        if self.state == "tied":
+            return (
+                f"No number of items or votes tells {self.a} from {self.b} by "
+                f"{titled(self.metric)}: their difference in the pilot is 0."
+            )
+        best = self.cheapest or self._as_pilot()
+        return hint(
+            f"To find that {{}} is better than {{}} by {number(self.resolved)} in "
+            f"{titled(self.metric)} with a probability of {exact_percent(self.aim.power)}, "
+            f"collect {_size(best)}{{}}.",
+            self.a,
+            self.b,
+            self._reason(best),
+        )
+
+    @property
+    def state(self) -> str:
+        """Whether a size is ``planned``, or why none is: ``tied`` or ``no spread``."""
+        if self.designs:
+            return "planned"
+        return "no spread" if self.difference > TIED else "tied"
+
+    def reports(self) -> tuple[Finding, ...]:
+        """Everything that the plan says: size, power, designs, sources of uncertainty."""
+        from equipoise.planning._findings import plan_findings
+        from equipoise.planning.ranking import of_pair
+
+        return plan_findings(of_pair(self))
+
+    def _as_pilot(self) -> Design:
+        """The design nearest to the votes of the pilot."""
+        return min(self.designs, key=lambda one: abs(one.votes_per_item - self.pilot_votes))
+
+    def _reason(self, best: Design) -> Hint:
+        """Why this design of all."""
+        if self.cheapest is not None:
+            return hint(f" (the cheapest of these designs: {count(best.cost)})")
+        if len(self.designs) == 1:
+            return hint("")
+        if self.pilot_votes == 0:
+            return hint(
+                " (every truth of the pilot is known, so it cannot tell what more votes bring)"
+            )
+        same = abs(best.votes_per_item - self.pilot_votes) < 0.05
+        why = (
+            "as many votes per item as in the pilot"
+            if same
+            else f"of these designs the nearest to the {count(self.pilot_votes)} of the pilot"
+        )
+        fewest = min(self.designs, key=lambda one: one.votes)
+        other = (
+            "the fewest votes in all"
+            if fewest is best
+            else f"fewest votes in all: {_size(fewest)}"
+        )
+        return hint(
+            f" ({why}; {other}; {{}} and {{}} would decide)",
+            Option("price_item", value=True, python="the prices of an item"),
+            Option("price_vote", value=True, python="of a vote"),
+        )
 
     def _known_votes(self) -> tuple[int, ...]:
         return tuple(one.votes_per_item for one in self.designs)
@@ -160,7 +257,7 @@ def plan_size(
     *,
     metric: str | Metric = "auroc",
     models: tuple[str, str] | None = None,
-    **how: Unpack[Aims],
+    **how: Unpack[PowerKeywords],
 ) -> Size:
     """Plan how many items and votes are needed to tell two models apart.
 
@@ -173,8 +270,8 @@ def plan_size(
     models
         The two models; by default the two best of the pilot.
     **how
-        The fields of `equipoise.planning._aim.Aim`: power, level, votes, items, difference,
-        price_item, price_vote, simulations, seed, task, progress.
+        The fields of `equipoise.planning.target.PowerTarget`: power, level, votes, items,
+        difference, price_item, price_vote, simulations, seed, task, progress.
 
     Examples
     --------
@@ -186,25 +283,46 @@ def plan_size(
     >>> plan_size(pair, votes.against("1"), simulations=0).designs[2].votes_per_item
     3
     """
-    aim = aimed(how)
-    return sized(pilot(predictions, annotations, metric, models, aim.task), aim)
+    target = power_target(how)
+    return plan_pair(pilot(predictions, annotations, metric, models, target.task), target)
 
 
-def sized(two: Pilot, aim: Aim) -> Size:
+def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
-    require_possible(two.metric, aim.difference)
-    parts = spread(two, aim.progress)
-    half = _z(aim.level) * math.hypot(parts.pilot, parts.panel)
-    wanted = two.difference if aim.difference is None else aim.difference
+    _require_possible(two.metric, target.difference)
+    parts = spread(two, target.progress)
+    half = _z(target.level) * math.hypot(parts.pilot, parts.panel)
+    wanted = two.difference if target.difference is None else target.difference
     plan = Size(
-        metric=two.metric.name, a=two.a, b=two.b, difference=two.difference,
-        low=two.difference - half, high=two.difference + half, resolved=wanted,
-        pilot_items=len(two.items), pilot_votes=votes_each(two),
-        spread=parts, aim=aim, designs=(), notices=two.notices,
-    )  # fmt: skip
-    if wanted > 1e-12 and parts.pilot > 0:
+        metric=two.metric.name,
+        a=two.a,
+        b=two.b,
+        difference=two.difference,
+        low=two.difference - half,
+        high=two.difference + half,
+        resolved=wanted,
+        pilot_items=len(two.items),
+        pilot_votes=votes_each(two),
+        spread=parts,
+        aim=target,
+        designs=(),
+        notices=two.notices,
+    )
+    if wanted > TIED and parts.pilot > 0:
         plan = replace(plan, designs=_designs(plan, two))
-    return replace(plan, notices=(*two.notices, *size_notices(plan, two)))
+    return replace(plan, notices=(*two.notices, *_notices(plan, two)))
+
+
+def _require_possible(metric: Metric, difference: float | None) -> None:
+    """Refuse a difference that no two models can have."""
+    low, high = metric.bounds
+    if difference is not None and difference > high - low:
+        raise InputError(
+            "plan, difference",
+            f"{difference:g}",
+            f"at most {high - low:g}, because {metric.title} lies between {low:g} and {high:g}",
+            "say how much better a model must be to matter",
+        )
 
 
 def _designs(plan: Size, two: Pilot) -> tuple[Design, ...]:
@@ -220,26 +338,194 @@ def _designs(plan: Size, two: Pilot) -> tuple[Design, ...]:
 
 def _design(plan: Size, two: Pilot, votes: int) -> Design:
     """The fewest items for so many votes each, checked by simulation."""
-    aim = plan.aim
-    reach = _z(aim.level) + NORMAL.inv_cdf(aim.power)
+    target = plan.aim
+    reach = _z(target.level) + NORMAL.inv_cdf(target.power)
     ideal = (reach / plan.resolved * plan.standard_error(1, votes)) ** 2
     items = max(3, math.ceil(ideal - 1e-9))
+    share, error = simulated(plan, two, items, votes)
     return Design(
-        votes, items, items * plan.spread.doubt(votes), items * votes,
-        aim.cost(items, votes), plan.power(items, votes), *checked(plan, two, items, votes),
-    )  # fmt: skip
+        votes_per_item=votes,
+        items=items,
+        items_error=items * plan.spread.relative_error(votes),
+        votes=items * votes,
+        cost=target.cost(items, votes),
+        power=plan.power(items, votes),
+        simulated=share,
+        monte_carlo_error=error,
+    )
 
 
-def checked(plan: Size, two: Pilot, items: int, votes: int) -> tuple[float, float]:
-    """Simulated chance of a design with its error; nan where it cannot be simulated."""
-    aim = plan.aim
-    if not aim.simulations or items > MOST or not can_simulate(two, votes):
+def simulated(plan: Size, two: Pilot, items: int, votes: int) -> tuple[float, float]:
+    """Simulated power of a design with its error; nan where it cannot be simulated."""
+    target = plan.aim
+    if not target.simulations or items > MOST or not can_simulate(two, votes):
         return math.nan, math.nan
-    return simulated_power(
-        two, (items, votes), plan.resolved - plan.difference, aim.level,
-        (aim.simulations, aim.seed),
-    )  # fmt: skip
+    return simulated_power(two, items, votes, target, shift=plan.resolved - plan.difference)
 
 
 def _z(level: float) -> float:
     return NORMAL.inv_cdf(0.5 + level / 2)
+
+
+def _size(one: Design) -> str:
+    """A design in words."""
+    return f"{count(one.items, 'item')} with {count(one.votes_per_item, 'vote')} each"
+
+
+def _notices(plan: Size, two: Pilot) -> list[Notice]:
+    """Everything that limits what the plan can promise."""
+    if not plan.designs:
+        return [*_open_difference(plan), *_value_of_votes(plan)]
+    return [
+        *_open_difference(plan),
+        *_value_of_votes(plan),
+        *_known_truths(plan, two),
+        *_leaning_people(plan, two),
+        *_depends_on_votes(plan, two),
+        *simulation_notices(plan.designs, plan.aim.simulations),
+    ]
+
+
+def _open_difference(plan: Size) -> list[Notice]:
+    """The pilot's own uncertainty about the difference."""
+    if plan.resolved <= TIED or plan.aim.difference is not None or plan.low > 0:
+        return []
+    return [
+        Notice(
+            "open_difference",
+            "The pilot itself leaves open whether there is a difference: {value:number} with "
+            "an interval of {ends}. If it is 0, no study resolves it; if it is smaller than in "
+            "the pilot, more items are needed (half the difference needs four times as many).",
+            values={"value": plan.difference, "ends": interval(plan.low, plan.high)},
+        )
+    ]
+
+
+def _value_of_votes(plan: Size) -> list[Notice]:
+    """What votes alone can do on the items of the pilot."""
+    if math.isnan(plan.spread.votes):
+        return [
+            Notice(
+                "single_votes",
+                "No item of the pilot has two votes, so nobody can say what a second vote on "
+                "an item brings: only designs with one vote per item are planned.",
+            )
+        ]
+    if not plan.designs:
+        return []
+    if plan.spread.items == 0:
+        return [
+            Notice(
+                "votes_explain_all",
+                "The votes of the pilot explain all of its spread, so nothing can be said "
+                "about what items add: designs with many votes on few items are too "
+                "optimistic. Collect a larger pilot before trusting them.",
+            )
+        ]
+    items, needed = plan.pilot_items, plan.votes_needed(plan.pilot_items)
+    if math.isinf(needed):
+        return [
+            Notice(
+                "votes_not_enough",
+                "Votes alone cannot resolve it: with the {items:count} items of the pilot the "
+                "items themselves vary too much, however many votes each has. More items are "
+                "needed.",
+                values={"items": items},
+            )
+        ]
+    text = (
+        "With the {items:count} items of the pilot, {votes:count} votes each would do."
+        if needed > plan.pilot_votes
+        else "The {items:count} items of the pilot would do with {votes:count} votes each."
+    )
+    return [Notice("votes_enough", text, values={"items": items, "votes": needed})]
+
+
+def _known_truths(plan: Size, two: Pilot) -> list[Notice]:
+    """Known truths need no votes, in the pilot and in the study."""
+    known = int(two.gold.sum())
+    if not known:
+        return []
+    which = "all" if known == plan.pilot_items else count(known)
+    return [
+        Notice(
+            "known_truths",
+            "The truth of {which} of the {items:count} items of the pilot is known. The plan "
+            "takes it that the same share of the items of the study comes with a known truth, "
+            "which is worth any number of votes.",
+            values={"which": which, "items": plan.pilot_items},
+        )
+    ]
+
+
+def _leaning_people(plan: Size, two: Pilot) -> list[Notice]:
+    """People who lean one way do so on every item."""
+    if plan.spread.panel <= 0.1 * plan.spread.pilot:
+        return []
+    people = len(np.unique(two.votes.annotator[two.votes.annotator >= 0]))
+    too_much = plan.power_with(plan.spread.panel) < plan.aim.power
+    return [
+        Notice(
+            "leaning_people_limit" if too_much else "leaning_people",
+            "The {people:count} annotators lean in ways that more items do not even out: a "
+            f"standard error of {{error}} stays ({{reach}} of them make the difference). "
+            f"{NEW_PEOPLE}{f' {LIMIT}' if too_much else ''}",
+            values={
+                "people": people,
+                "error": significant(plan.spread.panel),
+                "reach": significant(plan.resolved / plan.spread.panel),
+            },
+        )
+    ]
+
+
+def _depends_on_votes(plan: Size, two: Pilot) -> list[Notice]:
+    """Where the difference itself is another with other numbers of votes."""
+    single = None if plan.aim.difference is not None else with_single_votes(two)
+    if single is None:
+        return []
+    return [
+        Notice(
+            "depends_on_votes",
+            "By {metric} the difference itself depends on the votes per item: with a single "
+            "vote on each item of the pilot it is {single:number} and not {whole:number}. "
+            f"{TRUST}",
+            values={
+                "metric": titled(plan.metric),
+                "single": single,
+                "whole": plan.difference,
+            },
+        )
+    ]
+
+
+def simulation_notices(
+    designs: "Sequence[Design | RankingDesign]", simulations: int
+) -> list[Notice]:
+    """Where simulated studies do not bear the formula out, or were not run."""
+    notices = []
+    off = [
+        one.votes_per_item
+        for one in designs
+        if abs(one.simulated - one.pair_power) > 3 * one.monte_carlo_error + 0.03
+    ]
+    if off:
+        votes = ", ".join(map(str, off)) + (" vote" if off == [1] else " votes")
+        notices.append(
+            Notice(
+                "simulation_differs",
+                "Simulated studies do not bear out the formula for {votes} per item: trust "
+                "the simulated probability, and take more items where it is lower.",
+                values={"votes": votes},
+            )
+        )
+    if simulations and any(math.isnan(one.simulated) for one in designs):
+        notices.append(
+            Notice(
+                "not_simulated",
+                "Designs with more votes per item than the pilot has, or more than "
+                "{most:count} items, rest on the formula alone: they could not be simulated.",
+                values={"most": MOST},
+            )
+        )
+    return notices

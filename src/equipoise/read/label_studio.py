@@ -358,7 +358,10 @@ def _rating(questions: _Questions) -> _Answers:
         "ratings are read as grades 1 to {highest}, the highest given; say {scale} if there "
         "are more"
     )
-    values: dict[str, Value] = {"highest": highest, "scale": Option("classes", python="classes=[...]")}
+    values: dict[str, Value] = {
+        "highest": highest,
+        "scale": Option("classes", python="classes=[...]"),
+    }
     notice = Notice("highest_rating", text, (), values)
     return _Answers(rows, replace(options, kind="ordinal", classes=classes), (notice,))
 

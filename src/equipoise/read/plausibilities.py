@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import InputError
-from equipoise.laws import LAWS, Law
 from equipoise.plausibilities import Plausibilities, Skills
+from equipoise.posteriors import POSTERIORS, Posterior
 from equipoise.read.files import replaced, unreadable
 
 SCHEMAS = (1, 2)
@@ -44,12 +44,12 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     if plausibilities.difficulty is not None:
         arrays["difficulty"] = plausibilities.difficulty
     law = plausibilities.law
-    numbers = {} if law is None or law.name not in LAWS else _numbers(law)
+    numbers = {} if law is None or law.name not in POSTERIORS else _numbers(law)
     header: dict[str, Any] = {"schema": 2 if numbers else 1}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["diagnostics"] = dict(plausibilities.diagnostics)
     header |= {"ordered": True} if plausibilities.ordered else {}
-    if law is not None and law.name in LAWS:
+    if law is not None and law.name in POSTERIORS:
         header["law"] = law.name
         header |= {"law_numbers": numbers} if numbers else {}
         arrays |= {f"law_{name}": array for name, array in _arrays(law).items()}
@@ -96,26 +96,26 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         **arrays,
         diagnostics=header["diagnostics"],
         ordered=header.get("ordered", False),
-        law=LAWS[header["law"]](**law, **header.get("law_numbers", {}))
+        law=POSTERIORS[header["law"]](**law, **header.get("law_numbers", {}))
         if "law" in header
         else None,
         skills=_skills(header["skills"], skills) if "skills" in header else None,
     )
 
 
-def _arrays(thing: Law | Skills) -> dict[str, Any]:
+def _arrays(thing: Posterior | Skills) -> dict[str, Any]:
     """The arrays that a law or skills consist of."""
     found = _parts(thing)
     return {name: one for name, one in found.items() if isinstance(one, np.ndarray)}
 
 
-def _parts(thing: Law | Skills) -> dict[str, Any]:
+def _parts(thing: Posterior | Skills) -> dict[str, Any]:
     """Everything that a law or skills consist of."""
     names = [one.name for one in fields(thing)] if is_dataclass(thing) else []
     return {name: getattr(thing, name) for name in names}
 
 
-def _numbers(law: Law) -> dict[str, float]:
+def _numbers(law: Posterior) -> dict[str, float]:
     """The plain numbers that a law holds beside its arrays."""
     found = _parts(law)
     return {name: one for name, one in found.items() if isinstance(one, float)}

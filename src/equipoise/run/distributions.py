@@ -18,11 +18,11 @@ from equipoise.evaluation.questions import Question
 from equipoise.metrics import (
     item_scores,
     named,
+    parsed,
     reliability_curve,
     retained_samples_curve,
     worst_items,
 )
-from equipoise.metrics._names import parsed
 from equipoise.run.ambiguity import voted
 
 BINS = 10

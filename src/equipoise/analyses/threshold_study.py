@@ -1,0 +1,303 @@
+"""A threshold in use: how many items it makes positive, and what models are worth as it moves.
+
+Where the experts' labels set no threshold, what would follow from it says so.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.analyses.threshold_sweep import Grid, called, threshold_sweep
+from equipoise.analyses.thresholds import (
+    ExpertSample,
+    Rule,
+    Threshold,
+    expert_threshold,
+    steps,
+)
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, Ints, PerItem
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
+from equipoise.metrics import DEFAULT, Metric, named
+from equipoise.numbers import count, estimate, exact_percent, number, percent
+from equipoise.predictions import Predictions
+
+TABLES = {"threshold_sweep": "models", "threshold_sweep_agreement": "rank_correlation"}
+FINE = 31  # points of the curve of prevalence
+NONE = "The experts' labels set no threshold that could be moved."
+TERMS = (
+    ("Bin", "Items of similar probability; bins are as equal in size as possible."),
+    ("Threshold", "The probability from which on an item counts as positive."),
+    ("Prevalence", "The share of all items that are positive at a threshold."),
+)
+
+
+class ItemProbabilities(NamedTuple):
+    """The probability of every item.
+
+    Attributes
+    ----------
+    items, values
+        Names and probabilities.
+    source, model
+        Where the probabilities come from, in words, and the model of votes.
+    group
+        Which group (patient, night) each item belongs to, where that is known.
+    """
+
+    items: tuple[str, ...]
+    values: PerItem
+    source: str
+    model: str = ""
+    group: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Prevalence:
+    """How many items are positive as the threshold moves.
+
+    Attributes
+    ----------
+    items
+        How many items there are.
+    threshold, interval
+        The threshold, nan where there is none, and its interval.
+    at, positives
+        Thresholds around it, and how many items are positive at each.
+    """
+
+    items: int
+    threshold: float
+    interval: tuple[float, float] = (math.nan, math.nan)
+    at: Floats = field(default_factory=lambda: np.empty(0))
+    positives: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def share(self, threshold: float) -> float:
+        """Share of positives at one of the thresholds; nan for none."""
+        if math.isnan(threshold):
+            return math.nan
+        return float(self.positives[int(np.argmin(np.abs(self.at - threshold)))]) / self.items
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The share at the ends of the threshold's interval, the smaller first."""
+        low, high = sorted(self.share(end) for end in self.interval)
+        return (low, high) if not math.isnan(low + high) else (math.nan, math.nan)
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One line per threshold."""
+        return [
+            {"threshold": float(t), "positives": int(k), "prevalence": int(k) / self.items}
+            for t, k in zip(self.at, self.positives, strict=True)
+        ]
+
+    @property
+    def finding(self) -> str:
+        """How many items the threshold makes positive, as a sentence."""
+        if math.isnan(self.threshold):
+            return NONE
+        here = self.share(self.threshold)
+        written = estimate(here, *self.ends, lambda share: percent(share, 1))
+        return (
+            f"At this threshold {count(round(here * self.items))} of {count(self.items)} items "
+            f"are positive ({written})."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        title = "How many items does that make positive?"
+        if math.isnan(self.threshold):
+            return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
+        pairs = zip(self.at, self.positives, strict=True)
+        points = [(float(t), int(k) / self.items) for t, k in pairs]
+        ends = [(end, "") for end in self.interval if math.isfinite(end)]
+        return Finding(
+            key="prevalence",
+            title=title,
+            sentence=self.finding,
+            tables=(
+                Table(
+                    name="prevalence",
+                    caption="Positive items by threshold",
+                    columns=(
+                        Column("threshold", "threshold", "number"),
+                        Column("positives", "positives", "count"),
+                        Column("prevalence", "share", "number"),
+                    ),
+                    rows=self.rows(),
+                    brief=(),
+                ),
+            ),
+            charts=(
+                Lines(
+                    name="threshold-prevalence",
+                    caption="Share of all items that are positive as the threshold moves; "
+                    "upright lines: the threshold and the ends of its interval",
+                    x="threshold",
+                    y="positive items",
+                    lines=(Line("positive items", steps(points, before=True), dots=False),),
+                    marks=[*ends, (self.threshold, f"threshold {number(self.threshold)}")],
+                ),
+            ),
+            note="An item is positive when its probability is at least the threshold.",
+        )
+
+
+def prevalence(found: Threshold, probabilities: ItemProbabilities, reach: float) -> Prevalence:
+    """How many items are positive at a threshold, at its ends, and around it."""
+    whole = len(probabilities.items)
+    if math.isnan(found.value):
+        return Prevalence(items=whole, threshold=math.nan)
+    spots = [one for one in (found.value, *found.interval) if not math.isnan(one)]
+    start = max(0.0, min(*spots, found.value - reach))
+    stop = min(1.0, max(*spots, found.value + reach))
+    fine = sorted({*np.linspace(start, stop, FINE).tolist(), *spots})
+    return Prevalence(
+        items=whole,
+        threshold=found.value,
+        interval=found.interval,
+        at=np.array(fine),
+        positives=np.array([np.sum(called(probabilities.values, t)) for t in fine]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdOptions:
+    """What is asked about a threshold.
+
+    Attributes
+    ----------
+    rule
+        How it is set; replicates, seed and level also hold for the models.
+    reach, steps
+        How far it is moved on either side, and in how many steps.
+    metrics
+        Metrics of the models, or their names.
+    on_missing
+        As in `equipoise.evaluation.Settings`.
+    progress
+        Called as ``progress(done, all)``.
+    """
+
+    rule: Rule = field(default_factory=Rule)
+    reach: float = 0.15
+    steps: int = 5
+    metrics: Sequence[str | Metric] = DEFAULT
+    on_missing: str = "error"
+    progress: Callable[[int, int], None] | None = None
+
+    def grid(self, group: Ints | None) -> Grid:
+        """The same for a sweep of items that belong to these groups."""
+        return Grid(
+            self.reach,
+            self.steps,
+            self.metrics,
+            self.rule.replicates,
+            self.rule.seed,
+            self.rule.level,
+            self.progress,
+            on_missing=self.on_missing,
+            group=group,
+        )
+
+
+def threshold_report(
+    probabilities: ItemProbabilities,
+    sample: ExpertSample,
+    votes: Annotations,
+    predictions: Sequence[Predictions] = (),
+    options: ThresholdOptions | None = None,
+) -> Report:
+    """Set a threshold, and say how many items it makes positive and what models are worth.
+
+    Parameters
+    ----------
+    probabilities
+        The probability of every item.
+    sample, votes
+        What was sent to the experts, and what they said.
+    predictions
+        Models to score against the labels of each threshold; none leaves that out.
+
+    Examples
+    --------
+    >>> from equipoise.analyses.thresholds import sampling_plan
+    >>> items = tuple(f"i{k}" for k in range(40))
+    >>> known = ItemProbabilities(items, np.linspace(0, 1, 40), "a model's")
+    >>> sample = sampling_plan(known.values, items, bins=4, per_bin=10)
+    >>> votes = Annotations(kind="binary", items=sample.items, classes=("no", "yes"),
+    ...     annotators=("x", "y"), item=np.repeat(np.arange(40), 2),
+    ...     annotator=np.tile([0, 1], 40), label=np.repeat(sample.bin > 1, 2).astype(int))
+    >>> threshold_report(known, sample, votes).findings[1].sentence
+    'At this threshold 15 of 40 items are positive (37.5% [37.5%, 37.5%]).'
+    """
+    how = options or ThresholdOptions()
+    rule = how.rule
+    found = expert_threshold(sample, votes, rule)
+    findings = [found.report(), prevalence(found, probabilities, how.reach).report()]
+    if predictions:
+        findings.append(_models_finding(found, probabilities, predictions, how))
+    models = tuple(dict.fromkeys(one.model for one in predictions))
+    scored = [named(one) if isinstance(one, str) else one for one in how.metrics]
+    experts = count(found.experts, "expert") if found.experts else "anonymous experts"
+    drawn = sample.report()
+    return Report(
+        title="From where on is an item positive?",
+        scope=f"Probabilities: {probabilities.source}.",
+        findings=tuple(findings),
+        models=models,
+        known=(
+            count(len(probabilities.items), "item"),
+            f"{count(int(found.bin_items.sum()))} labelled by experts",
+            experts,
+            *([count(len(models), "model")] if models else []),
+            count(rule.replicates, "resample"),
+        ),
+        terms=(*TERMS, *((one.title, one.definition) for one in scored if models)),
+        settings=(
+            ("Rule", rule.name),
+            ("Bins", count(len(sample.bin_mean))),
+            ("Seed of the sample", str(sample.seed)),
+            ("Resamples", count(rule.replicates)),
+            ("Level of the intervals", exact_percent(rule.level)),
+            ("Seed", str(rule.seed)),
+        ),
+        notices=sample.notices,
+        methods=(f"{drawn.methods} ({probabilities.source})",),
+        references=drawn.references,
+    )
+
+
+def _models_finding(
+    found: Threshold,
+    probabilities: ItemProbabilities,
+    predictions: Sequence[Predictions],
+    how: ThresholdOptions,
+) -> Finding:
+    """What models are worth as the threshold moves, or the reason why nothing is known."""
+    title = "What would another threshold change?"
+    if math.isnan(found.value):
+        return Finding(key="models", title=title, sentence=NONE, left_out=True)
+    grid = how.grid(probabilities.group)
+    try:
+        sweep = threshold_sweep(
+            predictions, probabilities.values, probabilities.items, found.value, grid
+        )
+    except InputError as error:
+        raise InputError(
+            f"models, {error.where}", error.got, error.expected, error.do
+        ) from None
+    made = sweep.report()
+    tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
+    unit = "groups of items" if sweep.groups else "items"
+    scored = ", ".join(dict.fromkeys(named(one.metric).title for one in sweep.moves))
+    methods = (
+        f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
+        f"thresholds up to {how.reach:g} below and above, with {exact_percent(how.rule.level)} "
+        f"percentile intervals over resampled {unit}, the same for all thresholds and models "
+        "[@groger2025]."
+    )
+    return replace(made, key="models", title=title, tables=tuple(tables), methods=methods)

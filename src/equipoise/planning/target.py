@@ -1,0 +1,137 @@
+"""What a plan is to achieve: power and level, the designs to look at, and what they cost."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
+
+from equipoise.arrays import (
+    InputError,
+    require_keywords,
+    require_number,
+    require_whole,
+    wrong_type,
+)
+from equipoise.planning._pilot import Progress
+
+
+class PowerKeywords(TypedDict, total=False):
+    """The fields of `PowerTarget` as keywords; see there."""
+
+    power: float
+    level: float
+    votes: tuple[int, ...]
+    items: tuple[int, ...]
+    difference: float | None
+    price_item: float | None
+    price_vote: float | None
+    simulations: int
+    seed: int
+    task: str | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class PowerTarget:
+    """What a plan is to achieve.
+
+    Attributes
+    ----------
+    power, level
+        How often the interval of this level must lie above 0.
+    votes, items
+        Votes per item and numbers of items to look at; without items, multiples of the pilot.
+    difference
+        The difference to resolve; without one, that of the pilot.
+    price_item, price_vote
+        What an item and a vote cost; both or none.
+    simulations, seed
+        How many studies are simulated to check each design (0: none), and from which seed.
+    task
+        Which question, when there are several.
+    progress
+        Called as ``progress(done, all)``.
+    """
+
+    power: float = 0.8
+    level: float = 0.95
+    votes: tuple[int, ...] = (1, 2, 3, 5, 8, 10)
+    items: tuple[int, ...] = ()
+    difference: float | None = None
+    price_item: float | None = None
+    price_vote: float | None = None
+    simulations: int = 400
+    seed: int = 0
+    task: str | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        require_number("plan, power", self.power, above=0, below=1, do="try 0.8")
+        require_number("plan, level", self.level, above=0, below=1, do="try 0.95")
+        by_luck = (1 - self.level) / 2
+        if self.power <= by_luck:
+            raise InputError(
+                "plan, power",
+                f"{self.power} with intervals of level {self.level}",
+                f"more than {by_luck:g}, the probability of a study without any difference",
+                "try a power of 0.8 and a level of 0.95",
+            )
+        for name in ("votes", "items"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        if not self.votes:
+            raise InputError("plan, votes", "none", "at least one number", "try 1, 2, 3, 5")
+        require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
+        require_whole("plan, seed", self.seed, do="try 0")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
+        if self.difference is not None:
+            require_number(
+                "plan, difference",
+                self.difference,
+                above=0,
+                do="say how much better a model must be to matter",
+            )
+        self._check_prices()
+
+    def _check_prices(self) -> None:
+        prices = (self.price_item, self.price_vote)
+        named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
+        known = [require_number(n, one) for n, one in named.items() if one is not None]
+        if len(known) == 1 or any(one < 0 for one in known):
+            raise InputError(
+                "plan, prices",
+                f"item {prices[0]}, vote {prices[1]}",
+                "two numbers of at least 0, or none",
+                "say what one more item and one more vote cost",
+            )
+        if known and not sum(known) > 0:
+            raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
+
+    def cost(self, items: float, votes: float) -> float:
+        """What a design costs; nan without prices."""
+        if self.price_item is None or self.price_vote is None:
+            return math.nan
+        return items * (self.price_item + votes * self.price_vote)
+
+
+def _numbers(name: str, numbers: object) -> tuple[int, ...]:
+    """Votes per item, or items, to look at: whole numbers of at least 1."""
+    if isinstance(numbers, str) or not isinstance(numbers, Sequence):
+        raise wrong_type(f"plan, {name}", numbers, "a list of whole numbers", "try (1, 2, 5)")
+    return tuple(
+        require_whole(f"plan, {name}", one, least=1, do="try (1, 2, 5)") for one in numbers
+    )
+
+
+def power_target(how: Mapping[str, Any]) -> PowerTarget:
+    """Check the keywords given by a caller.
+
+    Examples
+    --------
+    >>> power_target({"simulation": 10})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'simulation': unknown, expected one of ...
+    """
+    require_keywords(how, [one.name for one in fields(PowerTarget)])
+    return PowerTarget(**how)

@@ -1,0 +1,229 @@
+"""Votes: the votes of one task, item by item, ready to be counted or resampled.
+
+A vote is one person's answer about one item: a label, a rating, or the first choices of a
+ranking (t tied first choices share one vote). Gold rows are not opinions: an item that has any
+is settled by them, with an annotator code of -1 that no resampling touches.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Votes of one task, sorted by item.
+
+    Attributes
+    ----------
+    items
+        Which items have votes, as positions in ``annotations.items``, rising.
+    start
+        The votes of the i-th of them are ``start[i]:start[i + 1]``.
+    annotator
+        Who voted, shape (votes,); -1 for gold, 0 for all when votes are anonymous.
+    weight
+        What a vote counts, shape (votes,).
+    vote, label, share
+        Entries: vote number, class code and share of the vote; one entry per vote except
+        for tied first choices. Ratings have label 1 and their value as share.
+    """
+
+    items: Ints
+    start: Ints
+    annotator: Ints
+    weight: Floats
+    vote: Ints
+    label: Ints
+    share: Floats
+
+    def mass(self, label: int) -> Floats:
+        """How much of each vote goes to a class, shape (votes,)."""
+        chosen = self.label == label
+        mass = np.bincount(self.vote[chosen], self.share[chosen], len(self.weight))
+        return mass.astype(np.float64)
+
+    def shares(self, label: int) -> PerItem:
+        """Mean vote for a class, shape (items,)."""
+        total = np.add.reduceat(self.weight, self.start[:-1])
+        return np.asarray(
+            np.add.reduceat(self.weight * self.mass(label), self.start[:-1]) / total
+        )
+
+    def subset(self, rows: Ints) -> "Votes":
+        """Only the votes of some items, given as positions in `items`."""
+        size = self.sizes
+        keep = np.zeros(len(size), dtype=bool)
+        keep[rows] = True
+        vote = np.repeat(keep, size)
+        entry = vote[self.vote]
+        place = np.cumsum(vote) - 1
+        return Votes(
+            items=self.items[keep],
+            start=np.concatenate(([0], np.cumsum(size[keep]))),
+            annotator=self.annotator[vote],
+            weight=self.weight[vote],
+            vote=place[self.vote[entry]],
+            label=self.label[entry],
+            share=self.share[entry],
+        )
+
+    kept = subset  # the former name
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of votes per item, shape (items,)."""
+        return np.diff(self.start)
+
+
+def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = True) -> Votes:
+    """Collect the votes of one task.
+
+    Parameters
+    ----------
+    apart
+        Whether a row that stands for several votes becomes as many votes, or one vote that
+        weighs as much: enough for sums, and no larger than the table.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+    ...     item=np.array([0, 0, 1]), label=np.array([1, 0, 1]))
+    >>> collect_votes(votes).shares(1)
+    array([0.5, 1. ])
+    """
+    rows = np.flatnonzero(_opinions(annotations, task))
+    if not len(rows):
+        raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
+    vote = _vote_of_row(annotations, rows)
+    first = vote if annotations.reading is None else np.unique(vote, return_index=True)[1]
+    label, share = _choices(annotations, rows, vote)
+    _even_weights(annotations, rows, vote)
+    item = annotations.item[rows[first]]
+    times = None if annotations.count is None else annotations.count[rows[first]]
+    if times is not None and len(rows) != len(first):
+        raise InputError(
+            "annotations",
+            "counts of tied rankings",
+            "counts of single labels",
+            "give every ranking its own rows",
+        )
+    if times is not None and apart:
+        first, item = np.repeat(first, times), np.repeat(item, times)
+        label, share = np.repeat(label, times), np.repeat(share, times)
+        vote = np.arange(len(item))
+    order = np.argsort(item, kind="stable")
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    sizes = np.bincount(item)
+    items = np.flatnonzero(sizes)
+    kept = rows[first][order]
+    return Votes(
+        items=items,
+        start=np.concatenate(([0], np.cumsum(sizes[items]))),
+        annotator=_who(annotations, kept),
+        weight=_weights(annotations, kept, apart=apart),
+        vote=place[vote],
+        label=label,
+        share=share,
+    )
+
+
+def _weights(annotations: Annotations, rows: Ints, *, apart: bool) -> Floats:
+    """What each vote counts; one that stands for several counts as often, unless apart."""
+    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
+    if annotations.count is None or apart:
+        return weight
+    return weight * annotations.count[rows]
+
+
+def _opinions(annotations: Annotations, task: str) -> Bools:
+    """Rows that count: first choices, and for items with gold rows only those."""
+    rows = annotations.in_task(task)
+    if annotations.rank is not None:
+        rows &= annotations.rank == 0
+    if annotations.is_gold is None or not (rows & annotations.is_gold).any():
+        return rows
+    gold = rows & annotations.is_gold
+    settled = np.zeros(len(annotations.items), dtype=bool)
+    settled[annotations.item[gold]] = True
+    _agree(annotations, gold)
+    return np.asarray(rows & (gold | ~settled[annotations.item]))
+
+
+def check_gold(annotations: Annotations, task: str = "") -> None:
+    """Refuse gold rows of one task that contradict each other."""
+    if annotations.is_gold is not None:
+        _agree(annotations, annotations.in_task(task) & annotations.is_gold)
+
+
+def _agree(annotations: Annotations, gold: Bools) -> None:
+    """Gold rows of one item must say the same."""
+    if annotations.label is None:
+        return
+    pairs = np.unique(np.stack([annotations.item[gold], annotations.label[gold]]), axis=1)
+    item, times = np.unique(pairs[0], return_counts=True)
+    if (times > 1).any() and annotations.kind != "ranking":
+        names = [annotations.items[i] for i in item[times > 1]]
+        raise InputError(
+            f"annotations, items {listed(names)}",
+            "gold rows that contradict each other",
+            "one known truth per item",
+            "correct them or clear is_gold",
+        )
+
+
+def _vote_of_row(annotations: Annotations, rows: Ints) -> Ints:
+    """Number the votes: one per row, or one per reading of a ranking."""
+    if annotations.reading is None:
+        return np.arange(len(rows))
+    return np.unique(annotations.reading[rows], return_inverse=True)[1]
+
+
+def _even_weights(annotations: Annotations, rows: Ints, vote: Ints) -> None:
+    """Tied first choices are one vote, so they must weigh the same."""
+    if annotations.weight is None or annotations.reading is None:
+        return
+    weight = annotations.weight[rows]
+    first = np.unique(vote, return_index=True)[1]
+    uneven = np.flatnonzero(weight != weight[first][vote])
+    if len(uneven):
+        row = rows[uneven[0]]
+        raise InputError(
+            f"annotations, item {annotations.items[annotations.item[row]]!r}",
+            "different weights in one tied block",
+            "one weight per reading",
+            "give all rows of a reading the same weight",
+        )
+
+
+def _choices(annotations: Annotations, rows: Ints, vote: Ints) -> tuple[Ints, Floats]:
+    """Class and share of each entry."""
+    if annotations.value is not None:
+        values = annotations.value[rows]
+        outside = (values < 0) | (values > 1)
+        if outside.any():
+            row = rows[np.flatnonzero(outside)[0]]
+            raise InputError(
+                f"annotations, item {annotations.items[annotations.item[row]]!r}",
+                f"rating {annotations.value[row]:g}",
+                "a number in [0, 1] as a soft label",
+                "turn ratings into a yes/no question with at_least, or rescale them",
+            )
+        return np.ones(len(rows), dtype=np.intp), np.asarray(values, dtype=np.float64)
+    assert annotations.label is not None
+    tied = np.bincount(vote)[vote]
+    return annotations.label[rows], 1.0 / tied
+
+
+def _who(annotations: Annotations, rows: Ints) -> Ints:
+    """Annotator of each vote, -1 for gold."""
+    who = np.zeros(len(rows), dtype=np.intp)
+    if annotations.annotator is not None:
+        who = annotations.annotator[rows].astype(np.intp)
+    if annotations.is_gold is not None:
+        who = np.where(annotations.is_gold[rows], -1, who)
+    return who
