@@ -130,7 +130,7 @@ def _above(dot: Dot, least: float) -> Dot:
 def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
     scale, y = place
     own = dot.label == dot.model
-    short = styles.short(label, 18) if own and label else shorten(label, 18)
+    short = styles.short(label, 21) if own and label else shorten(label, 21)
     parts = [titled(label, short, x=DOTS_LABEL, y=y + 4, class_="e")] if label else []
     if len(_finite(dot.low, dot.high)) == 2:
         start, end = scale(dot.low), scale(dot.high)
