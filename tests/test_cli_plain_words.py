@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from equipoise.cli._threshold_screen import _moves
 
 from equipoise.arrays import InputError
-from equipoise.cli._threshold_screen import _moves
 from equipoise.run import text_folder
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 

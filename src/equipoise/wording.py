@@ -78,8 +78,10 @@ class Option:
             return f"{flag} {PLACEHOLDERS.get(self.option, 'VALUE')}"
         if isinstance(self.value, Mapping):
             return f"{flag} {','.join(f'{a}={b}' for a, b in self.value.items())}"
-        if isinstance(self.value, str | float | int):
+        if isinstance(self.value, str):
             return f"{flag} {self.value}"
+        if isinstance(self.value, float | int):
+            return f"{flag} {self.value:.12g}"
         return f"{flag} {','.join(self.value)}"
 
 

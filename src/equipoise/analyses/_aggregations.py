@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from equipoise.aggregate import MODELS
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, positions, wrong_type
 from equipoise.choosing import Settings, model, suitable
-from equipoise.choosing.models import RELIABLE
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
@@ -38,8 +38,9 @@ def listed_choices(
         )
     names = suitable(annotations) if models is None else tuple(dict.fromkeys(models))
     worth: tuple[float | None, ...] = tuple(dict.fromkeys(reliabilities)) or (None,)
+    reliable = [name for name, known in MODELS.items() if known.reliability is not None]
     found = [
-        (name, each) for name in names for each in (worth if name in RELIABLE else (None,))
+        (name, each) for name in names for each in (worth if name in reliable else (None,))
     ]
     if not found:
         raise InputError("aggregation models", "none", "at least one", "leave models out")

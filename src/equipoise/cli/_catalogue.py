@@ -1,4 +1,4 @@
-"""What `equipoise evaluate` says about metrics: the whole catalogue by family."""
+"""Catalogues in the help: every metric by topic, every aggregation model with its settings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,48 +10,17 @@ from equipoise.arrays import InputError
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
 
-FAMILIES = {
-    "Order of items, for scores and probabilities": (
-        "auroc",
-        "average_precision",
-        "precision_at_k",
-        "recall_at_k",
-    ),
-    "Decisions": (
-        "accuracy",
-        "expected_cost",
-        "normalised_expected_cost",
-        "mean_absolute_error",
-        "quadratic_weighted_kappa",
-    ),
-    "Proper scores of probabilities": ("brier_score", "log_score"),
-    "Grades in a known order": ("ranked_probability_score", "squared_absolute_rps"),
-    "Distance from the distribution of votes, and its doubt": (
-        "total_variation",
-        "jensen_shannon",
-        "entropy_correlation",
-    ),
-    "Calibration": ("expected_calibration_error", "maximum_calibration_error"),
-    "Leaving doubtful items to experts": ("retained_samples_area",),
-    "Under a model of the truth, with --truth": (
-        "topk_accuracy",
-        "set_accuracy",
-        "overlap",
-        "average_overlap",
-        "kendall_tau",
-        "spearman_footrule",
-    ),
-}
-
 
 def metrics_help() -> str:
-    """The help of `--metrics`: one line per family."""
+    """The help of `--metrics`: one line per topic."""
+    from equipoise.metrics import by_topic
+
     lines = [
         "Comma-separated; parameters after colons, as `auroc:form=strict` or "
         "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
         *(
-            f"* {family}: {', '.join(f'`{_shown(name)}`' for name in names)}."
-            for family, names in FAMILIES.items()
+            f"* {topic}: {', '.join(f'`{metric.name}`' for metric in metrics)}."
+            for topic, metrics in by_topic().items()
         ),
     ]
     return "\n\n".join(lines)
@@ -62,13 +31,12 @@ def list_metrics(asked: bool) -> None:
     if not asked:
         return
     from equipoise.cli._screen import output
-    from equipoise.metrics import named
+    from equipoise.metrics import by_topic
 
     console = output()
-    for family, names in FAMILIES.items():
-        console.print(f"[bold]{family}[/bold]")
-        for name in names:
-            metric = named(_shown(name))
+    for topic, metrics in by_topic().items():
+        console.print(f"[bold]{topic}[/bold]")
+        for metric in metrics:
             better = "higher is better" if metric.better == "higher" else "lower is better"
             console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
     raise typer.Exit
@@ -76,10 +44,9 @@ def list_metrics(asked: bool) -> None:
 
 def metric_of(word: str) -> "Metric":
     """The metric of a name, or a refusal that says which names and parameters there are."""
-    from equipoise.metrics import CATALOGUE, named
-    from equipoise.metrics._catalogue import require_known
+    from equipoise.metrics import named, require_known
 
-    require_known(word, CATALOGUE)
+    require_known(word)
     return named(word)
 
 
@@ -96,6 +63,33 @@ def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
             )  # fmt: skip
 
 
-def _shown(name: str) -> str:
-    """A name that can be typed: k is a number."""
-    return name.replace("_at_k", "_at_100")
+def model_help() -> str:
+    """The help of `--model`: every model, with what it does."""
+    from equipoise.aggregate import MODELS
+
+    lines = [f"* `{name}`: {model.description}." for name, model in MODELS.items()]
+    return "\n\n".join(["`auto`, or one of these.", *lines])
+
+
+def reliability_help() -> str:
+    """The help of `--reliability`: the models that have one, and their defaults."""
+    from equipoise.aggregate import MODELS
+
+    known = [
+        f"`{name}` (default {model.reliability.default:g})"
+        for name, model in MODELS.items()
+        if model.reliability is not None
+    ]
+    return f"How much a vote or reading is worth: {', '.join(known)}."
+
+
+def prior_help() -> str:
+    """The help of `--prior`: the models that have one, and what they take."""
+    from equipoise.aggregate import MODELS
+
+    known = [
+        f"`{name}` {model.prior.help}"
+        for name, model in MODELS.items()
+        if model.prior is not None
+    ]
+    return f"What is believed without votes: {', '.join(known)}."

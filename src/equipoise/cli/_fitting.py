@@ -82,10 +82,15 @@ def _ticking(
 def notes(table: "Annotations", fits: Fits, options: dict[str, Any]) -> list[str]:
     """What the data, the fit and the comparison say that the user should know."""
     from equipoise.choosing import cautions, remarks, verdict
+    from equipoise.notices import worded
 
     known = fits.models.get("dawid_skene")
     warned = cautions(table, fits.task, fit=known)
-    said = [*table.notices, *remarks(table, fits.made), *warned, *fits.made.notices]
+    read, made = (
+        worded(one, command=True, options=verb_options())
+        for one in (table.notices, fits.made.notices)
+    )
+    said = [*read, *remarks(table, fits.made), *warned, *made]
     if any("kappa" in one for one in warned):
         said.append("Kappa is agreement beyond chance: 0 is that of guesses, 1 is complete.")
     said += verdict(fits.models)

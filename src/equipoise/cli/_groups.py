@@ -1,16 +1,16 @@
 """What `equipoise evaluate --groups` does: classes put into groups, such as levels of risk."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._options import words
-from equipoise.cli._truth import Truth
+from equipoise.cli.options import words
+from equipoise.cli.truth import Truth
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations, Kind
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from equipoise.metrics import Metric
     from equipoise.predictions import Predictions
 
+GROUPS = "Groups of classes"
 SHOWN = 3  # items with the highest expected values that are named
 
 
@@ -28,22 +29,65 @@ class Groups(NamedTuple):
     values: Mapping[str, float]
 
 
-def check_words(options: dict[str, Any]) -> None:
-    """Refuse options of groups that do not go together, before anything is read."""
-    wanted = options["by_group"] or options["within"]
-    if wanted and options["groups"] is None:
-        raise typer.BadParameter(
-            "got no file, expected a table with class and group for --by-group and --within",
-            param_hint="--groups",
-        )
-    if options["groups"] is not None and options["truth"] == "votes" and not wanted:
-        raise typer.BadParameter(_unused("and --truth is votes"), param_hint="--groups")
-    if options["by_group"] and options["within"]:
-        raise typer.BadParameter(
-            "got both, expected one: --by-group scores the groups, --within the classes of "
-            "the cases of one group",
-            param_hint="--by-group / --within",
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOptions:
+    """Groups of classes: the file, and what is done with them."""
+
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=GROUPS,
+            help="Table of `class, group` (lowest group first) and perhaps `value`, a number "
+            "per group; the file's stem names what the groups are, as in risk.csv.",
+        ),
+    ] = None
+    by_group: Annotated[
+        bool,
+        typer.Option(
+            "--by-group", rich_help_panel=GROUPS, help="Score groups instead of classes."
+        ),
+    ] = False
+    within: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=GROUPS,
+            help="Score the cases of a group (several: comma-separated), each by its chance "
+            "of being one; for metrics under a model of the truth.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that do not go together."""
+        if self.wanted and self.groups is None:
+            raise typer.BadParameter(
+                "got no file, expected a table with class and group for --by-group and "
+                "--within",
+                param_hint="--groups",
+            )
+        if self.by_group and self.within:
+            raise typer.BadParameter(
+                "got both, expected one: --by-group scores the groups, --within the classes "
+                "of the cases of one group",
+                param_hint="--by-group / --within",
+            )
+
+    @property
+    def wanted(self) -> bool:
+        """Whether scores depend on the groups."""
+        return bool(self.by_group or self.within)
+
+    def check_truth(self, truth: str) -> None:
+        """Refuse groups that would do nothing without a model of the truth."""
+        if self.groups is not None and truth == "votes" and not self.wanted:
+            raise typer.BadParameter(_unused("and --truth is votes"), param_hint="--groups")
+
+    def read(self) -> Groups | None:
+        """Read the groups, and refuse those that nothing would be done with."""
+        found = _read_groups(self.groups)
+        if found is not None and not found.values and not self.wanted:
+            why = "and it has no column 'value'"
+            raise typer.BadParameter(_unused(why), param_hint="--groups")
+        return found
 
 
 def _unused(why: str) -> str:
@@ -53,16 +97,7 @@ def _unused(why: str) -> str:
     )
 
 
-def asked_groups(options: dict[str, Any]) -> Groups | None:
-    """Read the groups, and refuse those that nothing would be done with."""
-    found = read_groups(options["groups"])
-    wanted = options["by_group"] or options["within"]
-    if found is not None and not found.values and not wanted:
-        raise typer.BadParameter(_unused("and it has no column 'value'"), param_hint="--groups")
-    return found
-
-
-def read_groups(path: Path | None) -> Groups | None:
+def _read_groups(path: Path | None) -> Groups | None:
     """Read a table with columns class and group, and perhaps value."""
     if path is None:
         return None
@@ -111,20 +146,21 @@ def regrouped(
     groups: Groups | None,
     made: Truth,
     models: "Sequence[Predictions]",
-    options: dict[str, Any],
+    *,
+    by_group: bool,
 ) -> "tuple[Truth, tuple[Predictions, ...]]":
     """Sum truth and predictions over the classes of each group, if that was asked for."""
     from equipoise.annotations import Annotations
     from equipoise.groupings import coarsened
 
-    if groups is None or not options["by_group"]:
+    if groups is None or not by_group:
         return made, tuple(models)
     grouping = groups.grouping
     coarse = tuple(one.coarsened(grouping) for one in models)
     if isinstance(made.given, Annotations):
-        return made._replace(given=_votes(made.given, grouping)), coarse
+        return replace(made, given=_votes(made.given, grouping)), coarse
     parts = tuple(coarsened(one, grouping) for one in made.given)
-    return made._replace(given=parts), coarse
+    return replace(made, given=parts), coarse
 
 
 def _votes(table: "Annotations", grouping: "Grouping") -> "Annotations":
@@ -185,4 +221,4 @@ def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
             f"Expected {groups.grouping.name}{task}: {found.mean.mean():.3g} on average; "
             f"highest, with 5 to 95 % of draws: {named}."
         )
-    return made._replace(facts={**made.facts, "groups": facts}), said
+    return replace(made, facts={**made.facts, "groups": facts}), said

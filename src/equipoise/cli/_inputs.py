@@ -4,50 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from equipoise.arrays import InputError
-from equipoise.cli._dataset import check_dataset, check_scores, study_of, votes_of
-from equipoise.cli._options import check_choices, checked, class_names, column_map, words
+from equipoise.cli._dataset import study_of, votes_of
+from equipoise.cli._options import class_names, column_map
+from equipoise.notices import as_notices
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.predictions import Predictions
-
-
-def usage(options: dict[str, Any]) -> dict[str, Any]:
-    """Check the words of options before anything is read."""
-    from equipoise.cli._catalogue import metric_of
-    from equipoise.cli._groups import check_words
-    from equipoise.cli._truth import known_truth
-    from equipoise.cli._truth_words import check_truth_words
-    from equipoise.evaluation.alignment import ON_MISSING
-    from equipoise.read.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
-    from equipoise.resampling import normalised
-
-    known: dict[str, tuple[str, ...]] = {
-        "interval": ("percentile", "basic", "normal"),
-        "kind": KINDS,
-        "layout": ANNOTATION_LAYOUTS,
-        "prediction_layout": PREDICTION_LAYOUTS,
-        "repeats": REPEATS,
-        "on_missing": ON_MISSING,
-    }
-    check_choices(options, known)
-    check_dataset(options)
-    check_scores(options)
-    checked("--truth", known_truth, options["truth"])
-    check_words(options)
-    if options["resample"] is not None:
-        checked("--resample", normalised, options["resample"])
-    check_truth_words(options)
-    metrics = [checked("--metrics", metric_of, word) for word in words(options["metrics"])]
-    if not metrics:
-        message = "got nothing, expected at least one metric, for example auroc"
-        raise typer.BadParameter(message, param_hint="--metrics")
-    return {"metrics": metrics, "interval": options["interval"]}
 
 
 def spread(paths: list[Path] | None) -> list[Path]:
@@ -106,7 +72,7 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
     else:
         table, models = matched(read_votes(options), options)
     models, said = answered(table, models, options)
-    table = replace(table, notices=(*table.notices, *said))
+    table = replace(table, notices=as_notices([*table.notices, *said]))
     question = table if _as_they_are(table, options) else asked(table, options)
     if options["truth"] == "votes" and options.get("dataset") is None:
         from equipoise.evaluation.plain_scores import refuse_plain_scores

@@ -9,13 +9,13 @@ import numpy as np
 from equipoise.arrays import InputError, listed
 from equipoise.cli._options import column_map
 from equipoise.cli.study import OF_SCORES
+from equipoise.notices import as_notices
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.predictions import Predictions
 
 YES_NO = {"0", "1"}
-OF_DECISIONS = ("accuracy", "expected_cost", "mean_absolute_error", "quadratic_weighted_kappa")
 
 
 def matched(
@@ -39,7 +39,7 @@ def matched(
     extra = [name for name in named if name not in table.classes]
     said = f"Classes that nobody named are taken from the predictions: {listed(extra)}."
     classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, said)), models
+    return replace(table, classes=classes, notices=as_notices([*table.notices, said])), models
 
 
 def _may_have_more(table: "Annotations", paths: "Sequence[Any]") -> bool:
@@ -92,8 +92,10 @@ def answered(
 
 def _advice(table: "Annotations", options: dict[str, Any]) -> str:
     """Say what decisions are, and which metrics suit them."""
+    from equipoise.metrics import named
+
     said = "Predictions name one class per item: read as probability 1 of that class."
-    if any(name in options["metrics"] for name in OF_DECISIONS):
+    if any(named(name).decides for name in options["metrics"]):
         return said
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
     flag = "--metric" if "metric" in options else "--metrics"

@@ -122,11 +122,12 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
-    from equipoise.export.references import OF_DATA, cite_data
+    from equipoise.datasets import CATALOGUE
+    from equipoise.export.references import cite_data
 
     sentence = cite_data({"dataset": dataset})
     if not sentence:
         return report
-    keys = OF_DATA.get(dataset["name"], ())
+    keys = CATALOGUE[dataset["name"]].references
     methods = (*report.methods[:1], sentence, *report.methods[1:])
     return replace(report, methods=methods, references=(*report.references, *keys))

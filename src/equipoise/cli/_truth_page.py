@@ -1,73 +1,12 @@
-"""Files that `equipoise aggregate` writes: checked before anything is read, then the page."""
+"""The page that `equipoise aggregate` writes."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
-
-import typer
-
-from equipoise.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.cli._truth_rows import Fits
-
-
-def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
-    """Refuse a file that could not be written, before anything is read."""
-    if path is None:
-        return
-    parent = path.absolute().parent
-    if path.is_dir():
-        raise InputError(
-            f"{option} {path}", "a folder", f"a file that ends in {endings[0]}",
-            f"name a file in it: {path / ('truth' + endings[0])}",
-        )  # fmt: skip
-    if path.suffix.lower() not in endings:
-        message = f"got {path.name!r}, expected a name that ends in {endings[0]}"
-        raise typer.BadParameter(message, param_hint=option)
-    if not parent.is_dir():
-        raise InputError(
-            f"{option} {path}", f"there is no folder {str(path.parent)!r}",
-            "a file in a folder that exists", "make the folder first, or name another file",
-        )  # fmt: skip
-    if not writable(parent):
-        raise InputError(
-            f"{option} {path}", "a folder that is read-only", "one that may be written to",
-            "name another file",
-        )  # fmt: skip
-
-
-def check_folder(option: str, path: Path | None) -> None:
-    """Refuse a folder that could not be written to, before anything is read."""
-    if path is None:
-        return
-    ground = next(one for one in (path, *path.absolute().parents) if one.exists())
-    if not ground.is_dir() or not writable(ground):
-        why = "read-only" if ground.is_dir() else "a file"
-        raise InputError(
-            f"{option} {path}", f"cannot be written ({ground} is {why})",
-            "a folder to write into", "name another folder",
-        )  # fmt: skip
-
-
-def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
-    """Refuse a folder that cannot take a run, or holds another, before anything is read."""
-    from equipoise.run import prepared
-
-    check_folder("--out", out)
-    if out is not None:
-        prepared(out, overwrite=overwrite)
-
-
-def writable(folder: Path) -> bool:
-    """Whether a file can be made in a folder; only trying tells, also for the superuser."""
-    try:
-        with TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
 
 
 def write_page(

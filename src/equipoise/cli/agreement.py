@@ -8,7 +8,6 @@ import typer
 
 from equipoise.cli._agreement_screen import show, show_tasks
 from equipoise.cli._screen import note, print_json, progress, say
-from equipoise.cli._truth_page import check_target
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -19,6 +18,7 @@ from equipoise.cli.options import (
     command,
 )
 from equipoise.cli.study import read_votes
+from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -97,12 +97,14 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
         from equipoise.run.folder import write_text
 
         title = f"{file.name}: how far do annotators agree?"
-        about = AgreementPage(title, tuple(table.notices), asked.replicates, asked.seed)
+        about = AgreementPage(
+            title, tuple(map(str, table.notices)), asked.replicates, asked.seed
+        )
         write_text(asked.page, render_agreement(found, about))
         say(f"Wrote {asked.page}")
     if asked.as_json:
         settings = {"replicates": asked.replicates, "seed": asked.seed}
-        print_json({**settings, "notices": list(table.notices), "tasks": found})
+        print_json({**settings, "notices": list(map(str, table.notices)), "tasks": found})
     elif len(found) == 1:
         show(found[0])
     else:

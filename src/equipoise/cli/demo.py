@@ -27,8 +27,8 @@ def demo(
     files, the run and the page.
     """
     from equipoise.cli._table import leaderboard
-    from equipoise.cli._truth_page import check_folder
     from equipoise.cli.report import write_page
+    from equipoise.cli.targets import check_folder
     from equipoise.demo import SIMULATED, write_study
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions

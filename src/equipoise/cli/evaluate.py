@@ -1,39 +1,55 @@
-"""equipoise evaluate: two files in, the ranking with its doubts out."""
+"""equipoise evaluate: two files in, the ranking with its uncertainty out."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli._catalogue import check_k, list_metrics, metrics_help
-from equipoise.cli._dataset import Dataset
-from equipoise.cli._inputs import read, spread, usage
-from equipoise.cli._reading import (
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    OnMissing,
-    Positive,
-    PredictionColumns,
-    PredictionLayout,
-    Repeats,
-)
+from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
+from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
 from equipoise.cli._screen import note, output, print_json, progress, say, verdicts
+from equipoise.cli.options import (
+    FILES,
+    RESULT,
+    UNCERTAINTY,
+    DataFiles,
+    Level,
+    OutputOptions,
+    ReadingOptions,
+    Seed,
+    check_choice,
+    checked,
+    command,
+    words,
+)
+from equipoise.cli.study import TITLE, dataset_facts, input_rows, read_scored, table_files
+from equipoise.cli.targets import check_run_folder
+from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
-    from equipoise.cli._truth import Truth
     from equipoise.evaluation import Evaluation
+    from equipoise.metrics import Metric
+    from equipoise.run import Run
 
-FILES, MEANING, DOUBT, RESULT = "Files", "What the labels mean", "Uncertainty", "Result"
-TRUTH, GROUPS = "What is true", "Groups of classes"
+INTERVALS = ("percentile", "basic", "normal")
+RECORDED = (
+    "positive",
+    "at_least",
+    "kind",
+    "exchangeable",
+    "layout",
+    "prediction_layout",
+    "repeats",
+    "on_missing",
+)
 
 
-def evaluate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateFiles(DataFiles):
+    """Two files, or a public data set."""
+
     annotations: Annotated[
         Path | None,
         typer.Option(
@@ -45,7 +61,7 @@ def evaluate(
             "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, "
             "or a Label Studio export.",
         ),
-    ] = None,
+    ] = None
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -56,12 +72,31 @@ def evaluate(
             "model, or class probabilities. A folder stands for all tables in it; repeat for "
             "several.",
         ),
-    ] = None,
-    dataset: Dataset = None,
-    metrics: Annotated[
-        str,
-        typer.Option(rich_help_panel=RESULT, help=metrics_help()),
-    ] = "auroc,average_precision",
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse half a study."""
+        super(EvaluateFiles, self).__post_init__()
+        if self.dataset is None and self.annotations is None:
+            message = "give -a FILE, or --dataset NAME (see `equipoise datasets`)"
+            raise typer.BadParameter(message, param_hint="-a FILE")
+        if self.dataset is None and not self.predictions:
+            message = "give what each model scored: -p FILE"
+            raise typer.BadParameter(message, param_hint="-p FILE")
+
+    @property
+    def name(self) -> str:
+        """Name of the study: of its data set, or of its annotations."""
+        return self.dataset or (self.annotations.stem if self.annotations else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """By which metrics models are scored, and how sure that is."""
+
+    metrics: Annotated[str, typer.Option(rich_help_panel=RESULT, help=metrics_help())] = (
+        "auroc,average_precision"
+    )
     listed: Annotated[
         bool,
         typer.Option(
@@ -71,89 +106,52 @@ def evaluate(
             rich_help_panel=RESULT,
             help="Print every metric with its definition, and stop.",
         ),
-    ] = False,
-    truth: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=TRUTH,
-            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
-            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
-            "comma-separated).",
-        ),
-    ] = "votes",
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            min=2, rich_help_panel=TRUTH, help="Possible truths of the model. Default: 1,000."
-        ),
-    ] = None,
-    burn_in: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            rich_help_panel=TRUTH,
-            help="Draws of each chain thrown away first (plackett_luce). Default: 500.",
-        ),
-    ] = None,
-    reliability: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
-    ] = None,
-    groups: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=GROUPS,
-            help="Table of `class, group` (lowest group first) and perhaps `value`, a number "
-            "per group; the file's stem names what the groups are, as in risk.csv.",
-        ),
-    ] = None,
-    by_group: Annotated[
-        bool,
-        typer.Option(
-            "--by-group", rich_help_panel=GROUPS, help="Score groups instead of classes."
-        ),
-    ] = False,
-    within: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=GROUPS,
-            help="Score the cases of a group (several: comma-separated), each by its chance "
-            "of being one; for metrics under a model of the truth.",
-        ),
-    ] = None,
+    ] = False
     resample: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=DOUBT,
+            rich_help_panel=UNCERTAINTY,
             help="What is drawn anew: `items`, `votes`, `panel`, `items-x-panel`, "
             "`items-x-votes`, `influence` (instant, for very many items); under a model "
             "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
         ),
-    ] = None,
+    ] = None
     replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
-    ] = 2000,
-    seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=DOUBT, help="Same seed, same bytes.")
-    ] = 0,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, rich_help_panel=DOUBT, help="Interval level.")
-    ] = 0.95,
+        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
+    ] = 2000
+    seed: Seed = 0
+    level: Level = 0.95
     interval: Annotated[
         str,
-        typer.Option(rich_help_panel=DOUBT, help="`percentile`, `basic` or `normal`."),
-    ] = "percentile",
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    prediction_columns: PredictionColumns = None,
-    layout: Layout = "auto",
-    prediction_layout: PredictionLayout = "auto",
-    repeats: Repeats = "keep",
-    on_missing: OnMissing = "error",
+        typer.Option(rich_help_panel=UNCERTAINTY, help="`percentile`, `basic` or `normal`."),
+    ] = "percentile"
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0, rich_help_panel=UNCERTAINTY, help="Threads; 0: all. Changes no number."
+        ),
+    ] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.resampling import normalised
+
+        check_choice("interval", self.interval, INTERVALS)
+        if self.resample is not None:
+            checked("--resample", normalised, self.resample)
+        if not self.chosen():
+            message = "got nothing, expected at least one metric, for example auroc"
+            raise typer.BadParameter(message, param_hint="--metrics")
+
+    def chosen(self) -> "list[Metric]":
+        """The metrics that were asked for."""
+        return [checked("--metrics", metric_of, word) for word in words(self.metrics)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutput(OutputOptions):
+    """Where the run goes."""
+
     out: Annotated[
         Path | None,
         typer.Option(
@@ -161,26 +159,41 @@ def evaluate(
             help="Folder for run.json, replicates.npy and report.html; nothing is written "
             "without it.",
         ),
-    ] = None,
+    ] = None
     overwrite: Annotated[
         bool,
         typer.Option(
             "--overwrite", rich_help_panel=RESULT, help="Replace an earlier run in that folder."
         ),
-    ] = False,
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option(min=0, rich_help_panel=DOUBT, help="Threads; 0: all. Changes no number."),
-    ] = 0,
+    ] = False
     as_json: Annotated[
         bool,
         typer.Option(
             "--json", rich_help_panel=RESULT, help="Print rows as JSON, full precision."
         ),
-    ] = False,
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """All that was asked of one evaluation."""
+
+    files: EvaluateFiles
+    scoring: EvaluateOptions
+    truth: TruthOptions
+    groups: GroupOptions
+    reading: ReadingOptions
+    results: RunOutput
+
+
+@command
+def evaluate(
+    files: EvaluateFiles,
+    scoring: EvaluateOptions,
+    model: TruthOptions,
+    groups: GroupOptions,
+    reading: ReadingOptions,
+    results: RunOutput,
 ) -> None:
     """Which model is better, by how much, how sure is that, and does disagreement matter?
 
@@ -196,61 +209,112 @@ def evaluate(
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3
     """
-    options = dict(locals())
-    from equipoise.cli._groups import asked_groups, regrouped, with_groups
-    from equipoise.cli._groups import within as conditioned
-    from equipoise.cli._truth import plan
-    from equipoise.cli._truth import truth as make_truth
-    from equipoise.cli._truth_page import check_run_folder
-    from equipoise.cli._truth_words import DRAWS
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
 
-    chosen = usage(options)
-    options |= {"predictions": spread(predictions), "draws": draws or DRAWS}
-    check_run_folder(out, overwrite=overwrite)
+    groups.check_truth(model.truth)
+    if scoring.resample is not None:
+        model.check_plan(scoring.resample)
+    files = replace(files, predictions=table_files(files.predictions))
+    asked = _Asked(
+        files=files,
+        scoring=scoring,
+        truth=model,
+        groups=groups,
+        reading=reading,
+        results=results,
+    )
+    check_run_folder(results.out, overwrite=results.overwrite)
     with progress("reading") as tell:
-        found = asked_groups(options)
-        table, models = read(options)
+        grouping = groups.read()
+        table, models = read_scored(files, reading, model.truth, scoring.metrics)
         tell(1, 1)
-    made, said = with_groups(found, make_truth(table, options))
-    made, models = regrouped(found, made, models, options)
-    check_k(chosen["metrics"], len(made.parts[0].classes) if made.parts else 0)
+    made = make_truth(table, model, reading, seed=scoring.seed)
+    made, expected = with_groups(grouping, made)
+    made, models = regrouped(grouping, made, models, by_group=groups.by_group)
+    metrics = scoring.chosen()
+    check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
+    drawn = make_plan(
+        made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
+    )
     with progress("scoring") as tell:
-        settings = Settings(level, chosen["interval"], on_missing, workers, tell)
+        interval: Any = scoring.interval
+        settings = Settings(scoring.level, interval, reading.on_missing, scoring.workers, tell)
         result = run_evaluation(
             models,
             made.given,
-            metrics=conditioned(found, chosen["metrics"], within),
-            resampling=plan(made, table, options),
+            metrics=within(grouping, metrics, groups.within),
+            resampling=drawn,
             settings=settings,
         )
     if made.parts:
-        result = replace(result, notices=(*table.notices, *result.notices))
-        say(f"Truth: {made.facts['reason']} {made.words}.")
-    say(f"Resampling: {result.plan.reason}", result.plan.scope, *said)
+        result = replace(result, notices=(*map(str, table.notices), *result.notices))
+        say(f"Truth: {made.reason} {made.words}.")
+    say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
     note(result.notices)
-    _finish(result, table, made, options)
+    _finish(result, table, made, asked)
 
 
-def _finish(
-    result: "Evaluation", table: "Annotations", made: "Truth", options: dict[str, Any]
-) -> None:
+def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
-    if options["out"] is not None or not options["as_json"]:
-        from equipoise.cli._provenance import recorded
-
-        run = recorded(result, table, made, options)
-    if options["out"] is not None:
+    results = asked.results
+    if results.out is not None or not results.as_json:
+        run = _recorded(result, table, made, asked)
+    if results.out is not None:
         from equipoise.cli.report import write_page
 
-        folder = run.save(options["out"], overwrite=options["overwrite"])
+        folder = run.save(results.out, overwrite=results.overwrite)
         say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
         write_page(folder, folder / "report.html")
-    if options["as_json"]:
+    if results.as_json:
         print_json([row._asdict() for row in result.table()])
     else:
         from equipoise.cli._table import leaderboard
 
         leaderboard(output(), result)
         output().print(*verdicts(run.header, run.replicates), sep="\n")
+
+
+def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> "Run":
+    """Make the run with everything that was asked."""
+    from equipoise.run.agreement import with_agreement
+    from equipoise.run.record import Provenance, record
+
+    labels: dict[str, str] = {}
+    if made.parts:
+        labels["soft"] = f"mean of the truth by {made.words}"
+        labels["hard"] = "its class with more than half of that mean, or with most of it"
+    also = {"groups": asked.groups.groups}
+    run = record(
+        result,
+        Provenance(
+            title=asked.results.title or f"{asked.files.name}: {TITLE}",
+            inputs=tuple(map(dict, input_rows(asked.files, asked.results.out, also))),
+            annotators=table.annotators or (),
+            question=_question(table, asked),
+            truth_model=dict(made.facts),
+            dataset=dataset_facts(asked.files.dataset),
+            **labels,
+        ),
+    )
+    return with_agreement(run, table)
+
+
+def _question(table: "Annotations", asked: _Asked) -> dict[str, Any]:
+    """What the record says of the question: options of models only where there is one."""
+    reading, groups = asked.reading, asked.groups
+    question: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
+    if reading.prediction_layout == "auto":
+        del question["prediction_layout"]
+    if asked.truth.truth != "votes":
+        question["truth"] = asked.truth.truth
+    if groups.by_group:
+        question["by_group"] = groups.by_group
+    if groups.within:
+        question["within"] = groups.within
+    question["read as"] = f"{table.kind}: {', '.join(table.classes)}"
+    if reading.classes is not None:
+        question["classes"] = reading.class_names()
+    question["columns"] = reading.column_names()
+    question["prediction_columns"] = reading.prediction_column_names()
+    return question

@@ -79,7 +79,7 @@ class ProbabilitySource(QuestionReading):
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options that would do nothing."""
-        from equipoise.cli._truth import known_truth
+        from equipoise.cli.truth import known_truth
 
         if self.truth is not None:
             if self.truth.endswith(STORED):
@@ -260,7 +260,7 @@ def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
 def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.choosing import Settings, model
-    from equipoise.cli._truth import model_name
+    from equipoise.cli.truth import model_name
 
     assert source.truth is not None
     name, _ = model_name(table, source.truth)

@@ -56,7 +56,7 @@ def report(
     if export is not None:
         _export(run, export, overwrite=overwrite)
         return
-    from equipoise.cli._truth_page import check_folder
+    from equipoise.cli.targets import check_folder
     from equipoise.run import Run
 
     check_folder("--out", None if out is None else out.absolute().parent)

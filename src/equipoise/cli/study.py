@@ -25,7 +25,7 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.notices import Notice, worded
+from equipoise.notices import Notice
 from equipoise.wording import Option
 
 if TYPE_CHECKING:
@@ -407,8 +407,7 @@ def _read_scored(
     else:
         table, models = _matched(sources)
     models, notices = _as_answers(table, models, reading, metrics)
-    said = worded(notices, command=True)
-    table = replace(table, notices=(*table.notices, *said))
+    table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
     if truth == "votes" and files.dataset is None:
         from equipoise.evaluation.plain_scores import refuse_plain_scores
@@ -473,7 +472,7 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
     text = "Classes that nobody named are taken from the predictions: {classes:names}."
     notice = Notice("classes_of_predictions", text, (), {"classes": extra})
     classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, str(notice))), models
+    return replace(table, classes=classes, notices=(*table.notices, notice)), models
 
 
 def _may_have_more(table: "Annotations", paths: Sequence[Path]) -> bool:

@@ -75,7 +75,7 @@ class PlanFile:
 
     def check(self) -> None:
         """Refuse a file that cannot be written, or that would be lost, before reading."""
-        from equipoise.cli._truth_page import check_target
+        from equipoise.cli.targets import check_target
 
         check_target("--out", self.out, (".csv",))
         if self.out is None or self.overwrite:

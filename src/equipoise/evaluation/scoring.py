@@ -206,11 +206,11 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 def _truth_notices(truth: Truths) -> tuple[str, ...]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
     if isinstance(truth, Annotations | Plausibilities):
-        return tuple(dict.fromkeys(truth.notices))
-    every = [said for part in truth for said in dict.fromkeys(part.notices)]
+        return tuple(dict.fromkeys(map(str, truth.notices)))
+    every = [said for part in truth for said in dict.fromkeys(map(str, part.notices))]
     named = (
         said if not part.task or every.count(said) == len(truth) else f"{part.task}: {said}"
         for part in truth
-        for said in part.notices
+        for said in map(str, part.notices)
     )
     return tuple(dict.fromkeys(named))

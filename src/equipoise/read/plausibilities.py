@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.arrays import InputError
+from equipoise.notices import from_json, to_json
 from equipoise.plausibilities import Plausibilities, Skills
 from equipoise.posteriors import POSTERIORS, Posterior
 from equipoise.read.files import replaced, unreadable
@@ -32,7 +34,6 @@ PLAIN = (
     "parameters",
     "rest_shape",
     "split_seed",
-    "notices",
 )
 
 
@@ -44,21 +45,26 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     if plausibilities.difficulty is not None:
         arrays["difficulty"] = plausibilities.difficulty
     law = plausibilities.law
-    numbers = {} if law is None or law.name not in POSTERIORS else _numbers(law)
+    numbers = {} if law is None or law.name not in POSTERIORS else _parts(law, float)
     header: dict[str, Any] = {"schema": 2 if numbers else 1}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
+    header["notices"] = [to_json(notice) for notice in plausibilities.notices]
     header["diagnostics"] = dict(plausibilities.diagnostics)
     header |= {"ordered": True} if plausibilities.ordered else {}
+    header |= {"model": plausibilities.model} if plausibilities.model else {}
     if law is not None and law.name in POSTERIORS:
         header["law"] = law.name
         header |= {"law_numbers": numbers} if numbers else {}
-        arrays |= {f"law_{name}": array for name, array in _arrays(law).items()}
+        arrays |= {f"law_{name}": array for name, array in _parts(law, np.ndarray).items()}
     if plausibilities.skills is not None:
         header["skills"] = {
             "annotators": plausibilities.skills.annotators,
             "meaning": plausibilities.skills.meaning,
         }
-        arrays |= {f"skills_{key}": one for key, one in _arrays(plausibilities.skills).items()}
+        arrays |= {
+            f"skills_{key}": one
+            for key, one in _parts(plausibilities.skills, np.ndarray).items()
+        }
     text = json.dumps(header, default=_plain)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with replaced(path) as file:
@@ -89,40 +95,38 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
             "read it with the version of equipoise that wrote it",
         )
     facts = {name: header[name] for name in PLAIN}
-    facts |= {name: tuple(header[name]) for name in ("items", "classes", "notices")}
+    facts |= {name: tuple(header[name]) for name in ("items", "classes")}
+    facts["notices"] = tuple(map(from_json, header["notices"]))
     law, skills = _group(arrays, "law_"), _group(arrays, "skills_")
+    about = header.get("skills")
     return Plausibilities(
         **facts,
         **arrays,
         diagnostics=header["diagnostics"],
         ordered=header.get("ordered", False),
+        model=header.get("model") or _model(header["method"]),
         law=POSTERIORS[header["law"]](**law, **header.get("law_numbers", {}))
         if "law" in header
         else None,
-        skills=_skills(header["skills"], skills) if "skills" in header else None,
+        skills=Skills(tuple(about["annotators"]), about["meaning"], **skills)
+        if about
+        else None,
     )
 
 
-def _arrays(thing: Posterior | Skills) -> dict[str, Any]:
-    """The arrays that a law or skills consist of."""
-    found = _parts(thing)
-    return {name: one for name, one in found.items() if isinstance(one, np.ndarray)}
+def _model(method: str) -> str:
+    """The model of a file of an older version, which does not name it; empty if unknown."""
+    if method.startswith("annotator bootstrap of "):
+        return "annotator_bootstrap"
+    titles = {model.title: name for name, model in MODELS.items()}
+    return titles.get(method.partition(" (")[0], "")
 
 
-def _parts(thing: Posterior | Skills) -> dict[str, Any]:
-    """Everything that a law or skills consist of."""
-    names = [one.name for one in fields(thing)] if is_dataclass(thing) else []
-    return {name: getattr(thing, name) for name in names}
-
-
-def _numbers(law: Posterior) -> dict[str, float]:
-    """The plain numbers that a law holds beside its arrays."""
-    found = _parts(law)
-    return {name: one for name, one in found.items() if isinstance(one, float)}
-
-
-def _skills(facts: dict[str, Any], arrays: dict[str, Any]) -> Skills:
-    return Skills(tuple(facts["annotators"]), facts["meaning"], **arrays)
+def _parts(thing: Posterior | Skills, kind: type) -> dict[str, Any]:
+    """The arrays, or the plain numbers, that a law or skills consist of."""
+    names = [each.name for each in fields(thing)] if is_dataclass(thing) else []
+    parts = {name: getattr(thing, name) for name in names}
+    return {name: part for name, part in parts.items() if isinstance(part, kind)}
 
 
 def _group(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:

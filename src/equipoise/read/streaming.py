@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._normal_prior import Moments, Ratings
+from equipoise.aggregate.normal import Moments, Ratings
 from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
 from equipoise.notices import Notice

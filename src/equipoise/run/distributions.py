@@ -16,11 +16,12 @@ from equipoise.evaluation import Evaluation
 from equipoise.evaluation.blocks import every_class
 from equipoise.evaluation.questions import Question
 from equipoise.metrics import (
+    CATALOGUE,
+    Metric,
     item_scores,
     named,
     parsed,
     reliability_curve,
-    retained_samples_curve,
     worst_items,
 )
 from equipoise.run.ambiguity import voted
@@ -29,9 +30,7 @@ BINS = 10
 MOST = 10  # hardest items that are named
 CLASSES = 6  # classes shown per item
 ROUNDING = 1e-3  # by how much probabilities may miss 1
-PROPER = ("ranked_probability_score", "brier_score", "log_score")
 OTHERWISE = "brier_score"
-AREA = "retained_samples_area"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,11 @@ class Predicted:
 def distributions(evaluation: Evaluation, people: Sequence[str]) -> dict[str, Any]:
     """The three parts of a run that speak of predicted probabilities; empty without any."""
     every = list(predicted(evaluation))
-    metrics = [metric.name for metric in evaluation.metrics]
-    areas = [name for name in metrics if parsed(name)[0] == AREA]
+    areas = [metric for metric in evaluation.metrics if metric.curve is not None]
     return {
         "reliability": [_reliability(one) for one in every],
-        "hardest": [_hardest(one, metrics, people) for one in every],
-        "retained": [_retained(one, name) for one in every for name in areas],
+        "hardest": [_hardest(one, evaluation.metrics, people) for one in every],
+        "retained": [_retained(one, metric) for one in every for metric in areas],
     }
 
 
@@ -141,7 +139,9 @@ def _reliability(one: Predicted) -> dict[str, Any]:
     }
 
 
-def _hardest(one: Predicted, metrics: Sequence[str], people: Sequence[str]) -> dict[str, Any]:
+def _hardest(
+    one: Predicted, metrics: Sequence[Metric], people: Sequence[str]
+) -> dict[str, Any]:
     """The items on which the best model does worst, by the first proper score asked for."""
     name, means = _first_score(one, metrics)
     model = min(means, key=lambda each: means[each])
@@ -152,7 +152,7 @@ def _hardest(one: Predicted, metrics: Sequence[str], people: Sequence[str]) -> d
         "task": one.question.task,
         "metric": metric.name,
         "title": metric.soft_title,
-        "asked": metric.name in metrics,
+        "asked": any(metric.name == asked.name for asked in metrics),
         "model": model,
         "mean": means[model],
         "items_scored": len(items),
@@ -166,9 +166,9 @@ def _hardest(one: Predicted, metrics: Sequence[str], people: Sequence[str]) -> d
     }
 
 
-def _first_score(one: Predicted, metrics: Sequence[str]) -> tuple[str, dict[str, float]]:
+def _first_score(one: Predicted, metrics: Sequence[Metric]) -> tuple[str, dict[str, float]]:
     """The first proper score that some model has finite, and the mean of every model."""
-    asked = [name for name in metrics if parsed(name)[0] in PROPER]
+    asked = [m.name for m in metrics if m.proper and parsed(m.name)[0] in CATALOGUE]
     for name in [*asked, OTHERWISE]:
         means = {
             model: float(np.mean(_per_item(name, one, chances)))
@@ -205,16 +205,13 @@ def _close_up(one: Predicted, chances: Floats, i: int, people: Sequence[str]) ->
     }
 
 
-def _retained(one: Predicted, name: str) -> dict[str, Any]:
+def _retained(one: Predicted, metric: Metric) -> dict[str, Any]:
     """Curve of every model over the fraction of items removed."""
-    how = parsed(name)[1]
-    curves = {
-        model: retained_samples_curve(one.labels, chances, **how)
-        for model, chances in one.models.items()
-    }
+    assert metric.curve is not None
+    curves = {model: metric.curve(one.labels, chances) for model, chances in one.models.items()}
     return {
         "task": one.question.task,
-        "metric": named(name).name,
+        "metric": metric.name,
         "removed": next(iter(curves.values()))[0],
         "models": [{"model": m, "heights": heights} for m, (_, heights) in curves.items()],
     }

@@ -1,19 +1,78 @@
-"""Yes/no votes as a graph of annotators and items, and the parts it falls into."""
+"""What the fits of ability and sign share: votes as a graph, priors, stop rules, results."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._people import People
+from equipoise.aggregate._annotator_votes import AnnotatorVotes
 from equipoise.arrays import Bools, Floats, Ints
+from equipoise.notices import Notice
 
-Rows = tuple[Ints, Ints, Floats, Floats]
+_Rows = tuple[Ints, Ints, Floats, Floats]
+START_ABILITY, START_SPREAD = 1.0, 0.1  # positive: votes are meant to be right
+
+
+@dataclass(frozen=True, slots=True)
+class GladPrior:
+    """Items b ~ N(0, sigma_b^2), abilities c ~ N(mu_c, sigma_c^2)."""
+
+    sigma_b: float = 3.0
+    mu_c: float = 1.0
+    sigma_c: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class GladFit:
+    """How long a fit goes on.
+
+    Attributes
+    ----------
+    tolerance, most, inner
+        A climb stops when no probability moves by more than `tolerance`, or after `most`
+        sweeps; a sweep updates each row `inner` times.
+    rescale
+        Whether a sweep ends with the best scale of items against annotators. It ends in the
+        same place sooner; without it sweeps are plain coordinate ascent.
+    draws, burn_in, seed
+        Of the Gibbs chain.
+    """
+
+    tolerance: float = 1e-4
+    most: int = 2000
+    draws: int = 1000
+    burn_in: int = 1000
+    seed: int = 0
+    inner: int = 1
+    rescale: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GladSvi:
+    """Steps and learning rate of Adam, draws of each item at the end, and the seed."""
+
+    steps: int = 10_000
+    learning_rate: float = 0.1
+    draws: int = 1000
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Votes:
-    """Votes of one task in compressed rows, by item and by annotator.
+class GladPosterior:
+    """Probabilities and means of items, abilities, and what a fit says about itself."""
+
+    chance: Floats
+    item: Floats
+    ability: Floats
+    low: Floats | None
+    high: Floats | None
+    diagnostics: dict[str, Any]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VoteGraph:
+    """Yes/no votes of one task in compressed rows, by item and by annotator.
 
     Attributes
     ----------
@@ -27,8 +86,8 @@ class Votes:
         Which parts hold an item of known class, which fixes their sign.
     """
 
-    by_item: Rows
-    by_annotator: Rows
+    by_item: _Rows
+    by_annotator: _Rows
     side: Ints
     item_part: Ints
     annotator_part: Ints
@@ -49,7 +108,7 @@ class Votes:
         )
 
 
-def graph_of(who: People) -> Votes:
+def graph_of(who: AnnotatorVotes) -> VoteGraph:
     """Lay out the votes both ways and find the parts that share neither item nor annotator."""
     row, column = who.answers.tocsr(), who.answers.tocsc()
     answer = np.repeat(np.arange(column.shape[1]), np.diff(column.indptr))
@@ -59,7 +118,7 @@ def graph_of(who: People) -> Votes:
     known = np.where(who.shares[:, 1] > 0.5, 1, -1)
     anchored = np.zeros(max(int(item_part.max(initial=-1)) + 1, 0), dtype=bool)
     anchored[item_part[who.settled & (item_part >= 0)]] = True
-    return Votes(
+    return VoteGraph(
         by_item=by_item,
         by_annotator=by_annotator,
         side=np.where(who.settled, known, 0),
@@ -69,7 +128,7 @@ def graph_of(who: People) -> Votes:
     )
 
 
-def _rows(start: Any, column: Any, weight: Any, label: Any) -> Rows:
+def _rows(start: Any, column: Any, weight: Any, label: Any) -> _Rows:
     """Compressed rows with fixed types, whatever the sparse matrix chose."""
     heavy = np.ascontiguousarray(weight, dtype=np.float64)
     return (
@@ -80,7 +139,7 @@ def _rows(start: Any, column: Any, weight: Any, label: Any) -> Rows:
     )
 
 
-def _parts(by_item: Rows, annotators: int) -> tuple[Ints, Ints]:
+def _parts(by_item: _Rows, annotators: int) -> tuple[Ints, Ints]:
     """Connected components, numbered from 0; -1 for those without votes."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components

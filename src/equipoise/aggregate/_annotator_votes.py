@@ -1,4 +1,4 @@
-"""People: who answered what, for models of annotators."""
+"""Annotator votes: who answered what, for models of annotators."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,16 +7,16 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.ballots import check_gold
-from equipoise.laws import Labels
 from equipoise.plausibilities import Plausibilities
-from equipoise.wording import ONE_CLASS, hint
+from equipoise.posteriors import Categorical
+from equipoise.votes import check_gold
+from equipoise.wording import Option, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class AnnotatorVotes:
     """Votes of identified annotators on one task.
 
     Attributes
@@ -44,7 +44,7 @@ class People:
     ordered: bool = False
 
 
-def people(annotations: Annotations, task: str, *, model: str) -> People:
+def annotator_votes(annotations: Annotations, task: str, *, model: str) -> AnnotatorVotes:
     """Collect the votes of one task, or say why this model cannot take them.
 
     Items without votes are left out; annotators without votes stay, known by the prior alone.
@@ -53,14 +53,21 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
 
     if annotations.annotators is None or annotations.annotator is None:
         raise InputError(
-            model, "anonymous votes or exchangeable slots", "annotators with ids",
+            model,
+            "anonymous votes or exchangeable slots",
+            "annotators with ids",
             "a model of annotators needs to know who voted; choose dirichlet or mean_vote",
-        )  # fmt: skip
+        )
     if annotations.kind in ("ranking", "interval") or annotations.label is None:
         raise InputError(
-            model, f"annotations of kind {annotations.kind}", "single labels",
-            hint("ask about one class with {}, or choose a model for this kind", ONE_CLASS),
-        )  # fmt: skip
+            model,
+            f"annotations of kind {annotations.kind}",
+            "single labels",
+            hint(
+                "ask about one class with {}, or choose a model for this kind",
+                Option("positive", python="against()"),
+            ),
+        )
     _require_room(annotations, model)
     rows = np.flatnonzero(annotations.in_task(task))
     if not len(rows):
@@ -77,7 +84,7 @@ def people(annotations: Annotations, task: str, *, model: str) -> People:
     column = annotations.annotator[rows].astype(np.int64) * size + label
     shape = (len(items), len(annotations.annotators) * size)
     own = ~gold
-    return People(
+    return AnnotatorVotes(
         items=tuple(map(annotations.items.__getitem__, items.tolist())),
         classes=annotations.classes,
         annotators=annotations.annotators,
@@ -96,17 +103,18 @@ def _require_room(annotations: Annotations, model: str) -> None:
     if wanted > ROOM:
         raise InputError(
             f"{model}, {size:,} classes and {people:,} annotators",
-            f"tables of {wanted / 2**30:.1f} GiB", f"at most {ROOM / 2**30:g} GiB",
+            f"tables of {wanted / 2**30:.1f} GiB",
+            f"at most {ROOM / 2**30:g} GiB",
             hint(
                 "declare only the classes that occur, ask about one with {}, or choose "
                 "dirichlet",
-                ONE_CLASS,
+                Option("positive", python="against()"),
             ),
-        )  # fmt: skip
+        )
 
 
 def _gold(annotations: Annotations, task: str) -> Bools:
-    """Which rows are gold; those of one item must agree, which ballots see to."""
+    """Which rows are gold; those of one item must agree, which `collect_votes` sees to."""
     if annotations.is_gold is None or not annotations.is_gold.any():
         return np.zeros(len(annotations), dtype=bool)
     check_gold(annotations, task)
@@ -120,14 +128,7 @@ def _shares(cell: Ints, weight: Floats, size: int) -> Floats:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def unused_confidence(annotations: Annotations, model: str) -> tuple[str, ...]:
-    """Say that a model does not look at confidences, if there are any."""
-    if annotations.confidence is None:
-        return ()
-    return (f"Confidences are not used by {model}; turn them into weights to use them.",)
-
-
-def class_posteriors(who: People, log: Floats, classes: Floats) -> tuple[Floats, float]:
+def class_posteriors(who: AnnotatorVotes, log: Floats, classes: Floats) -> tuple[Floats, float]:
     """Class posteriors of every item, and the log-likelihood; gold items stay settled.
 
     ``log`` holds the log chance of each answer given each true class, (annotators, true,
@@ -147,8 +148,10 @@ def class_posteriors(who: People, log: Floats, classes: Floats) -> tuple[Floats,
     return posterior, float(each.sum())
 
 
-def labelled(who: People, posterior: Floats, *, method: str, **facts: Any) -> Plausibilities:
-    """Plausibilities of items whose class is known but for these chances."""
+def from_class_posterior(
+    who: AnnotatorVotes, posterior: Floats, *, method: str, **facts: Any
+) -> Plausibilities:
+    """Plausibilities of items whose class is known but for these probabilities."""
     items, size = posterior.shape
     chance, none = posterior.ravel(), np.zeros(items)
     return Plausibilities(
@@ -160,7 +163,7 @@ def labelled(who: People, posterior: Floats, *, method: str, **facts: Any) -> Pl
         rest=none[None],
         method=method,
         task=who.task,
-        law=Labels(chance, none),
+        law=Categorical(chance, none),
         ordered=who.ordered,
         **facts,
     )

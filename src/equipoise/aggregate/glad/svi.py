@@ -6,34 +6,29 @@ of the sampled bound, log p(votes, c, b) - log q(c, b), by Adam (Kingma and Ba 2
 start at N(0, 1) and abilities at N(1, 1). There is no stop rule: the steps are fixed.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._glad_fit import START_ABILITY, Found, GladPrior
-from equipoise.aggregate._glad_votes import Votes
+from equipoise.aggregate.glad.votes import (
+    START_ABILITY,
+    GladPosterior,
+    GladPrior,
+    GladSvi,
+    VoteGraph,
+)
 from equipoise.arrays import Bools, Floats, InputError, require_finite
+from equipoise.notices import Notice
 
-UNIDENTIFIED = (
+_UNIDENTIFIED = (
     "As published the sign of this model is not identified (its start at zero ends upside down "
     "for many seeds): here abilities start positive and every group of annotators and items is "
-    "turned so that its mean ability is positive. Its {steps:,} steps have no stop rule; two "
-    "seeds differ. Choose inference='cavi' for anything but reproduction."
+    "turned so that its mean ability is positive. Its {steps:count} steps have no stop rule; "
+    "two seeds differ. Choose inference='cavi' for anything but reproduction."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GladSvi:
-    """Steps and learning rate of Adam, draws of each item at the end, and the seed."""
-
-    steps: int = 10_000
-    learning_rate: float = 0.1
-    draws: int = 1000
-    seed: int = 0
-
-
-def descend(votes: Votes, prior: GladPrior, fit: GladSvi) -> Found:
+def fit_svi(votes: VoteGraph, prior: GladPrior, fit: GladSvi) -> GladPosterior:
     """Fit the guide, turn parts that came out upside down, count draws above zero.
 
     Where the prior knows the sign, the steps are taken again from the turned state, as a climb
@@ -42,9 +37,11 @@ def descend(votes: Votes, prior: GladPrior, fit: GladSvi) -> Found:
     torch = _torch()
     if (votes.side != 0).any():
         raise InputError(
-            "glad, inference 'svi'", f"{int((votes.side != 0).sum())} gold items",
-            "votes only, as the published model", "choose inference='cavi', which knows gold",
-        )  # fmt: skip
+            "glad, inference 'svi'",
+            f"{int((votes.side != 0).sum())} gold items",
+            "votes only, as the published model",
+            "choose inference='cavi', which knows gold",
+        )
     guide = _Guide(torch, votes, prior, fit)
     trace = guide.adapt()
     runs, down = 1, votes.lean(guide.ability()) < 0
@@ -53,7 +50,7 @@ def descend(votes: Votes, prior: GladPrior, fit: GladSvi) -> Found:
         runs, trace = 2, guide.adapt()
     require_finite(np.array(trace), where="glad, bound after each step")
     item, ability = guide.mean[: guide.items].numpy().copy(), guide.ability()
-    return Found(
+    return GladPosterior(
         chance=guide.share_above_zero(),
         item=item,
         ability=ability,
@@ -65,7 +62,7 @@ def descend(votes: Votes, prior: GladPrior, fit: GladSvi) -> Found:
             "trace": trace,
             "turned": int(down.sum()),
         },
-        notices=(UNIDENTIFIED.format(steps=fit.steps),),
+        notices=(Notice("sign_unidentified", _UNIDENTIFIED, (), {"steps": fit.steps}),),
     )
 
 
@@ -74,7 +71,7 @@ class _Guide:
 
     __slots__ = ("fit", "generator", "items", "log", "mean", "prior", "torch", "votes")
 
-    def __init__(self, torch: Any, votes: Votes, prior: GladPrior, fit: GladSvi) -> None:
+    def __init__(self, torch: Any, votes: VoteGraph, prior: GladPrior, fit: GladSvi) -> None:
         items, people = len(votes.item_part), len(votes.annotator_part)
         self.torch, self.votes, self.fit, self.items = torch, votes, fit, items
         start = np.repeat([0.0, START_ABILITY], [items, people])
@@ -138,7 +135,9 @@ def _torch() -> Any:
         import torch
     except ImportError as missing:
         raise InputError(
-            "glad, inference 'svi'", "torch is not installed", "torch 2.6 or later",
+            "glad, inference 'svi'",
+            "torch is not installed",
+            "torch 2.6 or later",
             'pip install "equipoise[torch]"',
-        ) from missing  # fmt: skip
+        ) from missing
     return torch

@@ -61,21 +61,35 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._glad_chain import sample
-from equipoise.aggregate._glad_climb import climb
-from equipoise.aggregate._glad_fit import Found, GladFit, GladPrior
-from equipoise.aggregate._glad_svi import GladSvi, descend
-from equipoise.aggregate._glad_votes import Votes, graph_of
-from equipoise.aggregate._people import People, labelled, people, unused_confidence
+from equipoise.aggregate._annotator_votes import (
+    AnnotatorVotes,
+    annotator_votes,
+    from_class_posterior,
+)
+from equipoise.aggregate._entries import unused_confidence
+from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate.glad.fits import fit_cavi, fit_gibbs
+from equipoise.aggregate.glad.svi import fit_svi
+from equipoise.aggregate.glad.votes import (
+    GladFit,
+    GladPosterior,
+    GladPrior,
+    GladSvi,
+    VoteGraph,
+    graph_of,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
-from equipoise.wording import ONE_CLASS, hint
+from equipoise.wording import Option, hint
 
-INFERENCES = {"cavi": "CAVI", "gibbs": "Gibbs", "svi": "SVI"}
-PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
-OF_CHAINS = ("draws", "burn_in", "seed")
-LEAST = {
+__all__ = ["GladFit", "GladPrior", "GladSvi", "glad"]
+
+_INFERENCES = {"cavi": "CAVI", "gibbs": "Gibbs", "svi": "SVI"}
+_PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
+_OF_CHAINS = ("draws", "burn_in", "seed")
+_LEAST = {
     "tolerance": 0,
     "most": 1,
     "inner": 1,
@@ -107,29 +121,33 @@ def glad(
     fit
         When to stop, and the draws of the chain; a `GladSvi` for ``"svi"``.
     """
-    choice("glad, inference", inference, tuple(INFERENCES))
+    choice("glad, inference", inference, tuple(_INFERENCES))
     known, how = _prior(prior), _fit(fit, inference)
     if annotations.kind != "binary":
         raise InputError(
-            "glad", f"annotations of kind {annotations.kind}", "yes/no votes (kind binary)",
-            hint("ask about one class with {}, or choose dawid_skene", ONE_CLASS),
-        )  # fmt: skip
-    who = people(annotations, task, model="glad")
+            "glad",
+            f"annotations of kind {annotations.kind}",
+            "yes/no votes (kind binary)",
+            hint(
+                "ask about one class with {}, or choose dawid_skene",
+                Option("positive", python="against()"),
+            ),
+        )
+    who = annotator_votes(annotations, task, model="glad")
     votes = graph_of(who)
     if isinstance(how, GladSvi):
-        found = descend(votes, known, how)
+        posterior = fit_svi(votes, known, how)
     else:
-        found = (climb if inference == "cavi" else sample)(votes, known, how)
-    said = unused_confidence(annotations, "GLAD")
+        posterior = (fit_cavi if inference == "cavi" else fit_gibbs)(votes, known, how)
     parameters = {"inference": inference, "prior": asdict(known), "fit": asdict(how)}
-    made = _made(who, votes, found, parameters)
-    return replace(made, notices=(*said, *made.notices))
+    made = _plausibilities(who, votes, posterior, parameters)
+    return replace(made, notices=(*unused_confidence(annotations, "GLAD"), *made.notices))
 
 
 def _prior(prior: str | GladPrior | None) -> GladPrior:
     """The prior meant, if it makes sense."""
     if prior is None or isinstance(prior, str):
-        return PRIORS[choice("glad, prior", prior or "default", tuple(PRIORS))]
+        return _PRIORS[choice("glad, prior", prior or "default", tuple(_PRIORS))]
     if not isinstance(prior, GladPrior):
         raise InputError(
             "glad, prior", f"{prior!r}", "'default', 'paper' or a GladPrior", "leave it out"
@@ -141,9 +159,11 @@ def _prior(prior: str | GladPrior | None) -> GladPrior:
         )
     if prior.mu_c < 0:
         raise InputError(
-            "glad, prior", f"mu_c = {prior.mu_c:g}", "a mean ability of at least 0",
+            "glad, prior",
+            f"mu_c = {prior.mu_c:g}",
+            "a mean ability of at least 0",
             "exchange the classes if every vote means its opposite",
-        )  # fmt: skip
+        )
     return prior
 
 
@@ -153,16 +173,20 @@ def _fit(fit: GladFit | GladSvi | None, inference: str) -> GladFit | GladSvi:
     how = kind() if fit is None else fit
     if not isinstance(how, kind):
         raise InputError(
-            "glad, fit", f"{how!r}", f"a {kind.__name__} with inference {inference!r}",
+            "glad, fit",
+            f"{how!r}",
+            f"a {kind.__name__} with inference {inference!r}",
             "leave it out",
-        )  # fmt: skip
+        )
     for name, value in asdict(how).items():
         _check(name, value)
-        if inference == "cavi" and name in OF_CHAINS and value != getattr(GladFit(), name):
+        if inference == "cavi" and name in _OF_CHAINS and value != getattr(GladFit(), name):
             raise InputError(
-                f"glad, fit, {name}", f"{value} with inference 'cavi', which draws nothing",
-                "its default", "choose inference='gibbs' or leave it out",
-            )  # fmt: skip
+                f"glad, fit, {name}",
+                f"{value} with inference 'cavi', which draws nothing",
+                "its default",
+                "choose inference='gibbs' or leave it out",
+            )
     return how
 
 
@@ -172,45 +196,63 @@ def _check(name: str, value: Any) -> None:
     if name == "rescale":
         right, kind = isinstance(value, bool), "True or False"
     elif name in ("tolerance", "learning_rate"):
-        right = (whole or isinstance(value, (float, np.floating))) and value >= LEAST[name]
-        right, kind = right and value < math.inf, f"a number of at least {LEAST[name]}"
+        right = (whole or isinstance(value, (float, np.floating))) and value >= _LEAST[name]
+        right, kind = right and value < math.inf, f"a number of at least {_LEAST[name]}"
     else:
-        right, kind = whole and LEAST[name] <= value < 2**63, "a whole number of at least "
-        kind += f"{LEAST[name]}"
+        right, kind = whole and _LEAST[name] <= value < 2**63, "a whole number of at least "
+        kind += f"{_LEAST[name]}"
     if not right:
         raise InputError(f"glad, fit, {name}", f"{value}", kind, "leave it at its default")
 
 
-def _made(
-    who: People, votes: Votes, found: Found, parameters: dict[str, Any]
+def _plausibilities(
+    who: AnnotatorVotes, votes: VoteGraph, posterior: GladPosterior, parameters: dict[str, Any]
 ) -> Plausibilities:
-    positive = np.where(who.settled, who.shares[:, 1], found.chance)
+    positive = np.where(who.settled, who.shares[:, 1], posterior.chance)
     parts = len(votes.anchored)
-    return labelled(
+    return from_class_posterior(
         who,
         np.stack([1 - positive, positive], axis=1),
-        method=f"GLAD ({INFERENCES[parameters['inference']]})",
+        model="glad",
+        method=f"GLAD ({_INFERENCES[parameters['inference']]})",
         parameters=parameters,
-        diagnostics={**found.diagnostics, "components": parts},
-        skills=Skills(who.annotators, "ability", found.ability, found.low, found.high),
-        difficulty=_difficulty(votes, found),
-        notices=(*_grouped(parts, int(votes.anchored.sum())), *found.notices),
+        diagnostics={**posterior.diagnostics, "components": parts},
+        skills=Skills(
+            who.annotators, "ability", posterior.ability, posterior.low, posterior.high
+        ),
+        difficulty=_difficulty(votes, posterior),
+        notices=(*_grouped(parts, int(votes.anchored.sum())), *posterior.notices),
     )
 
 
-def _difficulty(votes: Votes, found: Found) -> Floats:
+def _difficulty(votes: VoteGraph, posterior: GladPosterior) -> Floats:
     """Chance that an annotator of mean absolute ability errs on each item."""
     load = votes.load
-    mean = float((load * np.abs(found.ability)).sum() / max(load.sum(), 1e-300))
-    return np.asarray(np.exp(-np.logaddexp(0.0, mean * np.abs(found.item))))
+    mean = float((load * np.abs(posterior.ability)).sum() / max(load.sum(), 1e-300))
+    return np.asarray(np.exp(-np.logaddexp(0.0, mean * np.abs(posterior.item))))
 
 
-def _grouped(parts: int, anchored: int) -> tuple[str, ...]:
+def _grouped(parts: int, anchored: int) -> tuple[Notice, ...]:
     """What to say when votes fall into groups that nothing connects."""
     if parts < 2:
         return ()
-    return (
-        f"The votes fall into {parts} groups that share no annotator and no item"
-        + (f", {anchored} of them with gold" if anchored else "")
-        + ": the sign of each without gold rests on its annotators being right on average.",
+    gold = ", {anchored:count} of them with gold" if anchored else ""
+    text = (
+        "The votes fall into {parts:count} groups that share no annotator and no item"
+        f"{gold}: the sign of each without gold rests on its annotators being right on average."
     )
+    values = {"parts": parts, **({"anchored": anchored} if anchored else {})}
+    return (Notice("separate_groups", text, (), values),)
+
+
+MODEL = AggregationModel(
+    name="glad",
+    title="GLAD",
+    description="an ability of every annotator, and how easy every yes/no item is",
+    fit=glad,
+    kinds=("binary",),
+    suits=("binary",),
+    rank=22,
+    annotators=True,
+    references=("whitehill2009", "groger2025"),
+)

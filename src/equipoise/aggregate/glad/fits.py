@@ -1,24 +1,39 @@
-"""Coordinate ascent on ability and sign, with the bound after each sweep."""
+r"""Coordinate ascent on ability and sign, and a Gibbs chain that starts where it ends.
+
+The bound is known after each sweep. The scale of each part of the votes is a step that
+coordinate ascent alone takes slowly: votes depend on products c b, so multiplying the items of
+a part by s and dividing its annotators by s changes only the divergence from the prior, which
+is up to a constant
+
+.. math:: g(s) = \tfrac12 \tau_b s^2 \sum E[b^2] + \tfrac12 \tau_c s^{-2} \sum E[c^2]
+    - \tau_c \mu_c s^{-1} \sum E[c] + (n_c - n_b) \log s
+
+with precisions tau, n_b items and n_c annotators. The least of it is the exact best step along
+this line (parameter expansion, Qi and Jaakkola 2007): the bound cannot fall, and where a climb
+stands still s is 1, so it ends in the same place.
+"""
 
 from copy import deepcopy
 
 import numpy as np
 
-from equipoise.aggregate._glad_fit import (
+from equipoise.aggregate.glad.votes import (
     START_ABILITY,
     START_SPREAD,
-    Found,
     GladFit,
+    GladPosterior,
     GladPrior,
+    VoteGraph,
 )
-from equipoise.aggregate._glad_scale import best_scales
-from equipoise.aggregate._glad_votes import Votes
-from equipoise.arrays import Bools, Floats, Ints, require_finite
+from equipoise.arrays import Bools, Floats, InputError, Ints, require_finite
+from equipoise.notices import Notice
 
-Normals = tuple[Floats, Floats, Floats, Floats, Ints]
+_Normals = tuple[Floats, Floats, Floats, Floats, Ints]
+_STEPS, _LONGEST = 30, 1.0  # of Newton's method, in the logarithm of the scale
+_HEAVIEST = 10_000  # votes of one annotator on one item that a chain draws one by one
 
 
-def climb(votes: Votes, prior: GladPrior, fit: GladFit) -> Found:
+def fit_cavi(votes: VoteGraph, prior: GladPrior, fit: GladFit) -> GladPosterior:
     """Coordinate ascent; parts that come out upside down are turned.
 
     By symmetry nothing else changes, unless the prior or gold knows the sign: then the climb
@@ -43,7 +58,7 @@ def climb(votes: Votes, prior: GladPrior, fit: GladFit) -> Found:
     sweeps = sum(len(each) for each, _ in climbs)
     require_finite(np.array(trace), where="glad, bound after each sweep")
     turned = int((down | contrary).sum())
-    return Found(
+    return GladPosterior(
         chance=state.chance(),
         item=state.items[2],
         ability=state.annotators[2],
@@ -55,18 +70,24 @@ def climb(votes: Votes, prior: GladPrior, fit: GladFit) -> Found:
             "trace": tuple(trace),
             "turned": turned,
         },
-        notices=_said(turned, len(votes.anchored), converged=converged),
+        notices=_notices(turned, len(votes.anchored), converged=converged),
     )
 
 
-def _said(turned: int, parts: int, *, converged: bool) -> tuple[str, ...]:
+def _notices(turned: int, parts: int, *, converged: bool) -> tuple[Notice, ...]:
     """What the user should know of a climb."""
-    sign = (
-        f"Mean ability came out negative, or against gold, in {turned} of {parts} groups of "
-        "annotators and items: their sign was turned."
-    )
-    stuck = "GLAD did not converge: raise the sweeps (most)."
-    return (*([sign] if turned else []), *([] if converged else [stuck]))
+    notices = []
+    if turned:
+        text = (
+            "Mean ability came out negative, or against gold, in {turned:count} of "
+            "{parts:count} groups of annotators and items: their sign was turned."
+        )
+        notices.append(Notice("sign_turned", text, (), {"turned": turned, "parts": parts}))
+    if not converged:
+        notices.append(
+            Notice("not_converged", "GLAD did not converge: raise the sweeps (most).")
+        )
+    return tuple(notices)
 
 
 class _State:
@@ -74,7 +95,7 @@ class _State:
 
     __slots__ = ("annotators", "items", "priors", "votes")
 
-    def __init__(self, votes: Votes, prior: GladPrior) -> None:
+    def __init__(self, votes: VoteGraph, prior: GladPrior) -> None:
         items, people = len(votes.side), len(votes.annotator_part)
         ability, spread = np.full(people, START_ABILITY), np.full(people, START_SPREAD)
         square = ability**2 + spread
@@ -170,7 +191,7 @@ def _still(now: Floats, before: Floats, tolerance: float) -> bool:
     return bool((np.abs(ndtr(now[far]) - ndtr(before[far])) < tolerance).all())
 
 
-def _divergence(own: Normals, prior: tuple[float, float]) -> float:
+def _divergence(own: _Normals, prior: tuple[float, float]) -> float:
     """Kullback-Leibler divergence of one side from its prior, cut off where its side is known.
 
     A normal cut off at zero has the mean and the log chance of the part that is left.
@@ -184,3 +205,88 @@ def _divergence(own: Normals, prior: tuple[float, float]) -> float:
     x = (side * mean / np.sqrt(variance))[cut]
     positive = (side * first / np.sqrt(variance))[cut]
     return total + float((0.5 * x * (positive - x) - log_ndtr(x) - np.log(2)).sum())
+
+
+def best_scales(
+    votes: VoteGraph,
+    square: Floats,
+    annotators: tuple[Floats, Floats],
+    priors: tuple[tuple[float, float], tuple[float, float]],
+) -> Floats:
+    """Scale of each part that brings it nearest to the prior, shape (parts,).
+
+    ``square`` is the second moment of items, ``annotators`` both moments of theirs.
+    """
+    size = len(votes.anchored)
+    (_, of_items), (mean, of_people) = priors
+    item, who = votes.item_part >= 0, votes.annotator_part >= 0
+    items, people = votes.item_part[item], votes.annotator_part[who]
+    rise = 0.5 * of_items * np.bincount(items, square[item], size)
+    fall = 0.5 * of_people * np.bincount(people, annotators[1][who], size)
+    tilt = of_people * mean * np.bincount(people, annotators[0][who], size)
+    slope = (np.bincount(people, minlength=size) - np.bincount(items, minlength=size)) * 1.0
+    log = _least(rise, fall, tilt, slope)
+    gain = _height(np.zeros(size), rise, fall, tilt) - _height(log, rise, fall, tilt)
+    return np.where(gain - slope * log > 0, np.exp(log), 1.0)
+
+
+def _height(log: Floats, rise: Floats, fall: Floats, tilt: Floats) -> Floats:
+    """The function to be made least, but for its linear term."""
+    return np.asarray(rise * np.exp(2 * log) + fall * np.exp(-2 * log) - tilt * np.exp(-log))
+
+
+def _least(rise: Floats, fall: Floats, tilt: Floats, slope: Floats) -> Floats:
+    """Newton's method for all parts at once, with steps that are never long or uphill."""
+    log = np.zeros(len(rise))
+    for _ in range(_STEPS):
+        up, down, lean = rise * np.exp(2 * log), fall * np.exp(-2 * log), tilt * np.exp(-log)
+        first, second = 2 * (up - down) + lean + slope, 4 * (up + down) - lean
+        step = -first / np.maximum(np.abs(second), 1e-300)
+        log += np.clip(step, -_LONGEST, _LONGEST)
+        if np.abs(step).max(initial=0) < 1e-9:
+            break
+    return log
+
+
+def fit_gibbs(votes: VoteGraph, prior: GladPrior, fit: GladFit) -> GladPosterior:
+    """Draw from the posterior by a Gibbs chain that starts where coordinate ascent ends."""
+    from equipoise.aggregate._chains import effective_size, split_r_hat
+    from equipoise.kernels.glad import chain
+
+    weight = votes.by_item[2]
+    if (weight != np.round(weight)).any() or weight.max(initial=0) > _HEAVIEST:
+        raise InputError(
+            "glad, inference 'gibbs'",
+            f"weights up to {weight.max():g}, some not whole",
+            f"whole numbers of votes, at most {_HEAVIEST:,}",
+            "choose inference='cavi'",
+        )
+    items, people = len(votes.side), len(votes.annotator_part)
+    chance, item, ability = np.zeros(items), np.zeros(items), np.empty((fit.draws, people))
+    codes = (votes.item_part, votes.annotator_part)
+    numbered = tuple(np.where(code < 0, len(votes.anchored), code) for code in codes)
+    parts = (*numbered, votes.anchored, votes.load)
+    precisions = (prior.sigma_b**-2, float(prior.mu_c), prior.sigma_c**-2)
+    ability[0] = fit_cavi(votes, prior, fit).ability
+    steps = (fit.burn_in, np.uint64(fit.seed))
+    chain((*votes.by_item, votes.side), parts, precisions, steps, (chance, item, ability))
+    r_hat, size = split_r_hat(ability), effective_size(ability)
+    low, high = np.quantile(ability, [0.025, 0.975], axis=0)
+    mixed = bool(r_hat.max() < 1.1)
+    text = (
+        "The Gibbs chain has not mixed (R-hat of abilities above 1.1): raise burn_in and draws."
+    )
+    return GladPosterior(
+        chance=chance,
+        item=item,
+        ability=ability.mean(axis=0),
+        low=low,
+        high=high,
+        diagnostics={
+            "converged": mixed,
+            "iterations": fit.burn_in + fit.draws,
+            "r_hat": r_hat,
+            "effective_size": size,
+        },
+        notices=() if mixed else (Notice("chains_not_mixed", text),),
+    )

@@ -1,19 +1,19 @@
-"""Races: partial rankings laid out case by case, for Plackett-Luce."""
+"""Ranking stages: partial rankings case by case, and taken apart, for Plackett-Luce."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._readings import dense_blocks
+from equipoise.aggregate._entries import dense_blocks
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 
-MOST = 1_000_000  # copies of a tied reading
-Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
+_MOST = 1_000_000  # copies of a tied reading
+_Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Races:
+class Readings:
     """Readings of one task; identical ones of a case are merged.
 
     Attributes
@@ -49,7 +49,7 @@ class Races:
     ordered: bool = False
 
 
-def races(annotations: Annotations, task: str) -> Races:
+def collect_readings(annotations: Annotations, task: str) -> Readings:
     """Lay out the readings of a task; plain labels are readings of length one.
 
     Items of which the task has no rows are left out.
@@ -64,7 +64,7 @@ def races(annotations: Annotations, task: str) -> Races:
         reading, block = annotations.reading[rows], dense_blocks(annotations, rows)
     item, times = annotations.item[rows], _times(annotations, rows, reading)
     order = np.lexsort((label, block, reading, item))
-    cases: Cases = {}
+    cases: _Cases = {}
     current: list[list[int]] = []
     last, before = (-1, -1, -1), 0.0
     columns = [column[order].tolist() for column in (item, reading, block, label, times)]
@@ -104,13 +104,14 @@ def _times(annotations: Annotations, rows: Ints, reading: Ints) -> Floats:
         row = rows[order[np.flatnonzero(uneven)[0]]]
         raise InputError(
             f"plackett_luce, item {annotations.items[annotations.item[row]]!r}",
-            "a reading whose rows have different weights or counts", "one for all of them",
+            "a reading whose rows have different weights or counts",
+            "one for all of them",
             "give every row of a reading the same weight and count",
-        )  # fmt: skip
+        )
     return times
 
 
-def _close(cases: Cases, item: int, blocks: list[list[int]], copies: float) -> None:
+def _close(cases: _Cases, item: int, blocks: list[list[int]], copies: float) -> None:
     """Count one finished reading."""
     if blocks:
         key = tuple(tuple(block) for block in blocks)
@@ -118,7 +119,7 @@ def _close(cases: Cases, item: int, blocks: list[list[int]], copies: float) -> N
         case[key] = case.get(key, 0.0) + copies
 
 
-def _flat(annotations: Annotations, task: str, cases: Cases) -> Races:
+def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:
     """Turn nested readings into flat arrays."""
     label: list[int] = []
     mentions: list[float] = []
@@ -142,7 +143,7 @@ def _flat(annotations: Annotations, task: str, cases: Cases) -> Races:
         mentions += list(count)
         start.append(len(label))
         readings.append(len(copies))
-    return Races(
+    return Readings(
         items=tuple(annotations.items[i] for i in cases),
         classes=annotations.classes,
         task=task,
@@ -161,7 +162,7 @@ def _flat(annotations: Annotations, task: str, cases: Cases) -> Races:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
-    """Races taken apart into waits, for the chains; equal ones of a case are merged.
+    """Readings taken apart into waits, for the chains; equal ones of a case are merged.
 
     Classes are positions among the mentioned classes of their case, then one for all others.
 
@@ -182,15 +183,15 @@ class Stages:
     ties: tuple[Ints, Ints, Ints, Ints]
 
 
-def stages(found: Races, reliability: float) -> Stages:
+def stages(readings: Readings, reliability: float) -> Stages:
     """Take the readings apart, each counted `reliability` times; ties only whole times."""
     from equipoise.kernels.plackett_luce import EXACT
 
     wait_start, awaited, wait_copies, case_wait = [0], [], [], [0]
     tie_start, members, tie_size, tie_copies, case_tie = [0], [], [], [], [0]
-    for case in range(len(found.items)):
-        waits, ties = _taken_apart(found, case, EXACT)
-        everything = (1 << int(found.start[case + 1] - found.start[case] + 1)) - 1
+    for case in range(len(readings.items)):
+        waits, ties = _taken_apart(readings, case, EXACT)
+        everything = (1 << int(readings.start[case + 1] - readings.start[case] + 1)) - 1
         for ranked in sorted(waits):
             awaited += _bits(everything ^ ranked)
             wait_start.append(len(awaited))
@@ -200,25 +201,28 @@ def stages(found: Races, reliability: float) -> Stages:
             members += own + _bits(everything ^ ranked ^ block)
             tie_start.append(len(members))
             tie_size.append(len(own))
-            tie_copies.append(_whole(ties[ranked, block] * reliability, found.items[case]))
+            tie_copies.append(_whole(ties[ranked, block] * reliability, readings.items[case]))
         case_wait.append(len(wait_copies))
         case_tie.append(len(tie_copies))
     return Stages(
         case_wait=np.array(case_wait),
         case_tie=np.array(case_tie),
         waits=(
-            np.array(wait_start), np.array(awaited, dtype=np.int64),
+            np.array(wait_start),
+            np.array(awaited, dtype=np.int64),
             np.array(wait_copies, dtype=np.float64) * reliability,
         ),
         ties=(
-            np.array(tie_start), np.array(members, dtype=np.int64),
-            np.array(tie_size, dtype=np.int64), np.array(tie_copies, dtype=np.int64),
+            np.array(tie_start),
+            np.array(members, dtype=np.int64),
+            np.array(tie_size, dtype=np.int64),
+            np.array(tie_copies, dtype=np.int64),
         ),
-    )  # fmt: skip
+    )
 
 
 def _taken_apart(
-    found: Races, case: int, exact: int
+    readings: Readings, case: int, exact: int
 ) -> tuple[dict[int, float], dict[tuple[int, int], float]]:
     """Copies of every wait by the set already ranked, and of every tie by that and its block.
 
@@ -226,10 +230,12 @@ def _taken_apart(
     """
     waits: dict[int, float] = {}
     ties: dict[tuple[int, int], float] = {}
-    for reading in range(int(found.readings[case]), int(found.readings[case + 1])):
-        ranked, copies = 0, float(found.copies[reading])
-        for number in range(int(found.blocks[reading]), int(found.blocks[reading + 1])):
-            own = found.element[found.elements[number] : found.elements[number + 1]].tolist()
+    for reading in range(int(readings.readings[case]), int(readings.readings[case + 1])):
+        ranked, copies = 0, float(readings.copies[reading])
+        for number in range(int(readings.blocks[reading]), int(readings.blocks[reading + 1])):
+            own = readings.element[
+                readings.elements[number] : readings.elements[number + 1]
+            ].tolist()
             block = sum(1 << k for k in own)
             if len(own) <= exact:
                 waits[ranked] = waits.get(ranked, 0.0) + copies
@@ -245,10 +251,11 @@ def _bits(set_: int) -> list[int]:
 
 
 def _whole(copies: float, item: str) -> int:
-    if abs(copies - round(copies)) > 1e-9 * copies or not 1 <= round(copies) <= MOST:
+    if abs(copies - round(copies)) > 1e-9 * copies or not 1 <= round(copies) <= _MOST:
         raise InputError(
-            f"plackett_luce, item {item!r}", f"tied readings that count {copies:g} times",
-            f"a whole number from 1 to {MOST:,}",
+            f"plackett_luce, item {item!r}",
+            f"tied readings that count {copies:g} times",
+            f"a whole number from 1 to {_MOST:,}",
             "round the reliability or the weights: every copy has a hidden order of its own",
-        )  # fmt: skip
+        )
     return round(copies)

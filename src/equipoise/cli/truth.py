@@ -1,0 +1,346 @@
+"""What `equipoise evaluate --truth` names: the votes, a model of them, or a file of draws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from equipoise.arrays import InputError, listed, nearest
+from equipoise.cli._screen import progress
+from equipoise.cli.options import QuestionReading, checked, flag, words
+from equipoise.wording import joined
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.arrays import Ints
+    from equipoise.plausibilities import Plausibilities
+    from equipoise.resampling import Resampling
+
+VOTES, AUTO = "votes", "auto"
+ENDING = ".npz"
+DRAWS, BURN_IN = 1000, 500
+MOST_BYTES = 4 * 2**30  # of draws
+TRUTH = "What the truth is"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthOptions:
+    """What models are scored against, and how it is inferred."""
+
+    truth: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=TRUTH,
+            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+            "comma-separated).",
+        ),
+    ] = VOTES
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=2, rich_help_panel=TRUTH, help="Possible truths of the model. Default: 1,000."
+        ),
+    ] = None
+    burn_in: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            rich_help_panel=TRUTH,
+            help="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+        ),
+    ] = None
+    reliability: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and what would be ignored."""
+        checked("--truth", known_truth, self.truth)
+        if self.truth == VOTES:
+            for name in ("draws", "burn_in"):
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        flag(name),
+                        f"{getattr(self, name)} with --truth votes",
+                        "a model of the truth",
+                        f"add --truth MODEL, or leave out {flag(name)}",
+                    )
+        elif self.truth not in (AUTO, *_chained()):
+            self.refuse_burn_in(self.truth)
+
+    @property
+    def of_votes(self) -> bool:
+        """Whether the votes themselves are the truth."""
+        return self.truth == VOTES
+
+    @property
+    def stored(self) -> bool:
+        """Whether the truth is read from files."""
+        return self.truth.endswith(ENDING)
+
+    def refuse_burn_in(self, model: str) -> None:
+        """Refuse a burn-in for a model without chains."""
+        if self.burn_in is not None:
+            raise InputError(
+                "--burn-in",
+                f"{self.burn_in} with --truth {model}",
+                f"a model whose draws come from chains: {joined(_chained(), 'or')}",
+                "leave out --burn-in",
+            )
+
+    def check_plan(self, plan: str) -> None:
+        """Refuse to resample votes under a model, and the model's draws without one."""
+        resampled = plan.replace(" x ", "-x-").split("-x-")[-1]
+        if self.of_votes and resampled == "posterior":
+            raise InputError(
+                f"--resample {plan}",
+                "no plausibilities: --truth is votes",
+                "a model of the truth, whose draws are taken in turn",
+                "add --truth MODEL, for example --truth auto",
+            )
+        if not self.of_votes and resampled in ("votes", "panel"):
+            raise InputError(
+                f"--resample {plan}",
+                f"--truth {self.truth}, which has no votes to redraw",
+                "items, posterior or items-x-posterior",
+                "choose one, or leave out --truth",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """What models are scored against.
+
+    Attributes
+    ----------
+    given
+        Votes, or plausibilities of every task.
+    reason
+        Why this truth, in a sentence; empty for votes.
+    facts
+        For the record: model, reason, method, parameters, draws and seed; empty for votes.
+    """
+
+    given: "Annotations | tuple[Plausibilities, ...]"
+    reason: str = ""
+    facts: Mapping[str, object]
+
+    @property
+    def parts(self) -> "tuple[Plausibilities, ...]":
+        """Plausibilities of every task; none for votes."""
+        return self.given if isinstance(self.given, tuple) else ()
+
+    @property
+    def words(self) -> str:
+        """How the truth was made, in a few words."""
+        draws = self.parts[0].draws
+        what = "one distribution per item" if draws == 1 else f"{draws:,} draws"
+        return f"{self.parts[0].method}, {what}"
+
+
+def known_truth(word: str) -> str:
+    """Refuse a word that is neither votes nor a model nor files."""
+    from equipoise.aggregate import MODELS
+    from equipoise.arrays import choice
+
+    if word.endswith(ENDING):
+        return word
+    return choice("--truth", word, (VOTES, AUTO, *MODELS))
+
+
+def _chained() -> list[str]:
+    """Models whose draws come from chains."""
+    from equipoise.aggregate import MODELS
+
+    return [name for name, model in MODELS.items() if model.chains]
+
+
+def model_name(table: "Annotations", word: str) -> tuple[str, str]:
+    """The model to fit, and why it."""
+    from equipoise.choosing import recommended
+
+    return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
+
+
+def make_truth(
+    table: "Annotations", options: TruthOptions, question: QuestionReading, *, seed: int = 0
+) -> Truth:
+    """Make the truth that was asked for; one fit per task.
+
+    Parameters
+    ----------
+    question
+        The yes/no question that a truth about several classes is asked.
+    seed
+        Of draws; each task draws from a seed of its own.
+    """
+    if options.of_votes:
+        if options.reliability is not None:
+            raise InputError(
+                "--reliability",
+                f"{options.reliability:g} with --truth votes",
+                "a model of the truth",
+                "add --truth auto, or leave it out",
+            )
+        return Truth(given=table, facts={})
+    if options.stored:
+        name, reason = "file", f"the plausibilities in {options.truth} were asked for."
+        parts = _stored(table, options, seed)
+    else:
+        name, reason = model_name(table, options.truth)
+        parts = _fitted(table, name, options, question, seed)
+    parts = tuple(_asked(one, question) for one in parts)
+    first = parts[0]
+    facts = {
+        "model": name,
+        "reason": reason,
+        "method": first.method,
+        "parameters": {
+            key: str(value) if is_dataclass(value) else value
+            for key, value in first.parameters.items()
+        },
+        "draws": first.draws,
+        "seed": seed,
+        "tasks": [{"task": one.task, "method": one.method} for one in parts],
+    }
+    return Truth(given=parts, reason=reason, facts=facts)
+
+
+def _fitted(
+    table: "Annotations", name: str, options: TruthOptions, question: QuestionReading, seed: int
+) -> "tuple[Plausibilities, ...]":
+    """Fit the model to every task; each draws from a seed of its own."""
+    from equipoise.aggregate import MODELS, Chain
+    from equipoise.choosing import Settings, model
+
+    if not MODELS[name].chains:
+        options.refuse_burn_in(name)
+    draws = options.draws or DRAWS
+    fit = model(name, table, Settings(_threshold(name, question), options.reliability))
+    parts = []
+    with progress("fitting") as tell:
+        for place, task in enumerate(table.tasks):
+            how: dict[str, Any] = {}
+            if MODELS[name].chains:
+                burn_in = BURN_IN if options.burn_in is None else options.burn_in
+                how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
+            made = fit(table, task=task, **how)
+            if MODELS[name].same_draws:
+                made = made.averaged()
+            parts.append(_drawn(made, draws, seed + place))
+            tell(place + 1, len(table.tasks))
+    return tuple(parts)
+
+
+def _threshold(name: str, question: QuestionReading) -> float | None:
+    """Where ratings become positive, for the model that takes ratings."""
+    if name != "normal":
+        return None
+    least = question.at_least
+    try:
+        return float(least or "")
+    except ValueError:
+        raise InputError(
+            "--truth normal, --at-least",
+            "nothing" if least is None else repr(least),
+            "a number on the scale of the ratings",
+            "say where ratings become positive: --at-least 3",
+        ) from None
+
+
+def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
+    """Draw from the law, where there is one and nobody has yet."""
+    if made.law is None or made.draws > 1:
+        return made
+    size = draws * (len(made.label) + len(made.items)) * 8
+    if size > MOST_BYTES:
+        most = MOST_BYTES * draws // size
+        raise InputError(
+            "--draws",
+            f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)",
+            f"at most {MOST_BYTES / 2**30:g} GB",
+            f"ask for at most {most:,}",
+        )
+    return made.drawn(draws, seed=seed)
+
+
+def _stored(
+    table: "Annotations", options: TruthOptions, seed: int
+) -> "tuple[Plausibilities, ...]":
+    """Read plausibilities, one file per task, that are about these annotations."""
+    from equipoise.io import read_plausibilities
+
+    if options.reliability is not None:
+        raise InputError(
+            "--reliability",
+            "a number for a file",
+            "a model to fit",
+            "the file was made with its own; leave it out",
+        )
+    parts, known = [], set(table.items)
+    for place, path in enumerate(words(options.truth)):
+        made = read_plausibilities(path)
+        strange = [name for name in made.items if name not in known]
+        if strange:
+            raise InputError(
+                path,
+                f"{len(strange):,} items without annotations ({listed(strange)})",
+                "items of the annotations",
+                "aggregate this file again",
+            )
+        parts.append(_drawn(made, options.draws or DRAWS, seed + place))
+    return tuple(parts)
+
+
+def _asked(made: "Plausibilities", question: QuestionReading) -> "Plausibilities":
+    """Ask a truth about several classes the yes/no question of the options."""
+    from equipoise.groupings import Grouping, coarsened
+
+    positive, least = question.positive, question.at_least
+    of_ratings = made.law is not None and made.law.name == "normal"
+    if positive is not None:
+        names = (f"not {positive}", positive)
+        yes: Sequence[str] = (positive,)
+    elif least is not None and not of_ratings:
+        names = (f"below {least}", f"at least {least}")
+        grades = made.classes if made.ordered else ()
+        yes = grades[grades.index(least) :] if least in grades else (least,)
+    else:
+        return made
+    if made.classes == names:
+        return made
+    if not set(yes) <= set(made.classes) or (least is not None and not made.ordered):
+        raise InputError(
+            f"--positive or --at-least, {yes[0]!r}",
+            f"a truth about {listed(made.classes)}",
+            "one of its classes, for --at-least one of its grades",
+            nearest(yes[0], made.classes),
+        )
+    sides = {name: names[name in yes] for name in made.classes}
+    return coarsened(made, Grouping.of(sides, groups=names))
+
+
+def make_plan(
+    truth: Truth, table: "Annotations", resample: str | None, *, replicates: int, seed: int
+) -> "Resampling":
+    """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
+    from equipoise.annotations import Annotations
+    from equipoise.resampling import resample as make
+
+    if isinstance(truth.given, Annotations):
+        return make(truth.given, resample, replicates=replicates, seed=seed)
+    items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))
+    plan = make(truth.given[0], resample, replicates=replicates, seed=seed)
+    return replace(plan, items=items, group=_groups(table, items))
+
+
+def _groups(table: "Annotations", items: Sequence[str]) -> "Ints | None":
+    """Group (patient, night) of every item, as the annotations have it."""
+    if table.group is None:
+        return None
+    place = {name: code for code, name in enumerate(table.items)}
+    return np.asarray(table.group[[place[name] for name in items]])
