@@ -12,9 +12,27 @@ from pyarrow import parquet
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.io import read_annotations, write_annotations
-from equipoise.notices import as_notice
+from equipoise.notices import Notice, as_notice, worded
+from equipoise.wording import Option, hint
 from tests.test_read_dataframes import same
 
+SAID = (
+    as_notice("a notice"),
+    Notice(
+        "odd",
+        "{items:count} of {names:names} are {share:percent} odd; say {kind}, or {advice}",
+        ("Edema",),
+        {
+            "items": 3,
+            "share": 0.25,
+            "names": ("a", "b"),
+            "kind": Option("kind", "ordinal"),
+            "advice": hint(
+                "{} with {}", Option("classes", ("x", "y")), Option("flag", value=True)
+            ),
+        },
+    ),
+)
 names = st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True).map(tuple)
 
 
@@ -53,7 +71,7 @@ def annotations(draw):
     return Annotations(
         kind=kind, items=items, classes=classes, tasks=tasks if "task" in chosen else ("",),
         annotators=annotators if "annotator" in chosen else None,
-        groups=groups if "group" in chosen else None, notices=("a notice",), **columns,
+        groups=groups if "group" in chosen else None, notices=SAID, **columns,
     )  # fmt: skip
 
 
@@ -61,7 +79,9 @@ def annotations(draw):
 def test_round_trips_are_exact(table, tmp_path_factory):
     path = tmp_path_factory.mktemp("trip") / "votes.parquet"
     write_annotations(table, path)
-    assert same(read_annotations(path), table)
+    again = read_annotations(path)
+    assert same(again, table)
+    assert worded(again.notices, command=True) == worded(SAID, command=True)
 
 
 @pytest.fixture
@@ -70,7 +90,7 @@ def ranked():
         kind="ranking", items=("b", "a"), classes=("x", "y", "z"), annotators=("ana", "bo"),
         groups=("g",), item=np.array([1, 1, 0]), label=np.array([2, 0, 1]),
         annotator=np.array([1, 1, 0]), rank=np.array([0, 1, 0]), reading=np.array([0, 0, 1]),
-        group=np.array([0, 0]), confidence=np.array([0.5, np.nan, 1.0]),
+        group=np.array([0, 0]), confidence=np.array([0.5, np.nan, 1.0]), notices=SAID,
     )  # fmt: skip
 
 

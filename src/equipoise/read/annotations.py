@@ -20,7 +20,7 @@ from equipoise.read.layouts import count_annotations, table_annotations
 from equipoise.read.options import AnnotationKeywords, AnnotationOptions, annotation_options
 from equipoise.read.rankings import ranking_annotations
 
-ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
+_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
 
 
 def read_annotations(path: AnyPath, **keywords: Unpack[AnnotationKeywords]) -> Annotations:
@@ -58,7 +58,7 @@ def read_annotations(path: AnyPath, **keywords: Unpack[AnnotationKeywords]) -> A
         choice(f"{file.name}, layout", options.layout, ("auto", "counts"))
         options.refuse("columns", where=file.name)
         return count_annotations(read_array(file), options, name=file.name)
-    raise unknown_ending(file, ENDINGS)
+    raise unknown_ending(file, _ENDINGS)
 
 
 def _from_parquet(file: Content, options: AnnotationOptions) -> Annotations:

@@ -26,12 +26,12 @@ from equipoise.read.files import Content
 from equipoise.read.tables import BatchedTable, Table, unique_names
 
 ENDINGS = (".csv", ".tsv", ".txt")
-MARK = b"\xef\xbb\xbf"
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-BLOCK = 1 << 24  # bytes parsed at a time
+_MARK = b"\xef\xbb\xbf"
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_BLOCK = 1 << 24  # bytes parsed at a time
 BATCH = 1 << 23  # bytes of a batch: larger ones are faster and take more memory
 PIECE = 1 << 24  # bytes looked at at a time
-BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
+_BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def read_delimited(file: Content) -> Table:
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(ended),
-            read_options=arrow_csv.ReadOptions(block_size=BLOCK),
+            read_options=arrow_csv.ReadOptions(block_size=_BLOCK),
             **text.arrow_options(quotes=quotes > 0),
         )
     except pa.ArrowException as error:
@@ -135,8 +135,8 @@ def read_delimited(file: Content) -> Table:
 
 def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
     """Return the text as UTF-8 without a mark, and what to say about it."""
-    data = file.data.removeprefix(MARK)
-    if b"\0" in data or CONTROL.search(data[: 1 << 16]):
+    data = file.data.removeprefix(_MARK)
+    if b"\0" in data or _CONTROL.search(data[: 1 << 16]):
         raise _binary(file)
     try:
         data.decode()
@@ -170,7 +170,7 @@ def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
 
 def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
     """Find the delimiter and the names of the columns in the first bytes."""
-    start = data[:BLOCK_OF_HEADER].lstrip(b"\r\n")
+    start = data[:_BLOCK_OF_HEADER].lstrip(b"\r\n")
     line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
     bare = re.sub(r'"[^"]*"', "", line)
     most = max((",", ";", "\t"), key=bare.count)
@@ -222,7 +222,7 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
 def _unpacked(path: Path) -> Any:
     """Open a file after its mark, unpacking ``.gz``."""
     file: Any = gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
-    if file.read(len(MARK)) != MARK:
+    if file.read(len(_MARK)) != _MARK:
         file.seek(0)
     return file
 
@@ -255,8 +255,8 @@ def _survey(file: Content, path: Path, encoding: str) -> _Survey:
     start, last = b"", b""
     lines = returns = quotes = done = 0
     for piece in _pieces(file, path):
-        start = start if len(start) >= BLOCK_OF_HEADER else start + piece
-        if b"\0" in piece or (done < 1 << 16 and CONTROL.search(start[: 1 << 16])):
+        start = start if len(start) >= _BLOCK_OF_HEADER else start + piece
+        if b"\0" in piece or (done < 1 << 16 and _CONTROL.search(start[: 1 << 16])):
             raise _binary(file)
         try:
             decoder.decode(piece)

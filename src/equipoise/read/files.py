@@ -22,7 +22,7 @@ from equipoise.arrays import InputError, listed
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
 NUMPY = (".npy",)
-LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
+_LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def content(path: AnyPath) -> Content:
     inner = place
     if place.suffix.lower() == ".gz":
         inner, data = place.with_suffix(""), _unpacked(place.name, data)
-    if len(data) < LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
+    if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
     return Content(place.name, inner.stem, inner.suffix.lower(), data)
 

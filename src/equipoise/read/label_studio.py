@@ -19,8 +19,8 @@ from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
 from equipoise.wording import Option, hint
 
-READ = ("choices", "rating", "number", "ranker")
-OTHER_CONTROL = Option("columns", {"label": "its from_name"})
+_READ = ("choices", "rating", "number", "ranker")
+_OTHER_CONTROL = Option("columns", {"label": "its from_name"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class _Questions:
             f"{self.name}, task {reply.task}, control {control!r}",
             got,
             expected,
-            hint("choose another control with {}", OTHER_CONTROL),
+            hint("choose another control with {}", _OTHER_CONTROL),
         )
 
 
@@ -235,12 +235,12 @@ def _choose_controls(
             meant(wanted, kinds),
         )
     chosen = [wanted] if wanted is not None else list(kinds)
-    read = [control for control in chosen if kinds[control] in READ]
+    read = [control for control in chosen if kinds[control] in _READ]
     if not read:
         raise InputError(
             name,
             f"controls of type {listed(dict.fromkeys(kinds[c] for c in chosen))}",
-            f"a control of type {', '.join(READ)}",
+            f"a control of type {', '.join(_READ)}",
             "export a project that classifies tasks",
         )
     _refuse_regions(replies, read, name)
@@ -260,7 +260,7 @@ def _refuse_regions(replies: Sequence[_Reply], controls: Sequence[str], name: st
                     "one answer per task",
                     hint(
                         "answers about regions cannot be read; choose another control with {}",
-                        OTHER_CONTROL,
+                        _OTHER_CONTROL,
                     ),
                 )
 

@@ -1,6 +1,6 @@
 """From words to classes: which kind of label a column holds, and what its scale is.
 
-Without being told, labels are ``binary`` if they are one of the pairs in `PAIRS`, in any
+Without being told, labels are ``binary`` if they are one of the pairs in `_PAIRS`, in any
 case of letters, and ``nominal`` otherwise; a column of ranks makes them ``ranking``.
 An order is never guessed: ``ordinal`` needs `classes`, and ``interval`` must be asked for.
 """
@@ -16,7 +16,7 @@ from equipoise.read.options import AnnotationOptions, Kind
 from equipoise.read.tables import CodedNames, is_whole
 from equipoise.wording import GRADES, Option, hint
 
-PAIRS = (
+_PAIRS = (
     ("0", "1"),
     ("false", "true"),
     ("no", "yes"),
@@ -24,8 +24,8 @@ PAIRS = (
     ("negative", "positive"),
     ("neg", "pos"),
 )
-DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
-TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
+_DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
+_TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,13 +71,13 @@ def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> 
         )
     pair = pair_of(words)
     if options.kind == "binary" and pair is None:
-        known = ", ".join("/".join(each) for each in PAIRS)
-        odd = [word for word in words if not any(word.lower() in each for each in PAIRS)]
+        known = ", ".join("/".join(each) for each in _PAIRS)
+        odd = [word for word in words if not any(word.lower() in each for each in _PAIRS)]
         raise InputError(
             f"{name}, kind 'binary'",
             f"unknown labels {listed(odd or words)}",
             f"labels of one of the pairs {known}",
-            hint("say {}", TWO_CLASSES),
+            hint("say {}", _TWO_CLASSES),
         )
     if pair is not None and options.kind in (None, "binary"):
         return _binary_scale(words, pair)
@@ -87,7 +87,7 @@ def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> 
 def pair_of(words: Sequence[str]) -> tuple[str, str] | None:
     """Return the known pair (negative, positive) that holds all the words, in lower case."""
     lower = {word.lower() for word in words}
-    return next((pair for pair in PAIRS if lower and lower <= set(pair)), None)
+    return next((pair for pair in _PAIRS if lower and lower <= set(pair)), None)
 
 
 def class_codes(
@@ -118,7 +118,7 @@ def _named_scale(
             f"{name}, kind 'binary'",
             f"{len(classes)} classes",
             "two",
-            hint("say {}, or choose another kind", TWO_CLASSES),
+            hint("say {}, or choose another kind", _TWO_CLASSES),
         )
     position = {_matching_key(name): code for code, name in enumerate(classes)}
     label = np.array([position.get(_matching_key(word), -1) for word in words], dtype=np.int64)
@@ -173,7 +173,7 @@ def _other_readings(
 ) -> tuple[Notice, ...]:
     """Say what a reader might have meant otherwise."""
     notices = []
-    doubtful = tuple(word for word in classes if word.lower() in DOUBTFUL)
+    doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
     if doubtful:
         text = "{classes:names} is kept as a class; leave the cell blank if missing"
         notices.append(Notice("missing_as_class", text, (), {"classes": doubtful}))

@@ -25,14 +25,14 @@ from equipoise.read.tables import Table, from_frame, is_missing, numbers, words_
 from equipoise.read.tidy import tidy_annotations
 from equipoise.wording import Option, hint
 
-LAYOUTS = ("tidy", "wide", "counts")
-WIDE = Option("layout", "wide")
+_LAYOUTS = ("tidy", "wide", "counts")
+_WIDE = Option("layout", "wide")
 
 
 def table_annotations(table: Table, options: AnnotationOptions) -> Annotations:
     """Turn a table in any layout into annotations."""
     layout = _guess_layout(table, options) if options.layout == "auto" else options.layout
-    choice(f"{table.name}, layout", layout, LAYOUTS)
+    choice(f"{table.name}, layout", layout, _LAYOUTS)
     if layout == "tidy":
         return tidy_annotations(table, options)
     beside, others = _split_items(table, options)
@@ -98,7 +98,7 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
         name in table.columns or name in options.columns for name in ("annotator", "worker")
     )
     if votes or get_close_matches("label", table.columns, cutoff=0.75):
-        table.required("label", options.columns, otherwise=hint(" if not, say {}", WIDE))
+        table.required("label", options.columns, otherwise=hint(" if not, say {}", _WIDE))
     _, others = _split_items(table, options)
     try:
         alike = _like_counts(_cells(table, others))
@@ -112,7 +112,7 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
             hint(
                 "say {} for numbers of votes, or {} for labels",
                 Option("layout", "counts"),
-                WIDE,
+                _WIDE,
             ),
         )
     return "wide"
@@ -245,7 +245,7 @@ def _check_counts(beside: Table, matrix: Floats, classes: Sequence[str]) -> None
             f"{beside.where(row)}, class {classes[column]!r}",
             "a blank count" if np.isnan(cell) else f"count {cell:g}",
             "a non-negative whole number",
-            hint("correct it, or say {} if it is a label", WIDE),
+            hint("correct it, or say {} if it is a label", _WIDE),
         )
     silent = np.flatnonzero(~matrix.any(axis=1))
     if len(silent):

@@ -28,11 +28,11 @@ from equipoise.wording import Option, hint
 
 ENDINGS = (".parquet", ".pq")
 ROWS = 1 << 22  # rows of a batch
-BUFFER = 1 << 22  # bytes read at a time of each column
-KEY = b"equipoise.annotations"
-SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
-NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
-NUMBERS = (
+_BUFFER = 1 << 22  # bytes read at a time of each column
+_KEY = b"equipoise.annotations"
+_SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
+_NUMBERS = (
     "rank",
     "reading",
     "count",
@@ -95,7 +95,7 @@ def batched_parquet(file: Content, path: Path) -> BatchedTable:
         )
     with _open_parquet(file, path) as opened:
         schema, rows = opened.schema_arrow, opened.metadata.num_rows
-        notes = (schema.metadata or {}).get(KEY)
+        notes = (schema.metadata or {}).get(_KEY)
     names = {name.strip(): name for name in schema.names}
     unique_names([name.strip() for name in schema.names], where=file.name)
     texts = [each.name for each in schema if pa.types.is_string(each.type)]
@@ -116,10 +116,7 @@ def _open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> 
 
     try:
         return parquet.ParquetFile(
-            path,
-            page_checksum_verification=True,
-            read_dictionary=texts,
-            buffer_size=BUFFER,
+            path, page_checksum_verification=True, read_dictionary=texts, buffer_size=_BUFFER
         )
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise _damaged(file, error) from error
@@ -199,13 +196,13 @@ def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
     import pyarrow as pa
 
     footer = int.from_bytes(file.data[-8:-4], "little") + 8
-    if KEY not in file.data[-footer:] and SEAL not in file.data[-footer:]:
+    if _KEY not in file.data[-footer:] and _SEAL not in file.data[-footer:]:
         return None
     try:
         metadata = arrow.schema.metadata or {}
-        facts = json.loads(metadata[KEY])
+        facts = json.loads(metadata[_KEY])
         annotations = Annotations(**_decoded(arrow, facts))
-        if metadata[SEAL].decode() != _digest(annotations):
+        if metadata[_SEAL].decode() != _digest(annotations):
             raise _damaged(file, "its contents differ from what was written")
     except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
         raise _damaged(file, str(error)) from error
@@ -225,7 +222,7 @@ def _encoded(table: Annotations) -> Any:
         "types": {name: column.dtype.str for name, column in present.items()},
     }
     columns: dict[str, Any] = {}
-    for column, names in NAMES.items():
+    for column, names in _NAMES.items():
         if column in present:
             known = getattr(table, names)
             columns[column] = _texts(present[column], known)
@@ -237,8 +234,8 @@ def _encoded(table: Annotations) -> Any:
         columns["group"] = _texts(table.group[table.item], table.groups)
         whole = len(np.unique(table.item)) == len(table.items)
         facts["group"] = None if whole else table.group.tolist()
-    columns |= {name: _native(present[name]) for name in NUMBERS if name in present}
-    notes = {KEY: json.dumps(facts), SEAL: _digest(table)}
+    columns |= {name: _native(present[name]) for name in _NUMBERS if name in present}
+    notes = {_KEY: json.dumps(facts), _SEAL: _digest(table)}
     return pa.table(columns).replace_schema_metadata(notes)
 
 
@@ -257,7 +254,7 @@ def _decoded(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
         **{name: tuple(facts[name]) for name in ("classes", "tasks")},
         "notices": tuple(map(from_json, facts["notices"])),
     }
-    for column, names in NAMES.items():
+    for column, names in _NAMES.items():
         if column in facts["types"]:
             known = facts[names] or arrow[column].unique().to_pylist()
             columns |= {names: tuple(known), column: _codes(arrow[column], known)}
@@ -267,7 +264,7 @@ def _decoded(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
         columns["label"] = _codes(arrow[labels], facts["classes"])
     if "value" in facts["types"]:
         columns["value"] = np.asarray(arrow[numbers])
-    columns |= {name: np.asarray(arrow[name]) for name in NUMBERS if name in facts["types"]}
+    columns |= {name: np.asarray(arrow[name]) for name in _NUMBERS if name in facts["types"]}
     columns |= _groups(arrow, facts, columns)
     for name, kind in facts["types"].items():
         columns[name] = columns[name].astype(np.dtype(kind))

@@ -26,15 +26,7 @@ from equipoise.posteriors import POSTERIORS, Posterior
 from equipoise.read.files import replaced, unreadable
 
 SCHEMAS = (1, 2)
-PLAIN = (
-    "items",
-    "classes",
-    "method",
-    "task",
-    "parameters",
-    "rest_shape",
-    "split_seed",
-)
+PLAIN = ("items", "classes", "method", "task", "parameters", "rest_shape", "split_seed")
 
 
 def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> None:

@@ -42,10 +42,10 @@ from equipoise.read.tables import (
 )
 from equipoise.wording import Option, hint
 
-ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *NUMPY)
-RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
+_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *NUMPY)
+_RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
-FEWEST_CLASSES = 3  # below which 0 and 1 are scores
+_FEWEST_CLASSES = 3  # below which 0 and 1 are scores
 
 
 def read_predictions(
@@ -168,7 +168,7 @@ def _read_table(file: Content) -> Table:
         return delimited.read_delimited(file)
     if file.suffix in parquet.ENDINGS:
         return parquet.parquet_table(file, parquet.read_arrow(file))
-    raise unknown_ending(file, ENDINGS)
+    raise unknown_ending(file, _ENDINGS)
 
 
 def _from_array(
@@ -408,7 +408,7 @@ def _decisions(
     table: Table, columns: Sequence[str], classes: Sequence[str]
 ) -> list[Ints] | None:
     """Codes of the classes chosen in each column; None unless all cells are classes."""
-    if len(classes) < FEWEST_CLASSES:
+    if len(classes) < _FEWEST_CLASSES:
         return None
     place = {name: code for code, name in enumerate(classes)}
     codes: list[Ints] = []
@@ -432,7 +432,7 @@ def _by_model(rows: _Rows, options: PredictionOptions) -> list[_Answers]:
                 "one named column per model",
                 "remove it (a dataframe's index: write the file with index=False), or name it",
             )
-        if column in RESERVED:
+        if column in _RESERVED:
             raise InputError(
                 f"{rows.table.name}, column {column!r}",
                 "a name of annotations",

@@ -17,8 +17,8 @@ from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_names, repeated_rows
 
-SHAPE = "lists of case > reading > block > class, such as [[[[3], [1, 4]]]]"
-MOST_CLASSES = 1_000_000
+_SHAPE = "lists of case > reading > block > class, such as [[[[3], [1, 4]]]]"
+_MOST_CLASSES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ def ranking_annotations(
 def _named_cases(cases: Any, items: Sequence[str] | None, name: str) -> _Cases:
     """Separate names from rankings."""
     if not isinstance(cases, Mapping | list | tuple) or not cases:
-        raise InputError(name, f"{type(cases).__name__} or nothing", SHAPE, "check the file")
+        raise InputError(name, f"{type(cases).__name__} or nothing", _SHAPE, "check the file")
     if isinstance(cases, Mapping):
         names = tuple(str(case).strip() for case in cases)
         nested = list(cases.values())
@@ -148,7 +148,7 @@ def _flatten(source: _Cases) -> tuple[list[Ints], Any]:
             raise InputError(
                 source.where(case[np.flatnonzero(size == 0)[0]]),
                 fault,
-                SHAPE,
+                _SHAPE,
                 "fill it in or remove it",
             )
         sizes.append(size)
@@ -174,10 +174,10 @@ def _misshapen(source: _Cases) -> InputError:
             return InputError(
                 source.where(case),
                 "not blocks of classes, all numbers or all names",
-                SHAPE,
+                _SHAPE,
                 "put each class into a block, even alone",
             )
-    return InputError(source.name, "lists that cannot be read", SHAPE, "check the nesting")
+    return InputError(source.name, "lists that cannot be read", _SHAPE, "check the nesting")
 
 
 def _classes(
@@ -199,7 +199,7 @@ def _classes(
         )
     ids = np.asarray(values, dtype=np.int64)
     classes = options.classes
-    limit = MOST_CLASSES if classes is None else len(classes)
+    limit = _MOST_CLASSES if classes is None else len(classes)
     bad = np.flatnonzero((ids < 0) | (ids >= limit))
     if len(bad):
         raise InputError(

@@ -41,11 +41,11 @@ from equipoise.read.tally import (
 )
 from equipoise.read.tidy import blank_labels, name_columns, no_labels
 
-READ = (*KEYS, "annotator", "count", "weight")
+_READ = (*KEYS, "annotator", "count", "weight")
 WHOLE = "read the file whole with read_annotations"
-SMALL = 1 << 16  # bytes up to which a file is looked at whole before it is opened
+_SMALL = 1 << 16  # bytes up to which a file is looked at whole before it is opened
 DISTINCT = 1_000_000  # ratings remembered to find the smallest difference between two
-NEVER = np.iinfo(np.int64).max
+_NEVER = np.iinfo(np.int64).max
 Progress = Callable[[int, int], None]
 
 
@@ -138,7 +138,7 @@ def _open_batched(path: AnyPath) -> BatchedTable:
     try:
         place = Path(path)
         with place.open("rb"):
-            small = place.stat().st_size < SMALL
+            small = place.stat().st_size < _SMALL
     except (OSError, TypeError, ValueError) as error:
         content(path)  # says what is wrong
         raise InputError(
@@ -183,11 +183,11 @@ def _header(source: BatchedTable, options: AnnotationOptions) -> Table:
     header = name_columns(source.header, options)
     if "rank" in header.columns:
         raise InputError(f"{name}, column 'rank'", "rankings", "one label per row", WHOLE)
-    idle = tuple(ours for ours in header.columns if ours not in READ)
+    idle = tuple(ours for ours in header.columns if ours not in _READ)
     if idle:
         text = "columns {columns:names} are not kept when streamed"
         header = header.noting(Notice("columns_not_streamed", text, (), {"columns": idle}))
-    read = {ours: theirs for ours, theirs in header.columns.items() if ours in READ}
+    read = {ours: theirs for ours, theirs in header.columns.items() if ours in _READ}
     return replace(header, columns=read).noting(*source.notices)
 
 
@@ -275,7 +275,7 @@ class _RatingSums:
     def moments(self, source: Table, *, whole: bool) -> Moments:
         """Name the items, join those that are spelt differently, and say what was left out."""
         raw = np.argsort(self.first, kind="stable")
-        raw = raw[self.first[raw] < NEVER]
+        raw = raw[self.first[raw] < _NEVER]
         if not len(raw):
             raise no_labels(source)
         place, first = source.place, self.first[raw]
@@ -298,7 +298,7 @@ class _RatingSums:
         joined = self._joined(names.codes, raw, len(names.names))
         number, mean, squares = (part[rated] for part in joined)
         items = tuple(name for name, has in zip(names.names, rated, strict=True) if has)
-        lost = int((self.blank_items & (self.first == NEVER)).sum())
+        lost = int((self.blank_items & (self.first == _NEVER)).sum())
         notices = (blank_labels(self.blank, lost),) if self.blank else ()
         summed = Ratings(number, mean, squares, step)
         return Moments(items, summed, self.task, (*source.notices, *notices))
@@ -314,10 +314,10 @@ class _RatingSums:
     def _note_first_rows(self, item: Ints, there: Bools) -> None:
         """Remember the first row with a rating of each item."""
         more = len(self.items.values) - len(self.first)
-        self.first = np.append(self.first, np.full(more, NEVER))
+        self.first = np.append(self.first, np.full(more, _NEVER))
         self.blank_items = np.append(self.blank_items, np.zeros(more, dtype=bool))
         self.blank_items[item[~there]] = True
-        fresh = np.flatnonzero(there & (self.first[item] == NEVER))[::-1]
+        fresh = np.flatnonzero(there & (self.first[item] == _NEVER))[::-1]
         self.first[item[fresh]] = self.rows + fresh
 
     def _of_task(self, table: Table, there: Bools) -> Bools:

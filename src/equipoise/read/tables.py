@@ -24,10 +24,10 @@ from equipoise.read.options import LONG, TIDY
 from equipoise.wording import Option, hint
 
 Column = Any  # a pyarrow Array or ChunkedArray
-NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
-MISSING_LABELS = frozenset({"", "nan", "null", "<na>"})
-TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
-FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
+_MISSING_LABELS = frozenset({"", "nan", "null", "<na>"})
+_TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
+_FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
 
 
 def _plain_row(row: int) -> str:
@@ -300,7 +300,7 @@ def whole_numbers(words: Sequence[str]) -> list[str]:
     """
     if not any("." in word for word in words):
         return list(words)
-    if not all(NUMBER.fullmatch(word) for word in words if word):
+    if not all(_NUMBER.fullmatch(word) for word in words if word):
         return list(words)
     return [word.rstrip("0").rstrip(".") if is_whole(word) else word for word in words]
 
@@ -333,10 +333,8 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
         return np.asarray(floats.fill_null(np.nan), dtype=np.float64)
     codes, words = words_of(table, column)
     values = [_number(word) for word in words]
-    bad = [code for code, value in enumerate(values) if value is None]
-    rows = np.flatnonzero(np.isin(codes, bad)) if bad else np.empty(0, np.intp)
-    if len(rows):
-        row = int(rows[0])
+    row = _first_row(codes, [code for code, value in enumerate(values) if value is None])
+    if row is not None:
         word = words[codes[row]]
         comma = "write a decimal point" if "," in word else "correct the value"
         place = (where or table.where)(row)
@@ -362,17 +360,16 @@ def flags(table: Table, column: str) -> Bools:
     """Read a column of yes and no; blank is no."""
     codes, words = words_of(table, column)
     lower = [word.lower() for word in words]
-    bad = [code for code, word in enumerate(lower) if word not in TRUE | FALSE]
-    rows = np.flatnonzero(np.isin(codes, bad)) if bad else np.empty(0, np.intp)
-    if len(rows):
-        row = int(rows[0])
+    odd = [code for code, word in enumerate(lower) if word not in _TRUE | _FALSE]
+    row = _first_row(codes, odd)
+    if row is not None:
         raise InputError(
             table.where(row),
             f"{column} {words[codes[row]]!r}",
             "true or false",
             "write true or false",
         )
-    return np.array([*(word in TRUE for word in lower), False])[codes]
+    return np.array([*(word in _TRUE for word in lower), False])[codes]
 
 
 def times(table: Table, column: str) -> tuple[Ints, Bools]:
@@ -390,7 +387,7 @@ def times(table: Table, column: str) -> tuple[Ints, Bools]:
     codes, words = words_of(table, column)
     used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
     known = [word for word, use in zip(words, used, strict=True) if use and word]
-    if all(NUMBER.fullmatch(word) for word in known):
+    if all(_NUMBER.fullmatch(word) for word in known):
         values = numbers(table, column)
         there = np.isfinite(values)
         return np.where(there, values, 0).astype(np.int64), there
@@ -412,7 +409,7 @@ def times(table: Table, column: str) -> tuple[Ints, Bools]:
 
 def is_missing(words: Sequence[str]) -> Bools:
     """Which labels mean that there is none: blank, nan, null."""
-    return np.array([word.lower() in MISSING_LABELS for word in words], dtype=bool)
+    return np.array([word.lower() in _MISSING_LABELS for word in words], dtype=bool)
 
 
 def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
@@ -447,6 +444,12 @@ def no_text(table: Table, column: str, kind: Any) -> InputError:
     )
 
 
+def _first_row(codes: Ints, wanted: Sequence[int]) -> int | None:
+    """The first row that has one of some codes, or None."""
+    rows = np.flatnonzero(np.isin(codes, wanted)) if wanted else ()
+    return int(rows[0]) if len(rows) else None
+
+
 def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:
     import pyarrow as pa
 
@@ -457,7 +460,7 @@ def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:
 
 def _number(word: str) -> float | None:
     """Return the number that a word spells, nan for none, None for anything else."""
-    if word.lower() in MISSING_LABELS:
+    if word.lower() in _MISSING_LABELS:
         return np.nan
     try:
         return None if "_" in word else float(word)

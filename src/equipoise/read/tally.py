@@ -20,19 +20,12 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.notices import Notice
 from equipoise.read.options import AnnotationOptions
-from equipoise.read.tables import (
-    CodedNames,
-    Table,
-    code_ids,
-    code_names,
-    is_missing,
-    no_text,
-)
+from equipoise.read.tables import CodedNames, Table, code_ids, code_names, is_missing, no_text
 from equipoise.read.tidy import blank_labels, optional_columns, tidy_annotations
 
 KEYS = ("item", "task", "label", "is_gold", "group")
-WIDEST = 62  # bits of a cell
-SPARSE = 8  # cells a table of all possible cells may have for each vote, before sorting is used
+_WIDEST = 62  # bits of a cell
+_SPARSE = 8  # cells that a table of all cells may have for each vote before sorting is used
 
 
 @dataclass(slots=True, eq=False)
@@ -149,7 +142,7 @@ class Tally:
         count, weight = vote_numbers(table, there)
         self._widen()
         row = self.rows + np.arange(len(there))
-        batch = Cells(pack_codes(codes, self.bits), row, count, weight).summed()
+        batch = Cells(_pack_codes(codes, self.bits), row, count, weight).summed()
         self.parts.append(batch)
         self.rows += len(there)
         self.blank += int((~there).sum())
@@ -179,7 +172,7 @@ class Tally:
         assert table.count is not None  # every table of cells has it
         mass = None if table.weight is None else table.weight * table.count
         rows = np.arange(len(table))
-        cells = Cells(pack_codes(codes, bits), rows, table.count, mass).summed()
+        cells = Cells(_pack_codes(codes, bits), rows, table.count, mass).summed()
         if len(cells.key) == len(rows):
             return table
         cells = cells.by_appearance()
@@ -192,7 +185,7 @@ class Tally:
         import pyarrow as pa
 
         cells = _sum_parts(self.parts).by_appearance()
-        codes = unpack_codes(cells.key, self.bits)
+        codes = _unpack_codes(cells.key, self.bits)
         there = ~self._missing_labels()[codes["label"]]
         noted = source.noting(*self._blank_labels(codes["item"], there))
         if there.any():
@@ -232,16 +225,16 @@ class Tally:
         need = {name: words.bits for name, words in self.words.items()}
         if all(need[name] <= self.bits.get(name, 0) for name in need):
             return
-        if sum(need.values()) > WIDEST:
+        if sum(need.values()) > _WIDEST:
             raise InputError(
                 "streamed votes",
                 f"columns {', '.join(need)} with too many distinct values",
-                f"together at most {WIDEST} bits",
+                f"together at most {_WIDEST} bits",
                 "leave out the column of groups or tasks",
             )
         old, self.bits = self.bits, need
         self.parts = [
-            part._replace(key=pack_codes(unpack_codes(part.key, old), need))
+            part._replace(key=_pack_codes(_unpack_codes(part.key, old), need))
             for part in self.parts
         ]
 
@@ -320,7 +313,7 @@ def _encoded(table: Table, column: str) -> Any:
 def _distinct(key: Ints) -> tuple[Ints, Ints]:
     """Return the distinct keys in order, and which of them each is."""
     size = int(key.max()) + 1
-    if size > SPARSE * len(key) + 1024:
+    if size > _SPARSE * len(key) + 1024:
         known, code = np.unique(key, return_inverse=True)
         return known, code
     there = np.zeros(size, dtype=bool)
@@ -331,7 +324,7 @@ def _distinct(key: Ints) -> tuple[Ints, Ints]:
     return known, place[key]
 
 
-def pack_codes(codes: Mapping[str, Ints], bits: Mapping[str, int]) -> Ints:
+def _pack_codes(codes: Mapping[str, Ints], bits: Mapping[str, int]) -> Ints:
     """Put one code per column into one number."""
     key: Ints = np.zeros(1, dtype=np.int64)
     for name, width in bits.items():
@@ -339,12 +332,12 @@ def pack_codes(codes: Mapping[str, Ints], bits: Mapping[str, int]) -> Ints:
     return key
 
 
-def unpack_codes(key: Ints, bits: Mapping[str, int]) -> dict[str, Ints]:
+def _unpack_codes(key: Ints, bits: Mapping[str, int]) -> dict[str, Ints]:
     """Take the codes out of the numbers again.
 
     Examples
     --------
-    >>> unpack_codes(pack_codes({"item": np.array([5])}, {"item": 3}), {"item": 3})
+    >>> _unpack_codes(_pack_codes({"item": np.array([5])}, {"item": 3}), {"item": 3})
     {'item': array([5])}
     """
     codes: dict[str, Ints] = {}

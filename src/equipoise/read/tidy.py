@@ -36,18 +36,12 @@ from equipoise.read.tables import (
 )
 from equipoise.wording import Option, hint
 
-CROWD_KIT = {"item": "task", "annotator": "worker"}
-_RANGES = {  # lowest, highest, whether blanks are allowed
-    "weight": (np.nextafter(0, 1), np.inf, False),
-    "count": (1, np.inf, False),
-    "confidence": (0, 1, True),
-    "duration_ms": (0, np.inf, True),
-}
-_EXPECTED = {
-    "weight": "a positive number",
-    "count": "a whole number of at least 1",
-    "confidence": "a number between 0 and 1",
-    "duration_ms": "a non-negative number",
+_CROWD_KIT = {"item": "task", "annotator": "worker"}
+_RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
+    "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
+    "count": (1, np.inf, False, "a whole number of at least 1"),
+    "confidence": (0, 1, True, "a number between 0 and 1"),
+    "duration_ms": (0, np.inf, True, "a non-negative number"),
 }
 
 
@@ -147,7 +141,7 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
     chosen = options.columns
     own = any(name in table.columns or name in chosen for name in ("item", "annotator"))
     if "worker" in table.columns and not own:
-        chosen = CROWD_KIT | dict(chosen)
+        chosen = _CROWD_KIT | dict(chosen)
         text = (
             "columns 'task' and 'worker' are read as item and annotator, as crowd-kit has them"
         )
@@ -360,15 +354,15 @@ def _readings(
             "each class at most once for each item, annotator and task",
             "remove the later mention",
         )
-    return {"rank": dense_ranks(reading, place), "reading": reading}
+    return {"rank": _dense_ranks(reading, place), "reading": reading}
 
 
-def dense_ranks(reading: Ints, place: Floats) -> Ints:
+def _dense_ranks(reading: Ints, place: Floats) -> Ints:
     """Count the distinct places before each one within its reading.
 
     Examples
     --------
-    >>> dense_ranks(np.array([0, 0, 0, 1]), np.array([2., 5., 2., 9.]))
+    >>> _dense_ranks(np.array([0, 0, 0, 1]), np.array([2., 5., 2., 9.]))
     array([0, 1, 0, 0])
     """
     order = np.lexsort((place, reading))
@@ -419,7 +413,7 @@ def optional_columns(
 
 def _numbers_in_range(table: Table, name: str) -> Floats:
     """Read a column of numbers and refuse the first that is out of range."""
-    low, high, optional = _RANGES[name]
+    low, high, optional, expected = _RANGES[name]
     values = numbers(table, name)
     fine = np.isfinite(values) & (values >= low) & (values <= high)
     if name == "count":
@@ -428,7 +422,7 @@ def _numbers_in_range(table: Table, name: str) -> Floats:
     if len(bad):
         value = values[bad[0]]
         got = f"a blank {name}" if np.isnan(value) else f"{name} {value:g}"
-        raise InputError(table.where(bad[0]), got, _EXPECTED[name], "correct the value")
+        raise InputError(table.where(bad[0]), got, expected, "correct the value")
     return values
 
 
