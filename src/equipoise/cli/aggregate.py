@@ -232,7 +232,7 @@ def _write_page(path: Path, table: "Annotations", fits: "FittedModels", title: s
     from dataclasses import replace
 
     from equipoise.analyses.truth import truth_report
-    from equipoise.io.files import replaced
+    from equipoise.read.files import replaced
     from equipoise.page import render
 
     shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})

@@ -84,12 +84,12 @@ from equipoise.arrays import (
 )
 from equipoise.evaluation.given import given_predictions
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
-from equipoise.io.files import replaced
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
 from equipoise.planning._pilot import Pilot, Progress, pilot, require_finite
 from equipoise.predictions import Predictions
+from equipoise.read.files import replaced
 from equipoise.wording import joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item
