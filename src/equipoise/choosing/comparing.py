@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.aggregate import MODELS
-from equipoise.annotation_rules import COLUMNS
-from equipoise.annotations import Annotations
+from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.choosing.models import Model, by_name
 from equipoise.notices import Notice

@@ -232,8 +232,8 @@ def _write_page(path: Path, table: "Annotations", fits: "FittedModels", title: s
     from dataclasses import replace
 
     from equipoise.analyses.truth import truth_report
-    from equipoise.read.files import replaced
     from equipoise.page import render
+    from equipoise.read.files import replaced
 
     shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
     with progress("page"):

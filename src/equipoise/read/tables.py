@@ -446,8 +446,8 @@ def no_text(table: Table, column: str, kind: Any) -> InputError:
 
 def _first_row(codes: Ints, wanted: Sequence[int]) -> int | None:
     """The first row that has one of some codes, or None."""
-    rows = np.flatnonzero(np.isin(codes, wanted)) if wanted else ()
-    return int(rows[0]) if len(rows) else None
+    rows = np.flatnonzero(np.isin(codes, wanted))
+    return int(rows[0]) if wanted and len(rows) else None
 
 
 def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:

@@ -449,8 +449,7 @@ def _hard_item(
     if votes is not None and len(one.truth.answers) == len(one.classes):
         told = votes_for_classes(votes, one.truth.answers, people, i)
         counts = tuple(
-            ClassVotes(class_=each.name, votes=each.votes, who=each.who or ())
-            for each in told
+            ClassVotes(class_=each.name, votes=each.votes, who=each.who or ()) for each in told
         )
     return HardItem(
         item=one.truth.items[i],
