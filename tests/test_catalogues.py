@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.cli._truth import known_truth
 
 from equipoise import Annotations, InputError
 from equipoise.aggregate import CATALOGUE, MODELS, dirichlet, model_title
 from equipoise.choosing import Settings, companions, fitted, model, recommended, suitable
 from equipoise.cli._catalogue import model_help, prior_help, reliability_help
+from equipoise.cli.truth import known_truth
 from equipoise.datasets import CATALOGUE as DATASETS
 from equipoise.findings.bibliography import ENTRIES, bibtex, cite
 from equipoise.metrics import CATALOGUE as METRICS
@@ -19,9 +19,7 @@ VOTES = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
 
 
 def unsure(annotations, *, reliability=4.0, task=""):
-    return replace(
-        dirichlet(annotations, reliability=reliability, task=task), model="unsure"
-    )
+    return replace(dirichlet(annotations, reliability=reliability, task=task), model="unsure")
 
 
 GUEST = replace(

@@ -25,14 +25,6 @@ from equipoise.aggregate import (
     probabilistic_inverse_rank,
 )
 from equipoise.analyses.annotators import annotator_rows, skilled_rows
-from equipoise.analyses.truth_certainty import (
-    Certainty,
-    certainty,
-    certainty_findings,
-    certainty_meaning,
-    vote_certainty,
-    vote_posterior,
-)
 from equipoise.analyses.truth import (
     COUNTS,
     FACTORS,
@@ -42,6 +34,14 @@ from equipoise.analyses.truth import (
     truth_report,
 )
 from equipoise.analyses.truth_cases import truth_cases
+from equipoise.analyses.truth_certainty import (
+    Certainty,
+    certainty,
+    certainty_findings,
+    certainty_meaning,
+    vote_certainty,
+    vote_posterior,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli import app
