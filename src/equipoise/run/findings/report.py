@@ -108,7 +108,11 @@ def terminal_report(run: Run) -> Report:
             boards.append(
                 replace(finding, title=f"{where}{way}", sentence="", more=(), note="", task="")
             )
-        elif finding.key == "verdict" and finding.task == run.record.tasks[-1]:
+        elif (
+            finding.key == "verdict"
+            and finding.sentence
+            and finding.task == view.record.tasks[-1]
+        ):
             said = f"{finding.metric}: {finding.sentence}"
             changes = finding.more[len(run.record.labels) :]
             verdicts.append(" ".join([said, *changes]))
