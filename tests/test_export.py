@@ -14,11 +14,11 @@ from equipoise.export import (
     as_latex,
     as_markdown,
     bibtex,
-    methods_paragraph,
     references,
     write_table,
 )
 from equipoise.export.references import ENTRIES, SOURCES
+from equipoise.findings.text import methods
 from equipoise.run.stability import ANALYSES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
@@ -79,7 +79,8 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.run.record import Provenance, record
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -92,8 +93,7 @@ def test_the_paragraph_says_what_was_run():
     ]
     plan = equipoise.resample(votes, "items x panel", replicates=50, seed=3)
     found = equipoise.evaluate(models, votes, metrics=["auroc"], resampling=plan)
-    header = record(found, Provenance(title="study", inputs=())).header
-    text = methods_paragraph(header)
+    text = methods(evaluation_report(record(found, Provenance(title="study"))))
     for part in ("2 models", "cnn", "4 items", "8 votes", "AUROC", "50 bootstrap", "seed 3",
                  "items and annotators", "95 % intervals"):  # fmt: skip
         assert part in text
@@ -103,7 +103,8 @@ def test_the_paragraph_says_what_was_run():
                                             ("votes", "the votes of an item"),
                                             ("items", ""), ("items x panel", "")])  # fmt: skip
 def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
-    from equipoise.run.record import Provenance, record
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -113,7 +114,7 @@ def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
     model = equipoise.Predictions("cnn", votes.items, np.array([0.1, 0.4, 0.9, 0.3]))
     plan = equipoise.resample(votes, kind, replicates=20)
     found = equipoise.evaluate(model, votes, metrics=["auroc"], resampling=plan)
-    text = methods_paragraph(record(found, Provenance(title="study", inputs=())).header)
+    text = methods(evaluation_report(record(found, Provenance(title="study"))))
     assert ("sqrt(m/(m - 1))" in text) == bool(said) and said in text
     assert (found.widening != (1.0,)) == bool(said)
 

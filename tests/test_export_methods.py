@@ -8,7 +8,8 @@ import pytest
 
 from equipoise import Annotations, Predictions
 from equipoise.datasets import CATALOGUE
-from equipoise.export import bibtex, run_texts, stability_methods, stability_texts
+from equipoise.export import bibtex, stability_methods, stability_texts
+from equipoise.findings.text import texts as report_texts
 from equipoise.export.references import ENTRIES, OF_DATA, cite_data
 from equipoise.export.titles import hard_words
 from equipoise.run.compare import compare_facts
@@ -66,14 +67,16 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
 
 def test_an_evaluation_cites_what_it_holds_too():
     from equipoise import evaluate, resample
-    from equipoise.run.record import Provenance, record
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
+    from equipoise.run.record import DatasetRecord
 
     plan = resample(votes(), "panel", replicates=5)
-    header = record(
+    run = record(
         evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
-        Provenance(dataset={"name": "cifar10h", "title": "votes"}),
-    ).header
-    texts = run_texts(header)
+        Provenance(dataset=DatasetRecord(name="cifar10h", title="votes")),
+    )
+    texts = report_texts(evaluation_report(run))
     held = set(re.findall(r"^@\w+\{(\w+),", texts["references.bib"], re.MULTILINE))
     assert keys(texts["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
     assert "compared 2 models (model 0, model 1) on" in texts["methods.md"]

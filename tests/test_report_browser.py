@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
-from equipoise.report import render
 from equipoise.report.findings_page import About
 from equipoise.report.plan_page import render_plan
 from equipoise.report.stability_page import StabilityPage, figures, render_stability
@@ -16,7 +15,7 @@ from equipoise.report.threshold_page import render_threshold
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.run.certainty import truth_facts
 from tests.report_distributions_sample import sample_runs
-from tests.report_sample import Shape, sample
+from tests.report_sample import Shape, render, sample
 from tests.report_stability_sample import STUDIES
 from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
