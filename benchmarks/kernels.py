@@ -65,11 +65,11 @@ def drawing_kernels(share, counts):
             pick = stream(r).integers(0, PANEL, votes.shape)
             drawn[:, r] = np.take_along_axis(votes, pick, axis=1).mean(axis=1)
 
-    from equipoise.ballots import Ballots
+    from equipoise.votes import Votes
     from equipoise.evaluation.redraw import VoteDraw
 
     entries = np.arange(ITEMS * PANEL)
-    ballot = Ballots(
+    ballot = Votes(
         np.arange(ITEMS), start, annotator, weight, entries, votes.ravel().astype(int), weight
     )
     tables = VoteDraw.binomial(ballot, votes.ravel()).tables

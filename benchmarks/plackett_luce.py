@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks._clock import best, heading, line
 from equipoise import Annotations
 from equipoise.aggregate import Chain, plackett_luce
-from equipoise.aggregate._races import races, stages
+from equipoise.aggregate._ranking_stages import collect_readings, stages
 
 CLASSES, SWEEPS = 419, 1_500
 
@@ -75,7 +75,7 @@ def speeds(votes):
 
 def limit(votes, seconds):
     """Compare with drawing as many gamma variables and nothing else."""
-    found = races(votes, "")
+    found = collect_readings(votes, "")
     parts = stages(found, 3)
     waits, ties = parts.case_wait[-1], parts.case_tie[-1]
     number = (waits + ties + len(found.label) + len(found.items)) * SWEEPS

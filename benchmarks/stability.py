@@ -15,14 +15,20 @@ import scipy
 from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
+from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.redrawing import ResamplingOptions, as_drawn, redrawable, redrawn
+from equipoise.analyses.resampling import (
+    ResamplingOptions,
+    as_drawn,
+    evaluate_resampled,
+    possible_kinds,
+)
+from equipoise.analyses.run_study import analyse_study
+from equipoise.analyses.study import StudyOptions
 from equipoise.arrays import InputError
 from equipoise.datasets.chexpert import chexpert
-from equipoise.export import stability_texts
+from equipoise.page import report_files
 from equipoise.ranks import beats, kendall_tau_b, rank_probabilities, spearman
-from equipoise.report.stability_page import figures, render_stability
-from equipoise.run.stability import ANALYSES, StabilityHow, stability_facts
 
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
 FEW = 20  # replicates that the peer is timed on
@@ -58,16 +64,17 @@ def every_analysis(study):
     for name in ANALYSES:
         if name == "subgroups":
             continue  # needs attributes of items
-        how = StabilityHow(metrics=METRICS, only=(name,))
+        options = StudyOptions(metrics=METRICS, only=(name,))
         try:
-            seconds = best(lambda how=how: stability_facts(*study, how))
+            seconds = best(lambda options=options: analyse_study(*study, options))
         except InputError as error:
             print(f"   {name}: not for these data ({error})")
             continue
         spent[name] = seconds
-    facts, every = {}, StabilityHow(metrics=METRICS)
-    whole = best(lambda: facts.update(stability_facts(*study, every)))
-    page = best(lambda: (render_stability(facts), stability_texts(facts), figures(facts)))
+    every = StudyOptions(metrics=METRICS)
+    whole = best(lambda: analyse_study(*study, every))
+    report = analyse_study(*study, every)
+    page = best(lambda: report_files(report))
     print(
         f"   all analyses {whole:.2f} s (goal 10 s), then page, figures and tables {page:.2f} s"
     )
@@ -85,14 +92,14 @@ def main():
         rank_stability(study.predictions, study.annotations, metrics=METRICS)
 
     whole = best(everything)
-    kinds = redrawable(study.annotations, None)[0]
+    kinds = possible_kinds(study.annotations, None)[0]
     print(f"   {len(kinds)} kinds x {told.replicates:,} replicates: {whole:.2f} s (goal 10 s)")
     spent, done = 0.0, None
     for kind in kinds:
 
         def one(kind=kind):
-            return redrawn(
-                study.predictions, study.annotations, metrics=METRICS, kind=kind, told=told
+            return evaluate_resampled(
+                study.predictions, study.annotations, metrics=METRICS, kind=kind, options=told
             )
 
         seconds = best(one)

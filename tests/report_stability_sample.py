@@ -5,12 +5,11 @@ from functools import cache
 import numpy as np
 import pyarrow
 
-from equipoise.agreement import agreement_table
+from equipoise.analyses.run_study import analyse_study
+from equipoise.analyses.study import StudyOptions
 from equipoise.analyses.subgroups import Attributes
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
-from equipoise.run.agreement import agreement_facts
-from equipoise.run.stability import StabilityHow, stability_facts
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6
@@ -56,20 +55,16 @@ def attributes(votes, bad=""):
     )
 
 
-def facts_of(scores, votes, **how):
-    """Facts, with the kappa of pairs where people have names."""
-    told = StabilityHow(**({"metrics": ["auroc"], "replicates": 40, "most": 8} | how))
-    facts = stability_facts(scores, votes, told)
-    if votes.annotators is not None:
-        table = agreement_table(votes, task=votes.tasks[0])
-        facts["pairs"] = agreement_facts(table)["pairs"]
-    return facts
+def report_of(scores, votes, **how):
+    """The report of a small study."""
+    asked = {"metrics": ["auroc"], "replicates": 40, "most": 8} | how
+    return analyse_study(scores, votes, StudyOptions(**asked))
 
 
 def every(bad=""):
     """All analyses at once."""
     scores, votes = study(bad=bad)
-    return facts_of(scores, votes, attributes=attributes(votes, bad), sign_test=True)
+    return report_of(scores, votes, attributes=attributes(votes, bad), sign_test=True)
 
 
 def anonymous():
@@ -83,19 +78,19 @@ def anonymous():
         Predictions(f"net {m}", votes.items, truth + random.normal(0, 0.7, 50))
         for m in range(2)
     ]
-    return facts_of(scores, votes)
+    return report_of(scores, votes)
 
 
 def single():
     """One model, one task."""
     scores, votes = study(models=1, tasks=("",))
-    return facts_of(scores, votes)
+    return report_of(scores, votes)
 
 
 def crowd():
     """Many models and annotators, with names that never end."""
     scores, votes = study(people=30, items=40, models=13, tasks=("",), bad=LONG)
-    return facts_of(scores, votes, only=("ranking", "leave_one_out", "experts", "panel_size"))
+    return report_of(scores, votes, only=("ranking", "leave_one_out", "experts", "panel_size"))
 
 
 STUDIES = {
@@ -109,5 +104,16 @@ STUDIES = {
 
 @cache
 def sample(name):
-    """The facts of one study, made once."""
+    """The report of one study, made once."""
     return STUDIES[name]()
+
+
+def found(report, key):
+    """The finding of one analysis."""
+    return next(finding for finding in report.findings if finding.key == key)
+
+
+def rows(report, key, table=""):
+    """Rows of one table of an analysis."""
+    tables = found(report, key).tables
+    return next(one.rows for one in tables if one.name == (table or key))

@@ -106,12 +106,12 @@ def test_ratings_that_pile_up_at_the_threshold_are_told():
         kind="interval", items=tuple(map(str, range(60))), item=np.repeat(np.arange(60), 5),
         value=value,
     )  # fmt: skip
-    assert any("pile up" in one for one in normal(ratings, threshold=0.0).notices)
+    assert any("pile up" in str(one) for one in normal(ratings, threshold=0.0).notices)
     spread = Annotations(
         kind="interval", items=ratings.items, item=ratings.item,
         value=random.normal(np.repeat(random.normal(0, 3, 60), 5), 1),
     )  # fmt: skip
-    assert not any("pile up" in one for one in normal(spread, threshold=0.0).notices)
+    assert not any("pile up" in str(one) for one in normal(spread, threshold=0.0).notices)
 
 
 def test_short_chains_say_so():

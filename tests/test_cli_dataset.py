@@ -41,7 +41,7 @@ def test_a_run_names_its_data_set_and_is_reopened(equipoise):
     values = {
         (row["task"], row["model"], row["labels"]): row["value"] for row in header["rows"]
     }
-    for row in facts["values"]:
+    for row in facts["comparison"]["values"]:
         assert row["value"] == values[row["task"], row["model"], row["labels"]]
     code, _, said = equipoise("stability", "deep/run", "--dataset", "chexpert")
     assert code == 2 and "which has its own data" in flat(said)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from equipoise.cli import _screen
-from equipoise.metrics import CATALOGUE
-from equipoise.metrics import require_known
+from equipoise.metrics import CATALOGUE, require_known
 from tests.test_cli import equipoise
 
 STAGES = ("wake", "light", "deep", "rem")

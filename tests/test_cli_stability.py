@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.analyses.catalogue import ANALYSES
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
 
@@ -34,10 +35,12 @@ def evaluated(equipoise, *words):
 def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise):
     code, out, said = equipoise("stability", *FILES, *QUICK, "--sign-test")
     assert code == 0, said
-    for words in ("Data drawn anew", "items x panel", "What the lead hangs on", "fewest items",
-                  "Without one annotator", "Models among the experts", "[weak]",
-                  "Other aggregation models", "This p-value is no evidence", "Left out: ranks",
-                  "Left out: groups of items"):  # fmt: skip
+    for name in ("ranking", "flips", "leave_one_out", "experts", "choices"):
+        assert ANALYSES[name].title in out, name
+    why = out.partition("Not looked at, and why")[2]
+    for name in ("critical_difference", "subgroups"):
+        assert ANALYSES[name].title in why, name
+    for words in ("items x panel", "fewest items", "[weak]", "This p-value is no evidence"):
         assert words in out, words
     assert sorted(study.iterdir()) == [
         study / f"{one}.csv" for one in ("items", "scores", "votes")
@@ -107,7 +110,7 @@ def test_a_run_is_enough(equipoise):
     evaluated(equipoise, "--metrics", "average_precision")
     code, out, said = equipoise("stability", "run", *QUICK, "--only", "flips", "--json")
     assert code == 0, said
-    assert json.loads(out)["metrics"][0]["name"] == "average_precision"
+    assert json.loads(out)["metrics"] == ["average_precision"]
     code, _, said = equipoise("stability", "run", *QUICK, "--out", "run")
     assert code == 1 and "holds an evaluation (run.json)" in said and "run-stability" in said
 
@@ -149,17 +152,14 @@ def test_refusals_speak_of_options(equipoise):
 def test_the_verdict_comes_first_and_words_are_explained(equipoise):
     code, out, said = equipoise("stability", *FILES, *QUICK, "--only", "ranking,leave_one_out")
     assert code == 0, said
-    first, second = flat(out).partition(" Data drawn anew")[0].split(" P(best) ")
-    assert (
-        first.startswith("good leads ") and "soft AUROC" in first and "ahead of fair" in first
-    )
+    first = flat(out).partition(ANALYSES["ranking"].title)[0]
+    assert first.startswith("In short good leads by soft AUROC") and "ahead of fair" in first
     assert re.search(r"95% interval [−+]0\.\d+ to \+0\.\d+", first)
-    assert re.fullmatch(
-        r"with items and annotators drawn anew: good \d+% and fair \d+%.", second
-    )
-    for word in ("Spearman, Kendall's tau-b: mean rank correlation", "Soft wins: the share",
+    assert re.search(r"best in \d+% of the resamples of items and annotators, fair", first)
+    for word in ("Spearman, Kendall's tau-b: mean rank correlation",
                  "Cohen's kappa of the majority's labels"):  # fmt: skip
         assert flat(out).count(word) == 1, word
+    assert flat(said).count("Soft wins: the share") == 1
 
 
 @pytest.mark.usefixtures("study")
@@ -167,14 +167,14 @@ def test_each_analysis_that_was_asked_but_is_impossible_is_named(equipoise):
     asked = "ranking,subgroups,critical_difference"
     code, out, said = equipoise("stability", *FILES, *QUICK, "--only", asked)
     assert code == 0, said
-    assert "Left out: groups of items (" in out and "--attributes FILE" in flat(out)
-    assert "Left out: ranks averaged over tasks (" in out
-    assert out.count("Left out:") == 2
+    why = flat(out).partition("Not looked at, and why")[2]
+    assert ANALYSES["subgroups"].title in why and "--attributes FILE" in why
+    assert ANALYSES["critical_difference"].title in why
 
 
 @pytest.mark.usefixtures("study")
 def test_long_tables_say_how_much_more_there_is(equipoise):
-    from equipoise.cli._stability_screen import MOST
+    from equipoise.findings.screen import MOST
 
     text = Path("votes.csv").read_text()
     more = [text.replace(",r", f",more{k}_").split("\n", 1)[1] for k in range(3)]
@@ -182,7 +182,7 @@ def test_long_tables_say_how_much_more_there_is(equipoise):
     words = ("stability", *FILES, "--replicates", "20", "--only", "leave_one_out")
     code, out, said = equipoise(*words)
     assert code == 0, said
-    assert f"... and {16 - MOST} more; --out and --json have all." in out
+    assert f"... and {16 - MOST} more rows" in out
 
 
 def test_a_title_is_taken_over(study, equipoise):

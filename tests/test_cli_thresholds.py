@@ -89,8 +89,8 @@ def test_a_plan_takes_probabilities_votes_models_and_what_aggregate_wrote(equipo
         code, out, said = equipoise("threshold-plan", *words, *SIZE, "--json")
         assert code == 0, said
         found = json.loads(out)
-        assert [row["items"] for row in found["bins"]] == [20] * 10
-        return {row["item"]: row["probability"] for row in found["items"]}
+        assert [row["items"] for row in found["sample"]["rows"]] == [20] * 10
+        return {row["item"]: row["probability"] for row in found["sample"]["sample_items"]}
 
     fit = dawid_skene(read_annotations("votes.csv"))
     chance = dict(zip(fit.items, fit.mean[:, 1], strict=True))
@@ -114,17 +114,23 @@ def test_the_threshold_is_found_back_and_printed(study, equipoise):
     code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     assert code == 0, said
     for words in ("Experts call an item positive from a probability of", "At this threshold",
-                  "<- threshold", "Another threshold", "AUROC at", "m0",
-                  "over experts (as published)", "over experts and items"):  # fmt: skip
+                  "sets the threshold.", "What would another threshold change?",
+                  "Around a threshold of", "AUROC"):  # fmt: skip
         assert words in out, words
     code, out, _ = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")
     facts = json.loads(out)
-    assert code == 0 and 0.55 < facts["threshold"]["value"] < 0.75
-    assert facts["data"] == {"items": 200, "sampled": 120, "labelled": 120, "bins": 10,
-                             "experts": 3, "votes": 360}  # fmt: skip
+    (whole,) = facts["threshold"]["threshold"]
+    assert code == 0 and 0.55 < whole["threshold"] < 0.75
+    assert (whole["experts"], whole["labelled"], facts["settings"]["Bins"]) == (3, 120, "10")
+    assert [row["interval"] for row in facts["threshold"]["intervals"]] == [
+        "over experts (as published)",
+        "over items",
+        "over experts and items",
+    ]
     assert "sweep" not in facts
-    above = facts["prevalence"]["positives"]
-    assert facts["prevalence"]["value"] == above / 200
+    rows = facts["prevalence"]["rows"]
+    here = next(row for row in rows if row["threshold"] == whole["threshold"])
+    assert here["prevalence"] == here["positives"] / 200
     assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")[1] == out
     assert len(list(study.iterdir())) == 6
 
@@ -155,7 +161,7 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
             "tables/bins.tex", "tables/models.csv", "methods.md"} <= there  # fmt: skip
     methods = (study / "t/methods.md").read_text()
     assert "3 experts labelled 120" in methods and "10 bins" in methods
-    assert f"It was {record['threshold']['value']:.3f}" in methods
+    assert f"It was {record['threshold']['threshold'][0]['threshold']:.3f}" in methods
     bib = (study / "t/references.bib").read_text()
     assert "groger2025" in bib and "wilson1927" in bib
     rows = table(study / "t/tables/models.csv")
@@ -215,7 +221,7 @@ def test_models_that_miss_items_are_refused_or_dropped(equipoise):
     assert code == 1 and "--on-missing drop" in said
     code, out, said = equipoise(*words, "--on-missing", "drop", "--json")
     assert code == 0, said
-    assert json.loads(out)["sweep"]["rows"] and "Dropped 5 annotated items" in said
+    assert json.loads(out)["sweep"]["models"] and "Dropped 5 annotated items" in said
 
 
 @pytest.mark.usefixtures("study")
@@ -235,9 +241,9 @@ def test_groups_of_the_votes_are_redrawn_as_wholes(equipoise):
         for name in ("votes.csv", "grouped.csv")
     )
     assert plain["threshold"] == grouped["threshold"]
-    assert (plain["sweep"]["groups"], grouped["sweep"]["groups"]) == (0, 10)
     ends = [
-        [(row["low"], row["high"]) for row in one["sweep"]["rows"]] for one in (plain, grouped)
+        [(row["low"], row["high"]) for row in one["sweep"]["models"]]
+        for one in (plain, grouped)
     ]
     assert ends[0] != ends[1]
 
@@ -284,12 +290,12 @@ def test_experts_who_see_no_positives_set_no_threshold(equipoise):
     code, out, said = equipoise(*words, "--out", "t")
     assert code == 0, said
     assert "The experts' labels set no threshold: the share of positives does not rise" in out
-    assert "Left out: The experts' labels set no threshold" in out and "nan" not in out
+    assert "Not looked at, and why" in out and "nan" not in out
     assert "set no threshold" in Path("t/methods.md").read_text()
     assert not Path("t/tables/models.csv").exists()
     facts = json.loads(equipoise(*words, "--json")[1])
-    assert facts["threshold"]["value"] is None
-    assert any("too narrow" in one for one in facts["notices"])
+    assert facts["threshold"]["threshold"][0]["threshold"] is None
+    assert any("too narrow" in one for one in facts["threshold"]["notices"])
 
 
 @pytest.mark.parametrize("verb", ["threshold-plan", "threshold", "audit"])

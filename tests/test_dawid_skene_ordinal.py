@@ -13,8 +13,14 @@ from scipy.stats import norm
 
 from equipoise import Annotations, InputError, read_annotations
 from equipoise.aggregate import Fit, annotator_bootstrap, dawid_skene
-from equipoise.aggregate._probit import Probit, _scores, _value, improved, log_confusion
-from equipoise.aggregate.dawid_skene_ordinal import dawid_skene_ordinal
+from equipoise.aggregate.dawid_skene_ordinal import (
+    Probit,
+    _scores,
+    _value,
+    dawid_skene_ordinal,
+    improved,
+    log_confusion,
+)
 
 BIAS, SCALE = np.array([0.0, 0.8, -0.5, 0.0, 0.1]), np.array([0.4, 0.5, 0.4, 1.5, 0.7])
 
@@ -221,4 +227,4 @@ def test_what_it_cannot_take_is_refused_with_a_reason():
     with pytest.raises(InputError, match="at least one step; leave them"):
         dawid_skene_ordinal(votes, fit=Fit(1e-9, 0))
     early = dawid_skene_ordinal(votes, fit=Fit(0, 2))
-    assert "did not converge" in early.notices[0]
+    assert "did not converge" in str(early.notices[0])

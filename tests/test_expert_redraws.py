@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from equipoise.analyses.thresholds import rises
-from equipoise.analyses.thresholds import Rule, expert_threshold, sampling_plan
+from equipoise.analyses.thresholds import Rule, expert_threshold, rises, sampling_plan
 from equipoise.annotations import Annotations
 from tests.strategies import names
 from tests.test_stability_thresholds import experts, sample

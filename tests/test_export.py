@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import equipoise
-from equipoise import InputError, metrics
-from equipoise.aggregate import CATALOGUE as MODELS
+from equipoise import InputError, datasets, metrics
+from equipoise.aggregate import MODELS
+from equipoise.analyses.catalogue import ANALYSES
 from equipoise.export import (
     as_csv,
     as_latex,
@@ -19,7 +20,6 @@ from equipoise.export import (
 )
 from equipoise.export.references import ENTRIES, SOURCES
 from equipoise.findings.text import methods
-from equipoise.run.stability import ANALYSES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [
@@ -62,12 +62,14 @@ def test_an_unknown_ending_is_refused(tmp_path):
 
 
 def test_every_source_is_an_entry_and_every_name_is_known():
-    assert {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
+    records = [make() for make in metrics.CATALOGUE.values()]
+    records += [*MODELS.values(), *datasets.CATALOGUE.values()]
+    used = {key for one in records for key in one.references}
+    assert used | {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
     kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds", "shares"}
-    kinds |= {"plan", "next_votes"}
-    known = {*metrics.CATALOGUE, *MODELS, *kinds, *ANALYSES}
-    known |= {"precision_at", "recall_at", "auroc:multiclass=ovo"}
-    assert set(SOURCES) <= known
+    kinds |= {"plan", "next_votes", "certainty"}
+    assert set(SOURCES) <= {*kinds, *ANALYSES}
+    assert references(["auroc:multiclass=ovo"]) == ["hand2001", "lionetti2025"]
     for text in ENTRIES.values():
         assert text.count("{") == text.count("}") and text.startswith("@")
 

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions
+from equipoise.analyses.compare import compare_models
+from equipoise.analyses.run_study import analyse_study
+from equipoise.analyses.study import StudyOptions
 from equipoise.datasets import CATALOGUE
-from equipoise.export import bibtex, stability_methods, stability_texts
-from equipoise.findings.text import texts as report_texts
-from equipoise.export.references import ENTRIES, OF_DATA, cite_data
-from equipoise.export.titles import hard_words
-from equipoise.run.compare import compare_facts
-from equipoise.run.stability import StabilityHow, stability_facts
-from tests.report_stability_sample import STUDIES, sample
+from equipoise.export import bibtex
+from equipoise.export.references import cite_data
+from equipoise.findings.bibliography import ENTRIES
+from equipoise.findings.text import methods, texts
+from equipoise.metrics import hard_labels_rule
+from tests.report_stability_sample import STUDIES, found, sample
 from tests.strategies import names
 
 ITEMS = 24
@@ -44,7 +46,7 @@ def models(number=2, items=ITEMS):
 
 def how(*only, **more):
     told = {"metrics": ["auroc"], "replicates": 10, "most": 3, "only": only}
-    return StabilityHow(**{**told, **more})
+    return StudyOptions(**{**told, **more})
 
 
 def keys(text):
@@ -54,14 +56,14 @@ def keys(text):
 
 @cache
 def compared():
-    return compare_facts(("model 0", "model 1"), models(), votes(), how())
+    return compare_models(("model 0", "model 1"), models(), votes(), how())
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_bibliography_is_exactly_what_the_methods_cite(name):
-    texts = stability_texts(sample(name))
-    held = set(re.findall(r"^@\w+\{(\w+),", texts["references.bib"], re.MULTILINE))
-    assert keys(texts["methods.md"]) == held <= set(ENTRIES)
+    made = texts(sample(name))
+    held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
+    assert keys(made["methods.md"]) == held <= set(ENTRIES)
     assert held
 
 
@@ -76,10 +78,10 @@ def test_an_evaluation_cites_what_it_holds_too():
         evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
         Provenance(dataset=DatasetRecord(name="cifar10h", title="votes")),
     )
-    texts = report_texts(evaluation_report(run))
-    held = set(re.findall(r"^@\w+\{(\w+),", texts["references.bib"], re.MULTILINE))
-    assert keys(texts["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
-    assert "compared 2 models (model 0, model 1) on" in texts["methods.md"]
+    made = texts(evaluation_report(run))
+    held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
+    assert keys(made["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
+    assert "compared 2 models (model 0, model 1) on" in made["methods.md"]
 
 
 def test_a_key_is_the_one_of_its_entry():
@@ -90,28 +92,28 @@ def test_a_key_is_the_one_of_its_entry():
 
 
 def test_every_public_data_set_is_cited():
-    assert set(OF_DATA) == set(CATALOGUE)
+    assert all(source.references for source in CATALOGUE.values())
     said = cite_data({"dataset": {"name": "chexpert", "title": "500 studies"}})
     assert said.endswith("(500 studies) [@irvin2019; @rajpurkar2021].")
     assert cite_data({}) == cite_data({"dataset": {}}) == ""
 
 
 def test_a_cut_off_that_leaves_nothing_out_is_not_described():
-    facts = stability_facts(models(), votes(), how("vote_cutoffs"))
-    assert facts["vote_cutoffs"]["rows"]
-    assert "at least" not in stability_methods(facts)
+    report = analyse_study(models(), votes(), how("vote_cutoffs"))
+    assert found(report, "vote_cutoffs").tables[0].rows
+    assert "at least" not in methods(report)
     full = votes()
     some = (full.annotator < 2) | (full.item < 12)
     fewer = Annotations(
         kind="binary", items=full.items, classes=full.classes, annotators=full.annotators,
         item=full.item[some], annotator=full.annotator[some], label=full.label[some],
     )  # fmt: skip
-    facts = stability_facts(models(), fewer, how("vote_cutoffs"))
-    assert "on items with at least 3 votes [@groger2025]." in stability_methods(facts)
+    report = analyse_study(models(), fewer, how("vote_cutoffs"))
+    assert "on items with at least 3 votes [@groger2025]." in methods(report)
 
 
-def test_a_comparison_says_what_was_redrawn_and_nothing_else():
-    text = stability_methods(compared())
+def test_a_comparison_says_what_was_resampled_and_nothing_else():
+    text = methods(compared())
     assert "We compared model 0 with model 1, 2 models, on 24 items" in text
     assert "bootstrap resamples of the annotators, the same draw for all items" in text
     for word in ("variance components", "jackknife", "chi-square", "stability of a comparison"):
@@ -120,41 +122,37 @@ def test_a_comparison_says_what_was_redrawn_and_nothing_else():
 
 
 def test_one_model_has_no_order_and_no_rival():
-    text = stability_methods(stability_facts(models(1), votes(), how()))
+    text = methods(analyse_study(models(1), votes(), how()))
     for word in ("Rank stability", "We searched", "All models", "Spearman-Brown"):
         assert word not in text
     assert "scores of one model (model 0)" in text
 
 
 def test_scored_items_are_counted_and_the_rest_is_said():
-    few = models(items=20)
-    facts = stability_facts(few, votes(), how("flips", on_missing="drop"))
-    assert (facts["data"]["items"], facts["data"]["items_left_out"]) == (20, 4)
-    assert facts["data"]["votes"] == 60
-    text = stability_methods(facts)
-    assert "on 20 items (4 more had no votes or not the scores of every model)" in text
-    data = compare_facts(("model 0", "model 1"), few, votes(), how(on_missing="drop"))["data"]
-    assert data == facts["data"]
+    few, asked = models(items=20), how("flips", on_missing="drop")
+    for report in (
+        analyse_study(few, votes(), asked),
+        compare_models(("model 0", "model 1"), few, votes(), asked),
+    ):
+        text = methods(report)
+        assert "on 20 items (4 more had no votes or not the scores of every model)" in text
+        assert "with 60 votes of 3 annotators" in text
 
 
 def test_annotators_without_a_scored_item_do_not_count():
     people = np.where(np.arange(ITEMS * 3) // 3 >= 20, 3, np.arange(ITEMS * 3) % 3)
     late = votes(annotators=names(4, "reader"), annotator=people)
-    late = Annotations(
-        kind="binary", items=late.items, classes=late.classes, annotators=late.annotators,
-        item=late.item, annotator=late.annotator, label=late.label,
-    )  # fmt: skip
-    facts = stability_facts(models(items=20), late, how("flips", on_missing="drop"))
-    assert facts["data"]["annotators"] == 3
+    report = analyse_study(models(items=20), late, how("flips", on_missing="drop"))
+    assert "3 annotators" in report.known
 
 
 def test_groups_that_are_drawn_as_wholes_are_said():
     grouped = votes(group=np.arange(ITEMS) // 4, groups=names(6, "night"))
-    text = stability_methods(stability_facts(models(), grouped, how("flips")))
-    assert "Items belong to 6 groups, which were redrawn as wholes." in text
-    assert "groups" not in stability_methods(stability_facts(models(), votes(), how("flips")))
-    by_panel = compare_facts(("model 0", "model 1"), models(), grouped, how(), "panel")
-    assert "redrawn as wholes" not in stability_methods(by_panel)
+    text = methods(analyse_study(models(), grouped, how("flips")))
+    assert "Items belong to 6 groups, which were resampled as wholes." in text
+    assert "groups" not in methods(analyse_study(models(), votes(), how("flips")))
+    by_panel = compare_models(("model 0", "model 1"), models(), grouped, how(), "panel")
+    assert "resampled as wholes" not in methods(by_panel)
 
 
 def test_hard_labels_of_several_classes_are_told_as_they_are():
@@ -164,11 +162,10 @@ def test_hard_labels_of_several_classes_are_told_as_they_are():
         Predictions(name, names(ITEMS), np.roll(scores, k, axis=0), classes=three.classes)
         for k, name in enumerate("xy")
     ]
-    facts = stability_facts(given, three, how("ranking", metrics=["accuracy"]))
-    text = stability_methods(facts)
+    text = methods(analyse_study(given, three, how("ranking", metrics=["accuracy"])))
     assert (
         "hard labels: the class with most votes, shared by classes with equally many." in text
     )
     assert "strict majority" not in text
-    both = hard_words(["classes", "distribution"], classes=3)
+    both = hard_labels_rule(["classes", "distribution"], classes=3)
     assert "more than half" in both and "shared by classes" in both

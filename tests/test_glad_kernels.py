@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, kstest, norm, truncnorm
 
-from equipoise.aggregate._glad_climb import _divergence
+from equipoise.aggregate.glad.fits import _divergence
 from equipoise.kernels import glad as kernel
 from tests.oracles import glad as slow
 

@@ -46,8 +46,9 @@ def test_what_is_written_is_read(votes, model, tmp_path):
     back = read_plausibilities(tmp_path / "p.npz")
     for name in ("start", "label", "mass", "rest"):
         assert_array_equal(getattr(back, name), getattr(made, name))
-    for name in ("items", "classes", "method", "task", "notices", "rest_shape", "split_seed"):
+    for name in ("items", "classes", "method", "task", "rest_shape", "split_seed", "model"):
         assert getattr(back, name) == getattr(made, name)
+    assert [str(one) for one in back.notices] == [str(one) for one in made.notices]
     assert_array_equal(back.certainty, made.certainty)
     if made.law is not None:
         assert_array_equal(back.drawn(5, seed=1).mass, made.drawn(5, seed=1).mass)
@@ -90,6 +91,7 @@ def test_normal_ratings_keep_their_law(tmp_path, prior):
     assert (back.law.name, back.law.threshold) == ("normal", 1 / 3)
     for name in ("level", "worth", "shape", "scale"):
         assert_array_equal(getattr(back.law, name), getattr(made.law, name))
+    assert [str(one) for one in back.notices] == [str(one) for one in made.notices]
     assert_array_equal(back.certainty, made.certainty)
     assert_array_equal(back.drawn(5, seed=1).mass, made.drawn(5, seed=1).mass)
 

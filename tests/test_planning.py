@@ -734,7 +734,7 @@ def test_the_command_line_plans_and_names_items(command, tmp_path):
         "--price-item", "1", "--price-vote", "0.2", "--next", "5", "--out", "next.csv"
     )
     assert done.exit_code == 0, done.output
-    for words in ("Pilot:", "items needed", "cost", "Chance of resolving it", "collect"):
+    for words in ("Pilot:", "items needed", "cost", "votes needed", "collect"):
         assert words in done.stdout
     assert "Wrote next.csv" in done.stderr
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 6
@@ -743,9 +743,9 @@ def test_the_command_line_plans_and_names_items(command, tmp_path):
 def test_the_command_line_speaks_json(command):
     done = command("--json", "--models", "b,a", "--votes-per-item", "2,4", "--next", "2")
     told = json.loads(done.stdout)
-    assert [one["votes_per_item"] for one in told["designs"]] == [2, 4]
+    assert [one["votes_per_item"] for one in told["designs"]["rows"]] == [2, 4]
     assert set(told["models"]) == {"a", "b"} and len(told["next"]["rows"]) == 2
-    assert told["pilot"]["votes_per_item"] == 4
+    assert told["verdict"]["rows"][0]["votes_per_item"] == 4
     assert done.stdout == command(
         "--json", "--models", "b,a", "--votes-per-item", "2,4", "--next", "2"
     ).stdout  # fmt: skip

@@ -128,7 +128,7 @@ def test_majority_is_strict_and_says_where_there_is_none():
     table = Annotations(**rows, item=np.array([0, 0, 1, 1, 1]), label=np.array([0, 1, 1, 1, 0]))
     made = majority_vote(table)
     assert_allclose(made.mean, [[1, 0], [0, 1]])
-    assert made.notices == ("1 items have no strict majority.",)
+    assert [str(one) for one in made.notices] == ["1 items have no strict majority."]
 
 
 @pytest.mark.parametrize("how", [{"reliability": 0}, {"prior": -1}])

@@ -1,25 +1,21 @@
 """The page in a browser: silent, reachable, legible, and useful without a script."""
 
 import dataclasses
-import json
-import re
 from pathlib import Path
 
 import pytest
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
-from equipoise.report.findings_page import About
-from equipoise.report.plan_page import render_plan
-from equipoise.report.stability_page import StabilityPage, figures, render_stability
-from equipoise.report.threshold_page import render_threshold
+from equipoise.page import figures
+from equipoise.page import render as render_report
 from equipoise.report.truth_page import TruthPage, render_truth
 from equipoise.run.certainty import truth_facts
 from tests.report_distributions_sample import sample_runs
 from tests.report_sample import Shape, render, sample
-from tests.report_stability_sample import STUDIES
+from tests.report_stability_sample import STUDIES, report_of, study
 from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
-from tests.test_report_plan import facts_of as plan_facts_of
+from tests.test_planning_findings import report_of as plan_of
 from tests.threshold_study import THRESHOLDS
 from tests.threshold_study import known as threshold_known
 
@@ -109,18 +105,19 @@ def folder(tmp_path_factory):
         page = render_truth(facts, TruthPage(f"{name}{BAD}", BAD, (BAD, LONG)))
         (made / f"{name}.html").write_text(page, encoding="utf-8")
     for name in STUDIES:
-        page = render_stability(
-            stability(name), StabilityPage(f"{name}{BAD}", LONG, (BAD,), BAD)
+        report = dataclasses.replace(
+            stability(name), title=f"{name}{BAD}", scope=LONG, banner=BAD
         )
-        (made / f"{name}.html").write_text(page, encoding="utf-8")
-    renamed = re.sub(r"model (?=\d)", WIDE, json.dumps(stability("stability")))
-    page = render_stability(json.loads(renamed))
+        (made / f"{name}.html").write_text(render_report(report), encoding="utf-8")
+    scores, truth = study()
+    broad = [dataclasses.replace(one, model=f"{WIDE}{one.model[-1]}") for one in scores]
+    page = render_report(report_of(broad, truth))
     (made / "names of broad letters.html").write_text(page, encoding="utf-8")
     for name in THRESHOLDS:
-        page = render_threshold(threshold_known(name), About(name))
+        page = render_report(threshold_known(name))
         (made / f"{name}.html").write_text(page, encoding="utf-8")
     for name in PLANNED:
-        (made / f"plan of a {name}.html").write_text(render_plan(plan_facts_of(name)))
+        (made / f"plan of a {name}.html").write_text(render_report(plan_of(name)))
     for name, drawn in figures(stability("stability")).items():
         (made / f"{name}.svg").write_text(drawn, encoding="utf-8")
     return made
@@ -410,11 +407,11 @@ def test_stability_prints_its_figures_and_is_reached_by_the_skip_link(visit):
 
 def test_a_model_of_the_front_table_is_highlighted_in_all_figures_by_keyboard(visit):
     page = visit("stability")
-    name = page.locator(".front .pin").first
+    name = page.locator(".board .pin").first
     name.focus()
     page.keyboard.press("Enter")
     assert name.get_attribute("aria-pressed") == "true"
-    chosen = page.locator(".front tbody tr").first.get_attribute("class").split()[0]
+    chosen = page.locator(".board tbody tr").first.get_attribute("class").split()[0]
     dim = "part => getComputedStyle(part).opacity"
     others = page.locator(f"svg g[class^=m]:not(.{chosen})")
     assert others.count() > 5

@@ -117,7 +117,7 @@ def test_only_the_busiest_annotators_are_left_out(monkeypatch):
     thin[5:, [0, 2, 4]] = np.nan
     done = leave_one_out(models(), bootstrap.annotations(thin), replicates=5)
     assert done.annotators == ("reader-1", "reader-3")
-    assert "Of 5 annotators only the 2 with most votes" in done.notices[-1]
+    assert "Of 5 annotators only the 2 with most votes" in str(done.notices[-1])
 
 
 def test_an_annotator_who_rated_alone_leaves_nothing():
@@ -246,7 +246,7 @@ def test_three_annotators_are_too_few_for_an_interval_of_the_limit():
 def test_panels_that_leave_items_without_votes_are_named():
     done = panel_size(models(), bootstrap.annotations(GAPS), replicates=20)
     assert done.coverage[0] < 0.9 < done.coverage[-1] == 1
-    assert "Panels of 2 reach" in done.notices[-1]
+    assert "Panels of 2 reach" in str(done.notices[-1])
 
 
 def test_bad_input_says_what_to_do():

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.analyses._component_words import Component, components_said
-from equipoise.analyses.components import variance_components
+from equipoise.analyses.components import Component, Components, variance_components
 from equipoise.arrays import InputError
-from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import Settings, evaluate
+from equipoise.findings import cell
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from tests.oracles.bootstrap import annotations
@@ -24,7 +23,10 @@ def part(source, variance, low, high):
 
 
 def said(*parts):
-    return components_said([part(*one) for one in parts], "it")
+    """The sentence on the difference of two models, which is called *it* here."""
+    every = tuple(part(*one) for one in parts)
+    found = Components("auroc", "soft", 0.95, ("a", "b"), "", every)
+    return found.finding.replace("the difference a - b in soft AUROC", "it")
 
 
 def test_sources_are_ordered_only_where_their_intervals_are_apart():
@@ -55,7 +57,7 @@ def test_rounding_is_no_spread():
 def test_nothing_undefined_and_alone_are_said_as_such():
     nan = float("nan")
     assert said(("items", 0.0, 0.0, 0.0), ("votes", 0.0, 0.0, 0.0)) == (
-        "Nothing that was drawn anew (items and votes) moves it."
+        "Nothing that was resampled (items and votes) moves it."
     )
     assert "cannot be told" in said(("items", nan, nan, nan))
     alone = said(("items", 4.0, 1.0, 9.0), ("votes", nan, nan, nan))
@@ -68,17 +70,16 @@ def test_one_model_is_told_by_its_own_value():
     truth, given = world(3, tasks=1, models=1)
     found = variance_components(given, truth, **FEW)
     assert "soft AUROC of model-0" in found.finding and "difference" not in found.finding
-    heads, lines = LINES["components"](
-        {"rows": found.rows()}, {"tasks": [""], "metrics": [{"name": "auroc"}]}
-    )
-    assert "interval" in heads[2] and all("[" in line[2] or not line[2] for line in lines)
+    (table,) = found.report().tables
+    (column,) = [one for one in table.columns if one.key == "deviation"]
+    assert all("[" in cell(row, column) for row in table.brief)
 
 
 def test_identical_models_have_a_difference_that_nothing_moves():
     truth, given = world(3, tasks=1, models=1)
     found = variance_components([*given, replace(given[0], model="twin")], truth, **FEW)
     assert found.finding == (
-        "Nothing that was drawn anew (items, annotators, votes and model choice) moves the "
+        "Nothing that was resampled (items, annotators, votes and model choice) moves the "
         "difference model-0 - twin in soft AUROC."
     )
 
@@ -91,17 +92,17 @@ def test_an_infinite_model_leaves_the_others_their_components():
     rows = {(row["result"], row["source"]): row for row in found.rows()}
     assert rows["model-0", "items"]["variance"] > 0
     assert np.isnan(rows["never", "items"]["variance"])
-    assert "cannot be told: some redraws leave it undefined or infinite" in found.finding
+    assert "cannot be told: some resamples leave it undefined or infinite" in found.finding
 
 
 def test_the_total_and_the_average_over_tasks_are_explained():
     truth, given = world(6, tasks=2)
-    notes = " ".join(variance_components(given, truth, **FEW).notices)
+    notes = " ".join(map(str, variance_components(given, truth, **FEW).notices))
     assert "Items, annotators and votes add up to the total" in notes
     assert "it is taken off there and counted once, as votes" in notes
     assert "With several tasks the result is the average over them" in notes
-    single = " ".join(variance_components(*reversed(world(6, tasks=1)), **FEW).notices)
-    assert "several tasks" not in single
+    single = variance_components(*reversed(world(6, tasks=1)), **FEW).notices
+    assert not any("several tasks" in str(note) for note in single)
 
 
 @pytest.mark.parametrize("change", [
@@ -118,18 +119,14 @@ def test_arguments_of_a_wrong_type_are_refused_in_four_parts(change):
 
 
 def test_a_large_source_leaves_the_others_readable_in_the_figure():
-    from equipoise.report.stability_components import _row, _scale, _ticks
-
-    sizes = {"items": 0.0055, "annotators": 0.0075, "votes": 0.0028, "model choice": 0.078}
-    scale = _scale([*sizes.values(), 0.22, 0.0, float("nan")])
-    places = sorted(scale(np.log10(one)) for one in sizes.values())
-    assert min(np.diff(places)) > 5  # on an even axis all but the last are within 4
-    assert 2 <= len(_ticks(scale)) <= 6
-    none = {"source": "annotators", "variance": 0.0, "low": 0.0, "high": 0.01}
-    drawn = str(_row(none, scale, 0.0))
-    assert "none" in drawn and drawn.count("<path") == 1
-    undefined = {"source": "votes", "variance": None, "low": None, "high": None}
-    assert "undefined" in str(_row(undefined, scale, 0.0))
+    parts = (part("items", 0.003, 0.0, 0.02), part("model choice", 6.0, 1.0, 9.0))
+    found = Components("auroc", "soft", 0.95, ("a", "b"), "", parts).report()
+    difference = found.charts[0]
+    assert difference.logarithmic and [dot.label for dot in difference.rows] == [
+        "items",
+        "model choice",
+    ]
+    assert difference.rows[0].low == 0 and difference.rows[1].high == 3
 
 
 def study(seed, people=3, items=60, lean=0.0, noise=(0.8, 1.3)):
@@ -195,7 +192,7 @@ def test_a_part_below_zero_is_zero_and_said():
         votes, given = study(seed)
         found = variance_components(given, annotations(votes), models=["mean_vote"], **FEW)
         low = [p for p in found.parts if p.source == "annotators" and p.variance == 0]
-        said = [note for note in found.notices if "shown as 0" in note]
+        said = [str(note) for note in found.notices if note.code == "components_below_zero"]
         assert bool(low) == bool(said)
         if low:
             assert f"annotators in {len(low)}" in said[0]
@@ -211,8 +208,8 @@ def test_people_without_votes_on_scored_items_do_not_count():
     expected = variance_components(given, plain, **FEW)
     found = variance_components(given, idle, **FEW)
     assert repr(found.parts) == repr(expected.parts)  # nan is not nan
-    said = "20 of 25 annotators have no vote on the items that are scored and cannot be drawn."
-    assert said in found.notices and said not in expected.notices
+    assert "20 of 25 annotators without a vote" in " ".join(map(str, found.notices))
+    assert "idle_annotators" not in [note.code for note in expected.notices]
     others = np.full((60, 9), np.nan)
     others[30:, 5:], others[:30, :5] = votes[30:, :4], votes[:30]
     some = [Predictions(p.model, p.items[:30], p.values[:30]) for p in given]
@@ -220,8 +217,8 @@ def test_people_without_votes_on_scored_items_do_not_count():
     dropped = variance_components(some, annotations(others), **how)
     annotators = of_difference(dropped)["annotators"]
     assert not np.isnan(annotators.variance)
-    notes = " ".join(dropped.notices)
-    assert "4 of 9 annotators have no vote" in notes and "Dropped 30" in notes
+    notes = " ".join(map(str, dropped.notices))
+    assert "4 of 9 annotators without a vote" in notes and "Dropped 30" in notes
 
 
 def test_without_several_votes_per_item_there_is_no_total():
@@ -229,8 +226,8 @@ def test_without_several_votes_per_item_there_is_no_total():
     votes[np.arange(60)[:, None] % 3 != np.arange(3)] = np.nan
     found = variance_components(given, annotations(votes), models=["mean_vote"], **FEW)
     assert found.total == "" and "total" not in of_difference(found)
-    assert any(note.startswith("Votes cannot be told apart") for note in found.notices)
+    assert any(str(note).startswith("Votes cannot be told apart") for note in found.notices)
     half, _ = study(4)
     half[:20, 1:] = np.nan
     some = variance_components(given, annotations(half), models=["mean_vote"], **FEW)
-    assert any(note.startswith("20 items with a single vote") for note in some.notices)
+    assert any(str(note).startswith("20 items with a single vote") for note in some.notices)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses import _field, _flip_greedy
-from equipoise.analyses._field import Field
-from equipoise.analyses._moves import UNITS, moves
-from equipoise.analyses.flips import flips
+from equipoise.analyses.flips import flips, search
+from equipoise.analyses.flips import moves as moves_module
+from equipoise.analyses.flips.moves import UNITS, RemovalScorer, possible_moves
 from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.scoring import study
 from equipoise.annotations import Annotations
@@ -168,8 +167,8 @@ def test_a_search_by_influence_finds_verified_sets_too(monkeypatch):
     votes, scores = tiny(8, items=60)
     truth, predictions = annotations(votes), models(scores)
     whole = {unit: flips(predictions, truth, unit=unit).tasks[0] for unit in UNITS}
-    monkeypatch.setattr(_field, "ONCE", 0)
-    monkeypatch.setattr(_flip_greedy, "FEW", 20)
+    monkeypatch.setattr(moves_module, "ONCE", 0)
+    monkeypatch.setattr(search, "FEW", 20)
     for unit, exact in whole.items():
         (flip,) = flips(predictions, truth, unit=unit).tasks
         assert flip.verified and flip.lead_after < 0
@@ -185,7 +184,7 @@ def test_first_order_effects_are_near_the_exact_ones(metric, unit):
     votes, scores = tiny(8, items=300)
     truth, predictions = annotations(votes), models(scores)
     (subject,) = study(predictions, truth, AnalysisOptions(metric=metric)).subjects
-    field = Field(subject, moves(subject, unit))
+    field = RemovalScorer(subject, possible_moves(subject, unit))
     exact, near = (one[0] - one[1] for one in (field.singles, field.first_order()))
     assert np.corrcoef(exact, near)[0, 1] > 0.98
     screened = np.argsort(near, kind="stable")[: len(exact) // 20]
@@ -196,7 +195,7 @@ def test_first_order_effects_are_near_the_exact_ones(metric, unit):
 def test_candidates_that_matter_alone_serve_metrics_without_influence(monkeypatch):
     votes, scores = tiny(8, items=60)
     truth, predictions = annotations(votes), models(scores)
-    monkeypatch.setattr(_flip_greedy, "FEW", 30)
+    monkeypatch.setattr(search, "FEW", 30)
     (flip,) = flips(predictions, truth, metric="precision_at_20").tasks
     assert flip.verified == bool(flip.members)
 
@@ -235,13 +234,13 @@ def test_classes_without_order_flip_by_changed_votes():
 def test_identical_models_have_nothing_to_flip_and_ties_are_passed_over():
     votes, scores = tiny(3)
     done = flips(models([scores[0], scores[0]]), annotations(votes))
-    assert "model-0 and model-1 are level at the top already" in done.finding
+    assert "model-0 and model-1 are tied at the top already" in done.finding
     assert "nothing was searched" in done.finding and done.rows()[0]["idle"] == "all level"
     done = flips(models([scores[0], scores[0], -scores[0]]), annotations(votes), most=1)
     (flip,) = done.tasks
     assert flip.b == "model-2" and flip.leaders == ("model-0", "model-1")
-    assert "model-0 and model-1 are level at the top" in done.notices[-1]
-    assert "no single item left out parts them" in done.notices[-1]
+    assert "model-0 and model-1 are tied at the top" in str(done.notices[-1])
+    assert "no single item left out parts them" in str(done.notices[-1])
 
 
 def test_none_within_the_limit_is_said():

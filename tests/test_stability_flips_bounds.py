@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses._contest import Contest
-from equipoise.analyses._field import Field
-from equipoise.analyses._flip_bounds import Auroc, lowest_leads
-from equipoise.analyses._flip_exclusion import excluded
-from equipoise.analyses._moves import UNITS, moves
 from equipoise.analyses.flips import flips
+from equipoise.analyses.flips.bounds import Auroc, excluded, lowest_leads
+from equipoise.analyses.flips.moves import UNITS, RemovalScorer, possible_moves
+from equipoise.analyses.flips.search import LeaderSearch
 from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.scoring import study
 from tests.oracles import flips as oracle
@@ -22,7 +20,7 @@ DEEP = 3
 
 def fields(votes, scores, metric, unit, labels="soft"):
     found = study(*as_given(votes, scores), AnalysisOptions(metric=metric, labels=labels))
-    return [Field(one, moves(one, unit)) for one in found.subjects]
+    return [RemovalScorer(one, possible_moves(one, unit)) for one in found.subjects]
 
 
 def lowest(votes, scores, metric, unit, labels="soft"):
@@ -124,7 +122,7 @@ def test_differences_of_items_add_up_exactly_for_means(seed, labels):
 def test_bounds_of_tasks_are_shared_out_over_the_average(seed, unit):
     votes, scores = drawn(seed + 9, tasks=2, items=4, panel=1 + seed % 2, models=2)
     two = fields(votes, scores, "auroc", unit)
-    contest = Contest("macro average", tuple(two))
+    contest = LeaderSearch("macro average", tuple(two))
     if not contest.rivals:
         pytest.skip("level")
     order = [contest.leaders[0], contest.rivals[0]]
@@ -148,11 +146,11 @@ def test_what_is_excluded_does_not_exist():
         votes, scores = drawn(seed + 300, items=7, panel=3, models=3)
         best = np.nanmean(votes[0], axis=1)
         scores[0][0] = best + (seed % 3) * (scores[0][0] - best) / 3
-        contest = Contest("", tuple(fields(votes, scores, "auroc", "items")))
+        contest = LeaderSearch("", tuple(fields(votes, scores, "auroc", "items")))
         for rival in contest.rivals:
             pair = [one[[*contest.leaders, rival]] for one in scores]
             true = oracle.smallest(votes, pair, "auroc", unit="items", deep=2)
-            sure = [excluded(contest, rival, size) for size in (1, 2)]
+            sure = [excluded(contest.scorers, contest.leaders, rival, size) for size in (1, 2)]
             assert not (sure[0] and true == 1) and not (sure[1] and true <= 2)
             proofs += sure[1]
     assert proofs > 20
@@ -162,8 +160,8 @@ def test_two_items_are_not_excluded_by_what_each_takes_alone():
     said = np.array([2, 3, 1, 0, 2])
     votes = (np.arange(3) < said[:, None]).astype(float)
     scores = np.array([[4, 3, 0, 1, 2], [1, 3, 4, 2, 0]], dtype=float)
-    contest = Contest("", tuple(fields([votes], [scores], "auroc", "items")))
-    assert contest.leaders == [0] and not excluded(contest, 1, 2)
+    contest = LeaderSearch("", tuple(fields([votes], [scores], "auroc", "items")))
+    assert contest.leaders == [0] and not excluded(contest.scorers, contest.leaders, 1, 2)
     assert oracle.smallest([votes], [scores], "auroc", unit="items") == 2
 
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.analyses._flip_search import _cost, _gained
 from equipoise.analyses.flips import flips
+from equipoise.analyses.flips.search import _cost, _gained
 from equipoise.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
@@ -54,7 +54,7 @@ def test_no_search_with_infinite_scores_warns(unit):
         done = flips(models(scores), truth, **how)
         assert "nan" not in done.finding and "inf" not in done.finding
     level = flips(models([wrong, wrong, wrong]), truth, **how)
-    assert "level at the top" in level.finding
+    assert "tied at the top" in level.finding
 
 
 def test_what_an_infinite_lead_loses():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses._moves import UNITS
 from equipoise.analyses.flips import flips
+from equipoise.analyses.flips.moves import UNITS
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
 from tests.oracles import flips as oracle

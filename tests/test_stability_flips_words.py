@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.analyses._moves import UNITS
 from equipoise.analyses.flips import flips
+from equipoise.analyses.flips.moves import UNITS
 from equipoise.evaluation import MACRO
 from equipoise.predictions import Predictions
 from tests.oracles import flips as oracle
@@ -70,7 +70,7 @@ def test_models_that_are_all_level_are_said_to_be(number):
     scores = given[0].aligned(truth.items)
     done = flips(models([scores] * number), truth)
     last = "model-1" if number == 2 else "model-2" if number == 3 else "2 more"
-    assert f" and {last} are level at the top already by soft AUROC" in done.finding
+    assert f" and {last} are tied at the top already by soft AUROC" in done.finding
     assert "no set" not in done.finding and "nothing was searched" in done.finding
     assert done.tasks[0].idle == "all level" and not done.tasks[0].smallest
 
@@ -101,10 +101,10 @@ def test_level_leaders_are_named_together_and_what_parts_them_is_said():
     done = flips(models([scores[0], twin, *scores[1:]]), truth, unit="changed votes")
     (flip,) = done.tasks
     assert flip.leaders == ("model-0", "model-1") and flip.a == "model-0 and model-1"
-    assert "ahead of model-0 and model-1, which are level" in done.finding
-    assert "some single vote changed parts them" in done.notices[-1]
+    assert "ahead of model-0 and model-1, which are tied" in done.finding
+    assert "some single vote changed parts them" in str(done.notices[-1])
     same = flips(models([scores[0], scores[0], *scores[1:]]), truth, unit="changed votes")
-    assert "no single vote changed parts them" in same.notices[-1]
+    assert "no single vote changed parts them" in str(same.notices[-1])
 
 
 @pytest.mark.parametrize("unit", UNITS)

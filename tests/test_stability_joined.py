@@ -7,10 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kurtosis
 
-from equipoise.analyses._influences import Influences, steadiness
-from equipoise.analyses.joined import items_and_annotators
-from equipoise.analyses.rank_words import WIDE
-from equipoise.analyses.redrawing import ResamplingOptions
+from equipoise.analyses.components.influences import Influences, steadiness
+from equipoise.analyses.resampling import WIDE, ResamplingOptions
+from equipoise.analyses.verdict import two_way_bootstrap
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
@@ -93,8 +92,8 @@ def parts_of(given, truth):
 def test_joined_replicates_have_the_variance_of_the_parts():
     votes, given = study(5, people=5, lean=1.0)
     truth = annotations(votes)
-    done = items_and_annotators(given, truth, ["brier_score"], TOLD)
-    assert done.plan.kind == "items x panel" and WIDE not in done.notices
+    done, wide, notices = two_way_bootstrap(given, truth, ["brier_score"], TOLD)
+    assert done.plan.kind == "items x panel" and not wide and WIDE not in notices
     part = parts_of(given, truth)
     noise = part["votes"]
     expected = max(part["items"], noise) + max(part["panel"], noise) - noise
@@ -109,7 +108,8 @@ def test_twins_stay_twins_and_everything_is_the_same_again():
     votes, given = study(6, people=4, lean=0.5)
     three = [*given, replace(given[0], model="twin")]
     one, two = (
-        items_and_annotators(three, annotations(votes), ["auroc"], TOLD) for _ in range(2)
+        two_way_bootstrap(three, annotations(votes), ["auroc"], TOLD).evaluation
+        for _ in range(2)
     )
     assert_array_equal(one.replicates[..., 0, :], one.replicates[..., 2, :])
     assert_array_equal(one.replicates, two.replicates)
@@ -120,7 +120,7 @@ def test_twins_stay_twins_and_everything_is_the_same_again():
 def test_anonymous_votes_come_with_their_items():
     votes, given = study(7)
     truth = annotations(votes).anonymous()
-    done = items_and_annotators(given, truth, ["brier_score"], TOLD)
+    done = two_way_bootstrap(given, truth, ["brier_score"], TOLD).evaluation
     assert done.plan.kind == "items"
     assert_array_equal(done.replicates, evaluated(given, truth).replicates)
 
@@ -129,16 +129,18 @@ def test_single_votes_leave_the_joint_redraw_as_it_is_and_say_so():
     votes, given = study(8)
     votes[np.arange(60)[:, None] % 3 != np.arange(3)] = np.nan
     truth = annotations(votes)
-    done = items_and_annotators(given, truth, ["brier_score"], TOLD)
-    assert WIDE in done.notices
+    done, wide, notices = two_way_bootstrap(given, truth, ["brier_score"], TOLD)
+    assert wide and WIDE in notices
     assert_array_equal(done.replicates, evaluated(given, truth, "items x panel").replicates)
 
 
 def test_infinite_models_stay_infinite_and_leave_the_others_alone():
     votes, given = study(9, people=4)
     never = Predictions("never", names(60), np.zeros(60))
-    with_it = items_and_annotators([*given, never], annotations(votes), ["log_score"], TOLD)
-    without = items_and_annotators(given, annotations(votes), ["log_score"], TOLD)
+    with_it, without = (
+        two_way_bootstrap(models, annotations(votes), ["log_score"], TOLD).evaluation
+        for models in ([*given, never], given)
+    )
     assert_allclose(with_it.replicates[:, :, 1, :2], without.replicates[:, :, 1])
     assert np.isinf(with_it.replicates[:, :, 1, 2]).all()
 
@@ -146,5 +148,5 @@ def test_infinite_models_stay_infinite_and_leave_the_others_alone():
 def test_a_single_group_can_not_be_drawn():
     votes, given = study(1)
     alone = replace(annotations(votes), groups=("p",), group=np.zeros(60, dtype=int))
-    with pytest.raises(InputError, match="items that cannot be drawn anew"):
-        items_and_annotators(given, alone, ["auroc"], TOLD)
+    with pytest.raises(InputError, match="items that cannot be resampled"):
+        two_way_bootstrap(given, alone, ["auroc"], TOLD)

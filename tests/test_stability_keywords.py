@@ -58,7 +58,7 @@ def test_what_is_no_prediction_or_annotation_is_refused(analysis):
 @pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
 def test_sentences_for_users_have_no_code_in_them(analysis):
     done = analysis(MODEL, TRUTH, replicates=4)
-    for said in (done.finding, *done.notices):
+    for said in (done.finding, *map(str, done.notices)):
         assert not any(mark in said for mark in ("='", "()", "=None", "_", "nan"))
         assert said.endswith(".")
 

@@ -62,7 +62,7 @@ def test_votes_that_change_nothing_and_level_models_are_said_so():
         "of 3 folds."
     )
     twins = leave_one_out(models(a=MEAN, b=MEAN), same, replicates=30)
-    assert twins.finding.endswith("; all models are level.")
+    assert twins.finding.endswith("; all models are tied.")
     three = leave_one_out(models(a=MEAN, b=MEAN, c=1 - MEAN), same, replicates=30)
     assert "a and b keep sharing rank 1 in 3 of 3 folds" in three.finding
 
@@ -132,7 +132,7 @@ def test_nearly_all_items_are_not_all():
     votes[0, 2] = np.nan
     given = [Predictions("a", names(items), votes[:, 0])]
     done = vote_cutoffs(given, annotations(votes), cutoffs=(1, 3), replicates=20)
-    assert "(over 99% of the items)" in done.finding
+    assert "(>99% of the items)" in done.finding
 
 
 def test_shifts_are_told_by_what_they_are():

@@ -8,9 +8,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
-from equipoise.analyses._enough import Range, fewest, order_words, prophecy, width_words
-from equipoise.analyses._order_range import correlation_ends
 from equipoise.analyses.panel_size import panel_size
+from equipoise.analyses.panel_size.enough import (
+    Range,
+    fewest,
+    order_words,
+    prophecy,
+    width_words,
+)
+from equipoise.analyses.panel_size.panels import correlation_ends
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
@@ -123,19 +129,19 @@ def test_enough_in_numbers_and_words():
     assert fewest(sizes, np.array([0.96, 0.99, np.nan]), 0.95) == 2
     assert fewest(sizes, np.array([-0.2, -0.1, np.nan]), 0.95) is None
     assert prophecy(4, 0.5, 0.95) == 76
-    seen = order_words(sizes, np.array([0.96, 0.99, np.nan]), 2, "annotators")
+    seen = order_words(sizes, np.array([0.96, 0.99, np.nan]), 2, "annotator")
     assert seen.endswith("0.96; so many are enough, if that is to be at least 0.95.")
-    near = order_words(sizes, np.array([0.9, 0.9499, np.nan]), 2, "annotators")
+    near = order_words(sizes, np.array([0.9, 0.9499, np.nan]), 2, "annotator")
     assert "0.94; if that is to be at least 0.95, about 4 annotators would" in near
-    none = order_words(sizes, np.array([-0.2, -0.1, np.nan]), 2, "votes per item")
-    assert none.endswith("of -0.10: how many are enough cannot be told.")
-    assert "more than 1,000 annotators would be enough" in width_words(5000, 4, "annotators")
-    assert "3 annotators are enough" in width_words(3, 4, "annotators")
-    far = width_words(5000, 4, "annotators", Range(700, 9000))
+    none = order_words(sizes, np.array([-0.2, -0.1, np.nan]), 2, "vote per item")
+    assert none.endswith("of −0.10: how many are enough cannot be told.")
+    assert "more than 1,000 annotators would be enough" in width_words(5000, 4, "annotator")
+    assert "3 annotators are enough" in width_words(3, 4, "annotator")
+    far = width_words(5000, 4, "annotator", Range(700, 9000))
     assert "more than 1,000 annotators (700 or more) would be enough (extrapolated)" in far
-    wide = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotators", (0.5, 0.9))
+    wide = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotator", (0.5, 0.9))
     assert "about 15 annotators (7 to 57) would be enough (extrapolated)" in wide
-    open_end = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotators", (-0.1, 0.999))
+    open_end = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotator", (-0.1, 0.999))
     assert "about 15 annotators (2 or more) would be enough (extrapolated)" in open_end
 
 
@@ -214,3 +220,27 @@ def test_correlations_of_a_wrong_type_are_refused(wrong):
     if wrong != 1.5:
         with pytest.raises(InputError, match=r"half_width: .*, expected a number above 0"):
             done.enough_for_width(wrong)
+
+
+def test_the_finding_has_sizes_charts_and_methods():
+    done = panel_size(models(), bootstrap.annotations(VOTES), replicates=100)
+    finding = done.report()
+    (table,) = finding.tables
+    assert finding.sentence == done.finding and str(table.rows) == str(done.rows())
+    assert [row["size"] for row in table.brief] == done.sizes.tolist()
+    assert_allclose([row["half_width"] for row in table.brief], done.half_width.max(axis=1))
+    value, width = finding.charts
+    assert [line.band is not None for line in value.lines] == [True, *[False] * 4]
+    best = done.models.index(value.lines[0].model)
+    assert done.mean[-1, best] == done.mean[-1].max()
+    for size, height in value.lines[0].beyond:
+        assert_allclose(height, done.predicted(int(size))[best])
+    for size, height in width.lines[0].beyond:
+        assert_allclose(height, done.half_width[-1, best] * (7 / size) ** 0.5)
+    assert "Spearman-Brown formula [@spearman1910; @brown1910]" in finding.methods
+    assert finding.references == ("spearman1910", "brown1910", "efron1993")
+    one = panel_size(models()[:1], bootstrap.annotations(VOTES), replicates=20).report()
+    assert "Spearman" not in one.methods and one.references == ("efron1993",)
+    assert not {"separate", "spearman"} & {c.key for c in one.tables[0].columns}
+    loose = panel_size(models(), bootstrap.annotations(VOTES).anonymous(), replicates=10)
+    assert "fewer votes per item" in loose.report().methods

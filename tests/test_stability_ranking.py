@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, kendalltau, spearmanr
 
 from equipoise.aggregate import dirichlet
-from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.redrawing import as_drawn
-from equipoise.analyses.sign_test import sign_test
+from equipoise.analyses.ranking import rank_stability, sign_test
+from equipoise.analyses.resampling import as_drawn
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
@@ -45,7 +44,7 @@ def test_every_kind_that_the_data_allow_is_taken_and_the_rest_explained():
     assert done.kinds == ALL_KINDS
     anonymous = stability(truth=annotations(VOTES).anonymous())
     assert anonymous.kinds == ("items", "votes", "items x votes")
-    assert "Not drawn anew by panel: anonymous votes." in anonymous.notices
+    assert "Not resampled by panel: anonymous votes." in map(str, anonymous.notices)
 
 
 @pytest.mark.parametrize("kind", ["items", "votes", "items x panel"])
@@ -99,7 +98,7 @@ def test_identical_models_share_ranks_and_wins():
 def test_an_order_of_identical_models_is_undefined_and_says_so():
     done = stability([SCORES[0], SCORES[0]])
     assert np.isnan(done.spearman).all()
-    assert done.finding == "The 2 models are level by soft AUROC: there is no order."
+    assert done.finding == "The 2 models are tied by soft AUROC: there is no order."
     row = done.rows()[0]
     assert np.isnan(row["spearman_low"]) and row["undefined"] == 1 and row["p_best"] == 0.5
 
@@ -170,7 +169,7 @@ def test_the_leaderboard_moves_more_with_all_that_is_uncertain():
     assert not np.isnan(mean).any()
     both, items = (done.kinds.index(kind) for kind in ("items x panel", "items"))
     assert mean[both].mean() < mean[items].mean()
-    assert "When items and annotators are drawn anew (which errs on the wide" in done.finding
+    assert "When items and annotators are resampled (which errs on the wide" in done.finding
     wins = [row["soft_win_rate"] for row in done.rows() if row["kind"] == "votes"]
     assert np.mean(wins) > 0.5
     twins = done.beats[..., done.models.index("ngango2"), done.models.index("ngango3")]
@@ -179,18 +178,18 @@ def test_the_leaderboard_moves_more_with_all_that_is_uncertain():
 
 def test_in_front_stands_what_counts_the_noise_of_votes_once_or_is_said_to_be_wide():
     named, anonymous = stability(), stability(truth=annotations(VOTES).anonymous())
-    assert named.finding.startswith("When items and annotators are drawn anew (which errs on ")
-    assert anonymous.finding.startswith("When items are drawn anew, the order")
+    assert named.finding.startswith("When items and annotators are resampled (which errs on ")
+    assert anonymous.finding.startswith("When items are resampled, the order")
     rows = {
         row["kind"]: row for row in anonymous.rows()
         if (row["metric"], row["labels"]) == ("auroc", "soft")
     }  # fmt: skip
     assert f"{rows['items']['spearman']:.2f} on average" in anonymous.finding
     for done in (named, anonymous):
-        assert any("err on the wide side" in note for note in done.notices)
+        assert any("err on the wide side" in str(note) for note in done.notices)
     alone = stability(kinds=["votes"])
-    assert alone.finding.startswith("When votes are drawn anew, the order")
-    assert not any("err on the wide side" in note for note in alone.notices)
+    assert alone.finding.startswith("When votes are resampled, the order")
+    assert not any("err on the wide side" in str(note) for note in alone.notices)
 
 
 def test_people_without_votes_are_not_drawn():
@@ -198,7 +197,7 @@ def test_people_without_votes_are_not_drawn():
     idle = replace(truth, annotators=(*truth.annotators, *names(9, "idle")))
     done = stability(truth=idle, kinds=["panel", "items x panel"])
     assert_array_equal(done.spearman, stability(kinds=["panel", "items x panel"]).spearman)
-    assert any("9 of 14 annotators have no vote" in note for note in done.notices)
+    assert any("9 of 14 annotators without a vote" in str(note) for note in done.notices)
 
 
 def test_the_finding_names_the_runner_up_and_its_share():
@@ -208,8 +207,8 @@ def test_the_finding_names_the_runner_up_and_its_share():
     assert [row["p_best"], row["p_runner_up"]] == shares[:2]
     assert row["runner_up"] in done.finding and row["runner_up"] != row["most_often_best"]
     assert f"followed by {row['runner_up']} with" in done.finding
-    assert any("share that redraw evenly" in note for note in done.notices)
-    assert any("Soft wins: the share of redraws" in note for note in done.notices)
+    assert any("share that resample evenly" in str(note) for note in done.notices)
+    assert any("Soft wins: the share of resamples" in str(note) for note in done.notices)
     twins = stability([SCORES[0], SCORES[0], SCORES[3]], kinds=["panel"], metrics=["auroc"])
     assert "model-0 and model-1 are best equally often" in twins.finding
 
@@ -220,12 +219,12 @@ def test_redraws_without_an_order_are_told():
     done = rank_stability(given, annotations(few), kinds=["items"], metrics=["auroc"], **FEW)
     (row,) = [one for one in done.rows() if one["labels"] == "soft"]
     assert row["undefined"] > 0.2
-    assert "of the redraws there is no order" in done.finding and "nan" not in done.finding
+    assert "of the resamples there is no order" in done.finding and "nan" not in done.finding
 
 
 def test_a_model_that_always_leads_is_best_in_every_redraw():
     done = stability([VOTES.mean(axis=1), 1 - VOTES.mean(axis=1)], kinds=["items"])
-    assert "model-0 is best in every redraw" in done.finding
+    assert "model-0 is best in every resample" in done.finding
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student
 
-from equipoise.analyses._shuffled import bootstrap_by_chance, chance, shuffles, sides
 from equipoise.analyses.subgroups import Attributes, subgroups
+from equipoise.analyses.subgroups.groups import bootstrap_by_chance, p_value, shuffles, sides
 from equipoise.metrics import auroc, average_precision
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
@@ -21,13 +21,13 @@ def cell(done, level, quantity):
 
 
 def test_chances_by_hand_and_without_spread():
-    assert chance(0.0, np.zeros(9), 7) == chance(1e-17, np.full(9, 1e-17), 7) == 1
-    assert np.isnan(chance(1.0, np.zeros(9), 7))
-    assert np.isnan(chance(np.nan, np.arange(9.0), 7))
-    assert np.isnan(chance(1.0, np.array([1.0, np.nan]), 7))
-    assert np.isnan(chance(1.0, np.arange(9.0), 0))
-    assert_allclose(chance(2.0, np.array([1.0, -1.0]), 10), 2 * student.sf(2, 10))
-    assert chance(5.0, np.array([5.0] * 3 + [0.0] * 7), 10) == 0.3
+    assert p_value(0.0, np.zeros(9), 7) == p_value(1e-17, np.full(9, 1e-17), 7) == 1
+    assert np.isnan(p_value(1.0, np.zeros(9), 7))
+    assert np.isnan(p_value(np.nan, np.arange(9.0), 7))
+    assert np.isnan(p_value(1.0, np.array([1.0, np.nan]), 7))
+    assert np.isnan(p_value(1.0, np.arange(9.0), 0))
+    assert_allclose(p_value(2.0, np.array([1.0, -1.0]), 10), 2 * student.sf(2, 10))
+    assert p_value(5.0, np.array([5.0] * 3 + [0.0] * 7), 10) == 0.3
 
 
 def test_small_groups_that_are_alike_are_rarely_called_different():
@@ -114,4 +114,4 @@ def test_shuffles_scored_at_once_equal_one_by_one(metric):
     for name, value in slow.items():
         gap = value(side == 0) - value(side == 1)
         by_chance = np.array([value(a) - value(b) for a, b in zip(one, two, strict=True)])
-        assert_allclose(cell(done, "a", name).p, chance(gap, by_chance, 58), atol=1e-9)
+        assert_allclose(cell(done, "a", name).p, p_value(gap, by_chance, 58), atol=1e-9)

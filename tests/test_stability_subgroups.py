@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.aggregate import dirichlet
 from equipoise.agreement import krippendorff_alpha
-from equipoise.analyses._groups import holm
 from equipoise.analyses.subgroups import Attributes, read_attributes, subgroups
+from equipoise.analyses.subgroups.groups import holm
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
 from equipoise.predictions import Predictions
@@ -105,7 +105,7 @@ def test_small_groups_stay_in_the_rows_without_a_value():
     assert {(row["items"], row["status"]) for row in done.rows() if row["level"] == "west"} == {
         (5, "too few items")
     }
-    assert any("Holm" in said for said in done.notices)
+    assert any("Holm" in str(said) for said in done.notices)
 
 
 def test_against_the_largest_group():
@@ -134,7 +134,7 @@ def test_a_column_of_two_values_is_one_comparison():
                       codes=(SITE == 1).astype(int)[None])  # fmt: skip
     done = subgroups(models()[:1], bootstrap.annotations(VOTES), side, replicates=100)
     assert all(one.p_holm == one.p for one in done.cells)
-    assert done.notices[-1].startswith("4 differences are looked at")
+    assert str(done.notices[-1]).startswith("4 differences are looked at")
     twice = Attributes(items=names(ITEMS), columns=("side", "copy"), levels=(("a", "b"),) * 2,
                        codes=np.stack([side.codes[0]] * 2))  # fmt: skip
     again = subgroups(models()[:1], bootstrap.annotations(VOTES), twice, replicates=100)
@@ -156,12 +156,12 @@ def test_a_group_of_one_class_is_undefined_and_said():
     assert np.isnan([one.value, one.low, one.p_holm]).all()
     assert cell(done, "north", "entropy").status == "measured"
     why = "For site = north auroc is undefined: all its labels are the same."
-    assert why in done.notices
-    assert "For site = north agreement is undefined." in done.notices
+    assert why in map(str, done.notices)
+    assert "For site = north agreement is undefined." in map(str, done.notices)
     hard = VOTES.copy()
     hard[SITE == 0] = [1, 1, 1, 0, 0]
     done = subgroups(models(), bootstrap.annotations(hard), KNOWN, labels="hard", replicates=5)
-    assert why in done.notices
+    assert why in map(str, done.notices)
 
 
 def test_the_task_without_a_value_is_named():
@@ -175,8 +175,8 @@ def test_the_task_without_a_value_is_named():
     )  # fmt: skip
     given = [replace(one, task=task) for task in both.tasks for one in models()]
     done = subgroups(given, both, KNOWN, replicates=4)
-    assert "For site = north auroc is undefined: all its labels of lung are the same." in (
-        done.notices
+    assert "For site = north auroc is undefined: all its labels of lung are the same." in map(
+        str, done.notices
     )
 
 
@@ -250,8 +250,8 @@ def test_attributes_from_a_file(tmp_path):
     assert known.levels[2] == ("1", "2", "3")
     assert_array_equal(np.bincount(known.codes[1]), [25, 25, 25, 25])
     assert known.codes[3, 4] == -1
-    assert "cut at its quartiles" in known.notices[0]
-    assert "'patient' has 100 different values and is left out" in known.notices[1]
+    assert "cut at its quartiles" in str(known.notices[0])
+    assert "'patient' has 100 different values and is left out" in str(known.notices[1])
     assert not known.codes.flags.writeable
 
 
@@ -306,7 +306,7 @@ def test_items_without_attributes_are_refused_or_left_out():
         subgroups(models(), truth, part)
     done = subgroups(models(), truth, part, on_missing="drop", replicates=5)
     assert [one.items for one in done.sizes] == [100, 135, 0]
-    assert any("5 of 240 items have no attributes" in said for said in done.notices)
+    assert any("5 of 240 items have no attributes" in str(said) for said in done.notices)
     strangers = Attributes(items=("z",), columns=("site",), levels=(("u",),),
                            codes=np.zeros((1, 1)))  # fmt: skip
     with pytest.raises(InputError, match="no row for 240"):
@@ -339,3 +339,26 @@ def test_chexpert_by_another_finding():
     assert one.low < one.value < one.high
     assert done.most_disputed.level == "yes"
     assert cell(done, "yes", "certainty").difference_high < 0
+
+
+def test_the_finding_has_every_group_and_names_what_has_no_value():
+    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=20)
+    finding = done.report()
+    (table,) = finding.tables
+    assert finding.sentence == done.finding and str(table.rows) == str(done.rows())
+    assert {row["quantity"] for row in table.brief} == {"entropy", "agreement"}
+    names_of = [chart.name for chart in finding.charts]
+    assert names_of == ["subgroups-entropy", "subgroups-agreement", "subgroups-metric"]
+    best = finding.charts[-1].rows[0].model
+    mean = {
+        model: np.mean([one.value for one in done.cells if one.model == model])
+        for model in done.models
+    }
+    assert best == max(mean, key=mean.get)
+    assert finding.references == ("holm1979", "krippendorff2004")
+    assert all(f"[@{key}]" in finding.methods for key in finding.references)
+    few = Attributes(items=names(ITEMS), columns=("site",), levels=(("a", "b"),),
+                     codes=np.array([[0] * 5 + [1] * (ITEMS - 5)]))  # fmt: skip
+    small = subgroups(models(), bootstrap.annotations(VOTES), few, replicates=5).report()
+    assert "too few items" in [row["value"] for row in small.tables[0].brief]
+    assert "Holm" not in small.methods

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.analyses.thresholds import crossing, rises
 from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
 from equipoise.analyses.thresholds import (
     ExpertSample,
     Rule,
+    crossing,
     expert_threshold,
+    rises,
     sampling_plan,
 )
 from equipoise.arrays import InputError

@@ -1,23 +1,18 @@
 """Worth in experts: curves that fall, values on the curve's own scale, and what is claimed."""
 
-import json
-import re
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.analyses._expert_words import Standing
-from equipoise.analyses._worth import passed_over, worth
 from equipoise.analyses.experts import experts
+from equipoise.analyses.experts.equivalents import Standing, equivalent_experts, passed_over
 from equipoise.annotations import Annotations
 from equipoise.metrics import accuracy, brier_score
 from equipoise.predictions import Predictions
-from equipoise.report.stability_experts import part
-from equipoise.report.stability_rows import cast_of
 from tests.oracles import bootstrap
-from tests.report_stability_sample import sample
 from tests.strategies import names
 
 RANDOM = np.random.default_rng(12)
@@ -59,7 +54,7 @@ def test_worth_on_curves_that_fall_is_read_from_sizes_that_beat_all_smaller_ones
     for _ in range(200):
         sizes = np.sort(random.choice(np.arange(1, 20), 6, replace=False))
         curve, value = random.normal(size=6), random.normal(size=9)
-        found = worth(sizes, curve[:, None] - value)
+        found = equivalent_experts(sizes, curve[:, None] - value)
         assert_allclose(found, [plain(sizes, curve, one) for one in value], atol=1e-9)
         rising = found[np.argsort(value)]
         assert (rising[:-1] <= rising[1:]).all()
@@ -70,10 +65,10 @@ def test_a_model_like_one_expert_is_not_worth_two_because_two_only_tie():
     """By the old reading the least lead over one expert was worth more than two."""
     sizes = np.array([1, 2, 3, 4])
     curve = np.array([0.786, 0.768, 0.824, 0.829])
-    assert_allclose(worth(sizes, curve - 0.786), 1)
-    assert_allclose(worth(sizes, curve - 0.7861), 1 + 2 * 0.0001 / 0.038)
-    assert_allclose(worth(sizes, curve - 0.795), 1 + 2 * 0.009 / 0.038)
-    assert worth(sizes, curve - 0.77) == 0  # above two experts, and below one
+    assert_allclose(equivalent_experts(sizes, curve - 0.786), 1)
+    assert_allclose(equivalent_experts(sizes, curve - 0.7861), 1 + 2 * 0.0001 / 0.038)
+    assert_allclose(equivalent_experts(sizes, curve - 0.795), 1 + 2 * 0.009 / 0.038)
+    assert equivalent_experts(sizes, curve - 0.77) == 0  # above two experts, and below one
     assert passed_over(sizes, curve) == [2]
     assert passed_over(sizes, np.full(4, 0.5)) == passed_over(sizes, sizes * 0.1) == []
 
@@ -92,7 +87,7 @@ def test_a_models_value_against_one_expert_equals_a_loop_over_pairs(metric):
     assert row["held_out_low"] < row["held_out"] < row["held_out_high"]
     good = 1 if metric == "accuracy" else -1
     lead = good * (done.crowd[:, None] - done.held_out)
-    assert_allclose(done.worth, worth(done.sizes, lead), atol=1e-6)
+    assert_allclose(done.worth, equivalent_experts(done.sizes, lead), atol=1e-6)
     full = experts(model(ours), bootstrap.annotations(VOTES), metric=metric, replicates=3)
     assert_allclose(full.held_out, full.held_out[:1].repeat(4, axis=0), atol=1e-12)
 
@@ -162,7 +157,7 @@ def test_numbers_of_experts_that_are_passed_over_are_said():
     given = Predictions("model", names(ITEMS), np.eye(3)[truth], ("a", "b", "c"))
     done = experts(given, votes, metric="accuracy", replicates=5)
     assert done.crowd[1] < done.crowd[0] < done.crowd[2]
-    assert done.notices[-1].startswith(
+    assert str(done.notices[-1]).startswith(
         "The mean vote of 2 experts agrees with another expert l"
     )
 
@@ -175,30 +170,39 @@ def test_lower_is_better_turns_the_doubt_around():
     assert rows["good"]["gap_high"] < 0
     assert rows["good"]["worth"] > 1
     assert rows["good"]["worth_doubts"] == ""
-    assert "(against the average expert -0." in done.finding
+    assert "(against the average expert −0." in done.finding
     assert "It is worth" in done.finding
     assert rows["bad"]["worth"] == 0
 
 
-def test_the_page_draws_every_model_on_the_scale_of_the_curve():
-    facts = json.loads(
-        json.dumps(sample("stability"), default=lambda one: np.asarray(one).tolist())
-    )
-    entry, cast = facts["experts"], cast_of(facts)
-    made = part(entry, cast)
-    drawn = made.drawings["experts-crowd"]
-    for name in facts["models"]:
-        assert name in drawn
-    assert "agreement with one held-out expert" in drawn
-    assert "each worth the k at which its line meets the curve" in made.caption
-    words = re.sub(r"<[^>]*>", " ", str(made.numbers))
-    assert "against the others" in words and "against one expert" in words
-    models = [one for one in entry["rows"] if one["kind"] == "model"]
-    for one in models:
-        assert any(f"{one['held_out']:.{digits}f} [" in words for digits in (2, 3, 4))
-    marked = bool([one for one in models if one["worth_doubts"]])
-    assert ("(?): not shown" in made.caption) == marked
-    fallen = {**entry, "crowd": [0.7, 0.6, *entry["crowd"][2:]]}
-    assert "every k" in part(fallen, cast).drawings["experts-crowd"]
-    unsure = [{**one, "worth_doubts": "some"} for one in entry["rows"]]
-    assert "(?): not shown" in part({**entry, "rows": unsure}, cast).caption
+def test_the_finding_has_every_model_on_the_scale_of_the_curve():
+    given = [model(TRUTH * 0.4 + 0.3, "good"), model(noisy(0.8), "like an expert")]
+    done = experts(given, bootstrap.annotations(VOTES), metric="accuracy", replicates=40)
+    finding = done.report()
+    assert finding.sentence == done.finding and finding.key == "experts"
+    among, crowd = finding.charts
+    assert [dot.label for dot in among.rows][:2] == ["good", "like an expert"]
+    assert len(among.rows) == 2 + len(done.experts)
+    curve, *levels = [line for line in crowd.lines if line.name != "every k"]
+    assert {line.model for line in levels} == {"good", "like an expert"}
+    for line in levels:
+        m = done.models.index(line.model)
+        assert_allclose([y for _, y in line.points], done.held_out[:, m])
+    heights = [y for _, y in curve.points]
+    assert heights == sorted(heights) and crowd.y == "agreement with one held-out expert"
+    brief, people, models = finding.tables
+    assert (people.name, models.name) == ("experts", "models_among_experts")
+    assert [*people.rows, *models.rows] == done.rows() and not brief.file
+    for row in brief.rows:
+        assert ("(?)" in row["worth_read"]) == bool(row["worth_doubts"])
+        assert row["worth_words"] in row["worth_read"]
+    assert "all groups of k" in finding.note and "all groups of experts" in finding.methods
+    assert "[@wilson1927]" in finding.methods and finding.references == ("wilson1927",)
+
+
+def test_a_curve_that_falls_is_drawn_whole_and_as_it_is_read():
+    done = experts(model(noisy(0.8)), bootstrap.annotations(VOTES), metric="accuracy",
+                   replicates=5)  # fmt: skip
+    fallen = replace(done, crowd=np.array([0.7, 0.6, *done.crowd[2:]]))
+    curve, whole = fallen.report().charts[1].lines[:2]
+    assert len(whole.points) == len(fallen.sizes) > len(curve.points) and whole.dashed

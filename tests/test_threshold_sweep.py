@@ -1,19 +1,36 @@
 """Sweeps of a threshold: plain metrics at every step, and sentences that hold at the edges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
-from equipoise.analyses.sweep_words import over_tasks
-from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
+from equipoise.analyses.study import Study, StudyOptions
+from equipoise.analyses.threshold_sweep import (
+    Grid,
+    Move,
+    ThresholdSweep,
+    _finding,
+    analyse,
+    threshold_sweep,
+)
 from equipoise.annotations import Annotations
-from equipoise.cli._stability_lines import LINES
 from equipoise.evaluation import evaluate
 from equipoise.predictions import Predictions
-from equipoise.resampling import Resampling
-from equipoise.run.stability import StabilityHow, stability_facts
+from equipoise.resampling import Resampling, resample
 from tests.strategies import names
+
+
+def swept(models, votes, **asked):
+    """The finding over all tasks of a study."""
+    options = StudyOptions(metrics=["auroc"], **asked)
+    plan = resample(votes, "items", replicates=options.replicates, seed=options.seed)
+    done = evaluate(
+        models, votes, metrics=["auroc"], resampling=plan, settings=options.settings
+    )
+    return analyse(Study(tuple(models), votes, options, done, lambda *_: None))
 
 
 def test_a_sweep_scores_every_threshold_as_plain_metrics_do():
@@ -47,10 +64,10 @@ def test_a_sweep_sees_ranks_change_and_says_where_nothing_is_defined():
     assert by[0.4, "low"].rank == 1 and by[0.7, "low"].rank == 2
     assert by[0.7, "low"].change == 1 and by[0.7, "high"].change == -1
     assert "low and high change their ranks by AUROC; who is best changes" in done.finding
-    assert "from 0.1 to 0.7" in done.finding and "from 90.0% to 30.0%" in done.finding
+    assert "from 0.100 to 0.700" in done.finding and "from 90.0% to 30.0%" in done.finding
     assert seen[-1] == (5, 5)
     edge = threshold_sweep(models, p, names(100), 0.9, Grid(0.1, 1, ("auroc",), 20))
-    assert any("undefined at threshold 1:" in one for one in edge.notices)
+    assert any("undefined at threshold 1.000:" in str(one) for one in edge.notices)
     assert "where it is defined (2 of 3 thresholds)" in edge.finding
 
 
@@ -59,11 +76,11 @@ def test_a_grid_that_is_cut_says_how_far_it_went():
     model = Predictions("m", names(40), p)
     done = threshold_sweep(model, p, names(40), 0.9, Grid(0.3, 3, ("auroc",), 5))
     assert sorted({round(one.threshold, 9) for one in done.moves}) == [0.6, 0.7, 0.8, 0.9, 1.0]
-    assert any("from 0.6 to 1:" in one for one in done.notices)
-    assert "from 0.6 to 1, " in done.finding and "0.3" not in done.finding
+    assert any("from 0.600 to 1.000:" in str(one) for one in done.notices)
+    assert "from 0.600 to 1.000, " in done.finding and "0.300" not in done.finding
     assert "with one model there is no order to change" in done.finding
     whole = threshold_sweep(model, p, names(40), 0.5, Grid(0.3, 3, ("auroc",), 5))
-    assert not any("tried" in one for one in whole.notices)
+    assert not any("tried" in str(one) for one in whole.notices)
 
 
 def test_an_order_that_is_undefined_is_not_called_stable():
@@ -86,8 +103,8 @@ def test_more_than_half_is_a_rule_and_a_tie_is_negative():
     loose = threshold_sweep(model, p, names(30), 0.5, Grid(**how))
     at = [[m.positives for m in one.moves if m.threshold == 0.5] for one in (strict, loose)]
     assert at == [[10], [20]]
-    assert "Around a threshold of more than 0.5, from 0.35" in strict.finding
-    assert "Around a threshold of 0.5," in loose.finding
+    assert "Around a threshold of more than 0.500, from 0.350" in strict.finding
+    assert "Around a threshold of 0.500," in loose.finding
 
 
 def test_ranks_have_the_interval_of_the_redraws():
@@ -139,21 +156,19 @@ def test_stability_hands_the_groups_of_items_to_the_sweep():
     cast = random.random((80, 5)) < chance[:, None]
     drop = Predictions("a", names(80)[:-2], score[:-2])
 
-    def swept(**more):
+    def of(**more):
         votes = Annotations(
             kind="binary", items=names(80), classes=("no", "yes"),
             item=np.repeat(np.arange(80), 5), label=cast.ravel().astype(int), **more,
         )  # fmt: skip
-        how = StabilityHow(
-            metrics=["auroc"], replicates=200, only=["threshold_sweep"], on_missing="drop"
-        )
-        return stability_facts([drop], votes, how)["threshold_sweep"]
+        return swept([drop], votes, replicates=200, on_missing="drop")
 
-    with_groups = swept(group=patient, groups=tuple(f"p{k}" for k in range(20)))
-    without = swept()
-    assert (with_groups["groups"], without["groups"]) == (20, 0)
+    with_groups = of(group=patient, groups=tuple(f"p{k}" for k in range(20)))
+    without = of()
+    assert "groups of items" in with_groups.note and "groups of items" not in without.note
     wide, narrow = (
-        [row["high"] - row["low"] for row in one["rows"]] for one in (with_groups, without)
+        [row["high"] - row["low"] for row in one.tables[1].rows]
+        for one in (with_groups, without)
     )
     assert np.mean(wide) > 1.2 * np.mean(narrow)
 
@@ -163,22 +178,22 @@ def test_several_tasks_are_summed_up_by_their_first_metric():
     low, high = np.minimum(p, 0.5), np.maximum(p, 0.5)
     models = [Predictions("low", names(100), low), Predictions("high", names(100), high)]
     grid = Grid(0.3, 2, ("auroc",), 5)
-    moving = threshold_sweep(models, p, names(100), 0.4, grid).moves
-    fixed = threshold_sweep(models, p, names(100), 0.2, Grid(0.1, 1, ("auroc",), 5)).moves
-    never = threshold_sweep(models, p * 0, names(100), 0.4, grid).moves
-    said = over_tasks({"a": moving, "b": fixed, "c": never}, 0.4, strict=False)
-    assert "changes in 1 of 3 tasks, and who is best changes in 1 (a)" in said
-    assert "undefined in c" in said
-    assert "stays the same in every task" in over_tasks(
-        {"a": fixed, "b": fixed}, 0.4, strict=True
-    )
-    assert "undefined in every task" in over_tasks({"a": never, "b": never}, 0.4, strict=True)
-    alone = [one for one in fixed if one.model == "low"]
-    assert "one model in every task" in over_tasks({"a": alone, "b": alone}, 0.4, strict=True)
+    moving = threshold_sweep(models, p, names(100), 0.4, grid)
+    fixed = threshold_sweep(models, p, names(100), 0.2, Grid(0.1, 1, ("auroc",), 5))
+    never = threshold_sweep(models, p * 0, names(100), 0.4, grid)
+    finding = _finding({"a": moving, "b": fixed, "c": never})
+    assert "changes in 1 of 3 tasks, and who is best changes in 1 (a)" in finding.sentence
+    assert "undefined in c" in finding.sentence
+    assert [one.split(":")[0] for one in finding.more] == ["a", "b", "c"]
+    both = _finding({"a": fixed, "b": fixed})
+    assert "stays the same in every task" in both.sentence
+    assert "undefined in every task" in _finding({"a": never, "b": never}).sentence
+    alone = replace(fixed, moves=tuple(one for one in fixed.moves if one.model == "low"))
+    assert "one model in every task" in _finding({"a": alone, "b": alone}).sentence
 
 
 def two_tasks(patients):
-    """Facts of a sweep of the tasks a and b; the items of b are of these patients."""
+    """A sweep of the tasks a and b; the items of b are of these patients."""
     random = np.random.default_rng(2)
     label = random.random((20, 5)) < random.random(20)[:, None]
     items = np.concatenate([np.arange(20), np.arange(20, 40)])
@@ -195,25 +210,54 @@ def two_tasks(patients):
         Predictions("m", names(40)[:20], scores, task="a"),
         Predictions("m", names(40)[20:], scores, task="b"),
     ]
-    how = StabilityHow(metrics=["auroc"], replicates=20, only=["threshold_sweep"])
-    return stability_facts(models, votes, how)
+    return swept(models, votes, replicates=20)
 
 
 def test_a_task_of_one_group_is_left_out_alone():
-    whole, less = (two_tasks(number)["threshold_sweep"] for number in (5, 1))
-    assert {row["task"] for row in whole["rows"]} == {"a", "b"}
-    assert {row["task"] for row in less["rows"]} == {"a"} and less["tasks"] == ["a"]
-    own = [row for row in whole["rows"] if row["task"] == "a"]
-    kept = [(row["threshold"], row["value"]) for row in less["rows"]]
+    whole, less = (two_tasks(number) for number in (5, 1))
+    every, rows = whole.tables[1].rows, less.tables[1].rows
+    assert {row["task"] for row in every} == {"a", "b"}
+    assert {row["task"] for row in rows} == {"a"}
+    own = [row for row in every if row["task"] == "a"]
+    kept = [(row["threshold"], row["value"]) for row in rows]
     assert kept == [(row["threshold"], row["value"]) for row in own]
-    assert any(one.startswith("b: left out") and "one group" in one for one in less["notices"])
-    assert not any("left out" in one for one in whole["notices"])
+    assert str(less.notices[0]).startswith("b: left out") and "one group" in str(
+        less.notices[0]
+    )
+    assert not any("left out" in str(one) for one in whole.notices)
 
 
-def test_the_screen_shows_which_thresholds_each_line_stands_for():
-    facts = two_tasks(5)
-    heads, lines = LINES["threshold_sweep"](facts["threshold_sweep"], facts)
-    assert heads[1] == "share of yes above"
+def test_the_brief_table_shows_which_thresholds_each_line_stands_for():
+    brief = two_tasks(5).tables[0]
+    assert brief.columns[1].head == "share of yes above" and not brief.file
     for task in ("a", "b"):
-        spans = [line[1] for line in lines if line[0] == task]
+        spans = [row["span"] for row in brief.rows if row["task"] == task]
         assert spans == ["0.35 to 0.59", "0.62 to 0.65"]  # no item has 2 of 5
+
+
+def test_a_single_sweep_has_charts_of_every_metric_and_shares_lines():
+    p = np.linspace(0.01, 0.99, 50)
+    twins = [Predictions(n, names(50), p) for n in ("a", "b")]
+    grid = Grid(0.2, 4, ("auroc", "accuracy"), 5, strict=True)
+    finding = threshold_sweep(twins, p, names(50), 0.5, grid).report()
+    assert [chart.name for chart in finding.charts] == [
+        "threshold-value",
+        "threshold-rank",
+        "threshold-value-2",
+        "threshold-rank-2",
+    ]
+    value, rank = finding.charts[:2]
+    assert [line.name for line in value.lines] == ["a +1"] and rank.downward
+    assert [bar.value for bar in value.bars] == sorted(b.value for b in value.bars)[::-1]
+    assert "task" not in finding.tables[1].rows[0] and "[@groger2025]" in finding.methods
+
+
+def test_models_that_stay_best_or_move_are_named_plainly():
+    places = {"a": (1.5, 1.5), "b": (1.5, 1.5), "c": (3.0, 4.0), "d": (4.0, 3.0)}
+    moves = [
+        Move(step, 3, 0.3, "auroc", model, 0.5, 0.4, 0.6, ranks[n], 1, 4, ranks[n] - ranks[0])
+        for n, step in enumerate((0.5, 0.6))
+        for model, ranks in places.items()
+    ]  # fmt: skip
+    sweep = ThresholdSweep(centre=0.5, reach=0.1, moves=tuple(moves), agreement={}, strict=True)
+    assert "c and d change their ranks by AUROC; a and b stay best." in sweep.finding

@@ -1,17 +1,25 @@
 """A study to set a threshold in: votes of a crowd, models, and experts who saw a sample."""
 
 import csv
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 
 import numpy as np
 
+from equipoise.analyses.audit import Audited, audit, audited_pools, reevaluate
+from equipoise.analyses.threshold_study import (
+    ItemProbabilities,
+    ThresholdOptions,
+    threshold_report,
+)
 from equipoise.analyses.thresholds import Rule, sampling_plan
 from equipoise.annotations import Annotations
+from equipoise.findings import Report
 from equipoise.predictions import Predictions
-from equipoise.run.audit import AuditHow, Benchmark, audit_facts, audited_pools
-from equipoise.run.thresholds import Chances, ThresholdHow, threshold_facts
-from tests.report_stability_sample import BAD, LONG
+
+BAD = "</title><img src=x onerror=alert(1)>[@x]\u202e{0}"
+LONG = "a-model-with-a-name-that-does-not-fit-beside-any-figure-"
 
 EXPERTS = ("anna", "ben", "cora")
 
@@ -55,10 +63,10 @@ def filled(plan, seed):
     return text.getvalue()
 
 
-def facts_of(
+def threshold_of(
     *, models=3, bad="", rule="rise", yes=0.6, redraw="experts x items", metrics=("auroc",)
 ):
-    """Facts of a threshold."""
+    """Report of a threshold."""
     random = np.random.default_rng(1)
     share = crowd(150)
     items = tuple(f"i{k}{bad}" for k in range(150))
@@ -77,12 +85,13 @@ def facts_of(
         Predictions(f"model {m}{bad}", items, share + random.normal(0, 0.2 + 0.1 * m, 150))
         for m in range(models)
     ]
-    how = ThresholdHow(rule=Rule(rule, redraw=redraw, replicates=60), metrics=metrics)
-    return threshold_facts(Chances(items, share, f"made up{bad}"), plan, votes, given, how)
+    how = ThresholdOptions(rule=Rule(rule, redraw=redraw, replicates=60), metrics=metrics)
+    known = ItemProbabilities(items, share, f"made up{bad}")
+    return threshold_report(known, plan, votes, given, how)
 
 
-def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3):
-    """Facts of an audit, with models scored again."""
+def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3, grouped=False):
+    """Findings of an audit, with models scored again."""
     random = np.random.default_rng(2)
     old, new = tuple(f"old {k}{bad}" for k in range(80)), tuple(f"new {k}" for k in range(60))
     label = np.concatenate([random.random(80) < 0.4, random.random(60) < 0.15]).astype(int)
@@ -97,23 +106,30 @@ def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3):
     votes = table(new, label[80:], group=np.arange(60) % pools, groups=names)
     sizes = dict.fromkeys(names, 500)
     found, pool = audited_pools(votes, sizes)
-    if not models:
-        return audit_facts(found, 30, None, AuditHow())
-    chances = [
+    given = [
         Predictions(f"model {m}{bad}", old + new,
                     1 / (1 + np.exp(-(label + random.normal(0, 0.5 + 0.4 * m, 140)))))
         for m in range(models)
     ]  # fmt: skip
-    benchmark = Benchmark(table(old, label[:80]), tuple(chances), votes, pool, sizes)
-    return audit_facts(found, 30, benchmark, AuditHow(metrics=metrics, replicates=30))
+    group = {"group": np.arange(80) // 8, "groups": tuple("abcdefghij")} if grouped else {}
+    how = Audited(replace(votes, group=None, groups=None), pool, sizes, replicates=30)
+    again = [
+        reevaluate(given, table(old, label[:80], **group), how, metric=metric)
+        for metric in (metrics if models else ())
+    ]
+    return Report(
+        title="What did the retrieval miss?",
+        findings=(audit(found, 30).report(), *(one.report() for one in again)),
+        models=tuple(one.model for one in given),
+    )
 
 
 THRESHOLDS = {
-    "threshold": lambda: facts_of(metrics=("auroc", "average_precision")),
-    "threshold of the hostile": lambda: facts_of(bad=BAD),
-    "threshold that nobody set": lambda: facts_of(yes=2.0),
-    "threshold by an isotonic fit": lambda: facts_of(rule="isotonic", models=0),
-    "threshold of a crowd": lambda: facts_of(models=13, bad=LONG, redraw="experts"),
+    "threshold": lambda: threshold_of(metrics=("auroc", "average_precision")),
+    "threshold of the hostile": lambda: threshold_of(bad=BAD),
+    "threshold that nobody set": lambda: threshold_of(yes=2.0),
+    "threshold by an isotonic fit": lambda: threshold_of(rule="isotonic", models=0),
+    "threshold of a crowd": lambda: threshold_of(models=13, bad=LONG, redraw="experts"),
 }
 AUDITS = {
     "audit": lambda: audit_of(metrics=("auroc", "brier_score")),
@@ -125,5 +141,5 @@ AUDITS = {
 
 @cache
 def known(name):
-    """Facts by name."""
+    """Reports by name."""
     return (THRESHOLDS | AUDITS)[name]()

@@ -66,6 +66,20 @@ class Notice:
         return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
 
 
+def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
+    """Notices as they are, and plain sentences as notices of their own.
+
+    Examples
+    --------
+    >>> [str(one) for one in as_notices(["Few votes."])]
+    ['Few votes.']
+    """
+    return tuple(
+        one if isinstance(one, Notice) else Notice("plain", "{text}", (), {"text": one})
+        for one in said
+    )
+
+
 def worded(
     notices: Iterable[Notice], *, command: bool = False, options: Collection[str] | None = None
 ) -> list[str]:

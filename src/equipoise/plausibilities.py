@@ -22,6 +22,7 @@ from equipoise.arrays import (
     require_unique,
     require_whole,
 )
+from equipoise.notices import Notice
 from equipoise.posteriors import Posterior, top_share
 
 
@@ -81,7 +82,9 @@ class Plausibilities:
     ordered
         Whether the order of the classes means something (grades).
     notices
-        What the user should know, one sentence each.
+        What the user should know.
+    model
+        Name of the aggregation model that made them; empty for any other source.
 
     Examples
     --------
@@ -109,7 +112,8 @@ class Plausibilities:
     skills: Skills | None = None
     difficulty: Floats | None = None
     ordered: bool = False
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    model: str = ""
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="plausibilities, items")
@@ -214,7 +218,7 @@ class Plausibilities:
         mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
         return replace(self, mass=mass[None], rest=rest[None], law=None, rest_shape=None)
 
-    def noted(self, *, task: str, notices: tuple[str, ...] = ()) -> "Plausibilities":
+    def noted(self, *, task: str, notices: tuple[Notice, ...] = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
 

@@ -11,8 +11,7 @@ from equipoise.analyses.experts import Experts, experts
 from equipoise.analyses.flips import Flip, Flips, flips
 from equipoise.analyses.leave_one_out import LeaveOneOut, leave_one_out
 from equipoise.analyses.panel_size import PanelSize, panel_size
-from equipoise.analyses.ranking import RankStability, rank_stability
-from equipoise.analyses.sign_test import SignTest, sign_test
+from equipoise.analyses.ranking import RankStability, SignTest, rank_stability, sign_test
 from equipoise.analyses.subgroups import Attributes, Subgroups, read_attributes, subgroups
 from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
 from equipoise.analyses.thresholds import (

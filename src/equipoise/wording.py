@@ -78,8 +78,10 @@ class Option:
             return f"{flag} {PLACEHOLDERS.get(self.option, 'VALUE')}"
         if isinstance(self.value, Mapping):
             return f"{flag} {','.join(f'{a}={b}' for a, b in self.value.items())}"
-        if isinstance(self.value, str | float | int):
+        if isinstance(self.value, str):
             return f"{flag} {self.value}"
+        if isinstance(self.value, float | int):
+            return f"{flag} {self.value:.12g}"
         return f"{flag} {','.join(self.value)}"
 
 
@@ -186,6 +188,8 @@ def capital(sentence: str) -> str:
     >>> capital("soft AUROC is undefined.")
     'Soft AUROC is undefined.'
     """
+    if isinstance(sentence, Hint) and sentence.parts and isinstance(sentence.parts[0], str):
+        return Hint([capital(sentence.parts[0]), *sentence.parts[1:]])
     return sentence[:1].upper() + sentence[1:]
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from equipoise.annotation_rules import COLUMNS
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, require_whole
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
 
@@ -35,7 +36,7 @@ def annotator_bootstrap(
     seed: int = 0,
     task: str = "",
 ) -> Plausibilities:
-    """Draws of a model over panels of redrawn annotators.
+    """Draws of a model over panels of resampled annotators.
 
     Parameters
     ----------
@@ -50,9 +51,11 @@ def annotator_bootstrap(
     people = _voters(annotations, task)
     if len(people) < 2:
         raise InputError(
-            "annotator_bootstrap", f"{len(people)} annotators with ids",
-            "at least two annotators with ids", "choose a model of counts instead",
-        )  # fmt: skip
+            "annotator_bootstrap",
+            f"{len(people)} annotators with ids",
+            "at least two annotators with ids",
+            "choose a model of counts instead",
+        )
     whole = model(annotations, task=task)
     random = np.random.default_rng(seed)
     values = np.repeat(whole.mean[None], draws, axis=0)
@@ -68,16 +71,19 @@ def annotator_bootstrap(
         classes=whole.classes,
         method=f"annotator bootstrap of {whole.method} ({draws} draws)",
     )
-    said = (f"{stuck} of {draws} refits did not converge.",) if stuck else ()
+    text = "{stuck:count} of {draws:count} refits did not converge."
+    counts = {"stuck": stuck, "draws": draws}
+    notices = (Notice("refits_not_converged", text, (), counts),) if stuck else ()
     return replace(
         made,
+        model="annotator_bootstrap",
         task=task,
         parameters={**whole.parameters, "draws": draws, "seed": seed},
         diagnostics={"whole": dict(whole.diagnostics)},
         skills=whole.skills,
         difficulty=whole.difficulty,
         ordered=whole.ordered,
-        notices=(*whole.notices, *said),
+        notices=(*whole.notices, *notices),
     )
 
 
@@ -89,9 +95,11 @@ def _refit(
         return model(panel, task=task)
     except InputError as error:
         raise InputError(
-            f"annotator_bootstrap, a drawn panel: {error.where}", error.got, error.expected,
+            f"annotator_bootstrap, a drawn panel: {error.where}",
+            error.got,
+            error.expected,
             "the model needs more than some panels of these annotators give; choose another",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _voters(annotations: Annotations, task: str) -> Ints:

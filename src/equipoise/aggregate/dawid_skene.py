@@ -31,19 +31,21 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._people import (
-    People,
+from equipoise.aggregate._annotator_votes import (
+    AnnotatorVotes,
+    annotator_votes,
     class_posteriors,
-    labelled,
-    people,
-    unused_confidence,
+    from_class_posterior,
 )
+from equipoise.aggregate._entries import unused_confidence
+from equipoise.aggregate._model import LABELS, AggregationModel
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, require_whole
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
 
-FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
-VARIANTS = ("full", "one_coin")
+_FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
+_VARIANTS = ("full", "one_coin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +73,23 @@ def dawid_skene(
     task: str = "",
 ) -> Plausibilities:
     """Posterior class of every item, and what it says about the annotators."""
-    choice("dawid_skene, variant", variant, VARIANTS)
+    choice("dawid_skene, variant", variant, _VARIANTS)
     prior, stop = smoothing or Smoothing(), fit or Fit()
     require_whole("dawid_skene, most", stop.most, least=1)
     fine = 0 <= prior.every < np.inf and 0 <= prior.right < np.inf
     if not (fine and stop.tolerance >= 0):
         raise InputError(
-            "dawid_skene", f"{prior}, {stop}",
+            "dawid_skene",
+            f"{prior}, {stop}",
             "pseudo-counts of at least 0, a tolerance of at least 0, at least one step",
             "leave them at their defaults",
-        )  # fmt: skip
-    who = people(annotations, task, model="dawid_skene")
-    posterior, state = _climb(who, variant, prior, stop)
+        )
+    who = annotator_votes(annotations, task, model="dawid_skene")
+    posterior, state = _fit_em(who, variant, prior, stop)
     facts = {"variant": variant, "smoothing": str(prior)}
-    return _made(who, posterior, state, facts, unused_confidence(annotations, "Dawid-Skene"))
+    return _plausibilities(
+        who, posterior, state, facts, unused_confidence(annotations, "Dawid-Skene")
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,14 +102,16 @@ class _State:
     converged: bool
 
 
-def _climb(who: People, variant: str, prior: Smoothing, stop: Fit) -> tuple[Floats, _State]:
+def _fit_em(
+    who: AnnotatorVotes, variant: str, prior: Smoothing, stop: Fit
+) -> tuple[Floats, _State]:
     """EM from the vote shares, M-step first, until the bound stands still."""
     posterior = who.shares.copy()
     trace: list[float] = []
     for _ in range(stop.most):
         confusion, penalty = _maximise(who, posterior, variant, prior)
         classes = posterior.mean(axis=0)
-        log = np.log(np.maximum(confusion, FLOOR))
+        log = np.log(np.maximum(confusion, _FLOOR))
         posterior, likelihood = class_posteriors(who, log, classes)
         trace.append(likelihood + penalty)
         still = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= stop.tolerance * abs(trace[-1])
@@ -114,7 +121,7 @@ def _climb(who: People, variant: str, prior: Smoothing, stop: Fit) -> tuple[Floa
 
 
 def _maximise(
-    who: People, posterior: Floats, variant: str, prior: Smoothing
+    who: AnnotatorVotes, posterior: Floats, variant: str, prior: Smoothing
 ) -> tuple[Floats, float]:
     """Confusion matrices given class posteriors, and their log prior."""
     size = posterior.shape[1]
@@ -127,13 +134,13 @@ def _maximise(
         confusion = np.repeat(((1 - share) / (size - 1))[:, None], size * size, axis=1)
         confusion = confusion.reshape(-1, size, size)
         confusion[:, np.arange(size), np.arange(size)] = share[:, None]
-        log = np.log(np.maximum([share, (1 - share) / (size - 1)], FLOOR))
+        log = np.log(np.maximum([share, (1 - share) / (size - 1)], _FLOOR))
         return confusion, float(
             ((prior.every + prior.right) * log[0] + prior.every * log[1]).sum()
         )
     total = counts + extra
     confusion = _divided(total, total.sum(axis=2, keepdims=True), 1 / size)
-    return confusion, float((extra * np.log(np.maximum(confusion, FLOOR))).sum())
+    return confusion, float((extra * np.log(np.maximum(confusion, _FLOOR))).sum())
 
 
 def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
@@ -141,19 +148,21 @@ def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), empty)
 
 
-def _made(
-    who: People,
+def _plausibilities(
+    who: AnnotatorVotes,
     posterior: Floats,
     state: _State,
     parameters: dict[str, Any],
-    said: tuple[str, ...],
+    notices: tuple[Notice, ...],
 ) -> Plausibilities:
     accuracy = np.einsum("k,akk->a", state.classes, state.confusion)
     if not state.converged:
-        said = (*said, "Dawid-Skene did not converge: raise the iterations.")
-    return labelled(
+        text = "Dawid-Skene did not converge: raise the iterations."
+        notices = (*notices, Notice("not_converged", text))
+    return from_class_posterior(
         who,
         posterior,
+        model="dawid_skene",
         method=f"Dawid-Skene ({parameters['variant'].replace('_', '-')})",
         parameters=parameters,
         diagnostics={
@@ -163,5 +172,20 @@ def _made(
             "class_prior": state.classes,
         },
         skills=Skills(who.annotators, "accuracy", accuracy, confusion=state.confusion),
-        notices=said,
+        notices=notices,
     )
+
+
+MODEL = AggregationModel(
+    name="dawid_skene",
+    title="Dawid-Skene",
+    description="a confusion matrix of every annotator, and the class of every item",
+    fit=dawid_skene,
+    kinds=LABELS,
+    suits=LABELS,
+    rank=20,
+    because="annotators are known and differ in how they err",
+    annotators=True,
+    companions=("glad", "dawid_skene_ordinal", "mean_vote"),
+    references=("dawid1979",),
+)

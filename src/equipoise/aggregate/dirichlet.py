@@ -4,8 +4,8 @@ r"""Dirichlet: votes as counts, uncertainty from how few there are.
 
 The reliability r says how much a vote is worth, the prior :math:`\alpha` what every class has
 without votes. Weights and counts add to the votes; a gold row settles its item: its class has
-all the mass in every draw. The chance that a class is on top is exact, by quadrature: see
-`equipoise.laws`. Draws are made on demand.
+all the mass in every draw. The probability that a class is on top is exact, by quadrature: see
+`equipoise.posteriors`. Draws are made on demand.
 
 References
 ----------
@@ -21,9 +21,14 @@ array([0.75])
 
 import numpy as np
 
-from equipoise.aggregate._entries import entries
-from equipoise.aggregate._made import by_law, prior_law, settled
-from equipoise.aggregate._people import unused_confidence
+from equipoise.aggregate._entries import (
+    dirichlet_posterior,
+    entries,
+    from_posterior,
+    settled,
+    unused_confidence,
+)
+from equipoise.aggregate._model import CLASSES, AggregationModel, Prior, Reliability
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.plausibilities import Plausibilities
@@ -35,17 +40,38 @@ def dirichlet(
     """Independent Dirichlet posteriors; the mean as one draw, more on demand."""
     if not (0 < reliability < np.inf and 0 <= prior < np.inf):
         raise InputError(
-            "dirichlet", f"reliability {reliability:g}, prior {prior:g}",
-            "a positive reliability and a prior of at least 0, finite", "leave both at 1",
-        )  # fmt: skip
-    found = entries(annotations, task)
-    law = prior_law(reliability * found.votes, prior, found, settled(annotations, found, task))
-    return by_law(
-        found,
-        law,
+            "dirichlet",
+            f"reliability {reliability:g}, prior {prior:g}",
+            "a positive reliability and a prior of at least 0, finite",
+            "leave both at 1",
+        )
+    votes = entries(annotations, task)
+    known = settled(annotations, votes, task)
+    return from_posterior(
+        votes,
+        dirichlet_posterior(reliability * votes.votes, prior, votes, known),
         method=f"Dirichlet (reliability {reliability:g}, prior {prior:g})",
+        model="dirichlet",
         task=task,
         parameters={"reliability": reliability, "prior": prior},
         rest_shape=prior,
         notices=unused_confidence(annotations, "Dirichlet"),
     )
+
+
+MODEL = AggregationModel(
+    name="dirichlet",
+    title="Dirichlet",
+    description="the share of votes, and how uncertain so few votes leave it",
+    fit=dirichlet,
+    kinds=CLASSES,
+    suits=CLASSES,
+    rank=30,
+    reliability=Reliability(1.0, (1.0, 2.0, 3.0, 5.0, 10.0)),
+    prior=Prior(
+        expected="a number of at least 0: what every class has without votes",
+        help="votes per class (default 1)",
+    ),
+    decides_as="mean_vote",
+    references=("stutz2025",),
+)

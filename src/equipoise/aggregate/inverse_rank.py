@@ -23,32 +23,46 @@ array([[0.667, 0.167, 0.167]])
 
 import numpy as np
 
-from equipoise.aggregate._people import unused_confidence
-from equipoise.aggregate._readings import weigh
+from equipoise.aggregate._entries import rank_entries, unused_confidence
+from equipoise.aggregate._model import CLASSES, AggregationModel
 from equipoise.annotations import Annotations
 from equipoise.arrays import choice
 from equipoise.plausibilities import Plausibilities
 
-TIES = ("split", "full")
+_TIES = ("split", "full")
 
 
 def inverse_rank(
     annotations: Annotations, *, ties: str = "split", task: str = ""
 ) -> Plausibilities:
     """Normalised inverse ranks; one draw."""
-    choice("inverse_rank, ties", ties, TIES)
-    found = weigh(annotations, task, share_ties=ties == "split")
-    item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
+    choice("inverse_rank, ties", ties, _TIES)
+    votes = rank_entries(annotations, task, share_ties=ties == "split")
+    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
     return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
-        mass=(found.votes / found.total[item])[None],
-        rest=np.zeros((1, len(found.items))),
+        items=votes.items,
+        classes=votes.classes,
+        start=votes.start,
+        label=votes.label,
+        mass=(votes.votes / votes.total[item])[None],
+        rest=np.zeros((1, len(votes.items))),
         method=f"inverse rank (ties {ties})",
+        model="inverse_rank",
         task=task,
         parameters={"ties": ties},
-        ordered=found.ordered,
+        ordered=votes.ordered,
         notices=unused_confidence(annotations, "inverse rank"),
     )
+
+
+MODEL = AggregationModel(
+    name="inverse_rank",
+    title="inverse rank",
+    description="a class in the i-th place of a reading counts 1/i",
+    fit=inverse_rank,
+    kinds=CLASSES,
+    suits=("ranking",),
+    rank=13,
+    gold=False,
+    references=("stutz2025",),
+)

@@ -16,39 +16,54 @@ array([[1., 0.],
 
 import numpy as np
 
-from equipoise.aggregate._entries import Entries, entries
-from equipoise.aggregate._made import by_law
-from equipoise.aggregate._people import unused_confidence
+from equipoise.aggregate._entries import Entries, entries, from_posterior, unused_confidence
+from equipoise.aggregate._model import CLASSES, AggregationModel
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats
-from equipoise.laws import Labels
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Categorical
 
-HALF = 0.5 + 1e-12
+_HALF = 0.5 + 1e-12
 
 
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
-    found = entries(annotations, task)
-    hard, undecided = _decided(found, negative=annotations.kind == "binary")
+    votes = entries(annotations, task)
+    hard, undecided = _decided(votes, negative=annotations.kind == "binary")
     number = int(undecided.sum())
-    said = (f"{number:,} items have no strict majority.",) if number else ()
-    return by_law(
-        found,
-        Labels(hard, np.zeros(len(found.items))),
+    text = "{items:count} items have no strict majority."
+    tied = (Notice("no_majority", text, (), {"items": number}),) if number else ()
+    return from_posterior(
+        votes,
+        Categorical(hard, np.zeros(len(votes.items))),
         method="majority vote",
+        model="majority_vote",
         task=task,
-        notices=(*said, *unused_confidence(annotations, "majority vote")),
+        notices=(*tied, *unused_confidence(annotations, "majority vote")),
     )
 
 
-def _decided(found: Entries, *, negative: bool) -> tuple[Floats, Bools]:
+def _decided(votes: Entries, *, negative: bool) -> tuple[Floats, Bools]:
     """Mass of every voted class, and which items have no strict majority."""
-    item = np.repeat(np.arange(len(found.items)), np.diff(found.start))
-    share = found.votes / found.total[item]
-    most = np.maximum.reduceat(share, found.start[:-1])
-    undecided = most <= HALF
+    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
+    share = votes.votes / votes.total[item]
+    most = np.maximum.reduceat(share, votes.start[:-1])
+    undecided = most <= _HALF
     leading = share >= most[item] - 1e-12
     if negative:  # both classes have half of the votes
-        leading = np.where(undecided[item], found.label == 0, leading)
+        leading = np.where(undecided[item], votes.label == 0, leading)
     return leading / np.bincount(item, leading)[item], undecided
+
+
+MODEL = AggregationModel(
+    name="majority_vote",
+    title="majority vote",
+    description="the class that more than half of the votes name",
+    fit=majority_vote,
+    kinds=CLASSES,
+    suits=CLASSES,
+    rank=32,
+    same_draws=True,
+    decides_as="mean_vote",
+)

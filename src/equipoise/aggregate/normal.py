@@ -5,15 +5,21 @@ r"""Normal: ratings scatter around an item's level; is it above a threshold?
 
 The posterior of an item is of the same family. The plausibility of "at least t" is the share
 :math:`\Phi((\mu - t)/\sigma)` of all ratings that would reach t; its mean is the tail of a
-Student-t distribution, and so is the chance :math:`P(\mu > t)` that most ratings would reach
-it. Both are exact; draws are made on demand. Weights and counts repeat a rating. Who gave a
-rating plays no part.
+Student-t distribution, and so is the probability :math:`P(\mu > t)` that most ratings would
+reach it. Both are exact; draws are made on demand. Weights and counts repeat a rating. Who gave
+a rating plays no part.
 
 The prior (m, k, a, b) is shared by all items and found by empirical Bayes: it maximises the
 product over items of the marginal likelihood, a Student-t density. Then an item with a single
 rating borrows its scatter from the others. Real ratings are rounded, and items whose ratings
 are all equal would let the scatter of the prior vanish; it is kept at that of rounding to the
-smallest difference between two ratings, and the prior is worth 1 to 10,000 ratings.
+smallest difference between two ratings, and the prior is worth 1 to 10,000 ratings. The
+marginal likelihood of the n ratings of an item, with mean :math:`\bar y` and sum of squares S
+around it, is
+
+.. math:: \frac{\Gamma(a_n)}{\Gamma(a)} \frac{b^a}{b_n^{a_n}} \sqrt{\frac{k}{k_n}}
+    (2\pi)^{-n/2}, \quad a_n = a + \frac n2, \quad k_n = k + n, \quad
+    b_n = b + \frac S2 + \frac{k n (\bar y - m)^2}{2 k_n}
 
 References
 ----------
@@ -31,18 +37,98 @@ array([[0.13, 0.87],
        [0.5 , 0.5 ]])
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from equipoise.aggregate._normal_prior import Moments, NormalPrior, Ratings, empirical_prior
-from equipoise.aggregate._people import unused_confidence
+from equipoise.aggregate._entries import unused_confidence
+from equipoise.aggregate._model import AggregationModel
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.laws import NormalLaw
+from equipoise.arrays import Floats, InputError, require_unique
+from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import NormalPosterior
 from equipoise.wording import Option, hint
 
-MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
-__all__ = ["Moments", "NormalLaw", "NormalPrior", "normal", "normal_of_moments"]
+_MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
+_SMALL, _LARGE = 0.5, 5000.0  # bounds of a and k/2: a prior worth 1 to 10,000 ratings
+_THIN = 1e-4  # smallest k: the level of an item may be this vague
+
+
+@dataclass(frozen=True, slots=True)
+class NormalPrior:
+    """Level and scatter of an item before any rating.
+
+    Attributes
+    ----------
+    mean, worth
+        The level is expected at `mean`, as if known from `worth` ratings (m and k).
+    shape, scale
+        The scatter squared is inverse-gamma (a and b): about b / a, known as from 2a ratings.
+    """
+
+    mean: float = 0.0
+    worth: float = 1.0
+    shape: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        numbers = (self.mean, self.worth, self.shape, self.scale)
+        if not np.isfinite(numbers).all() or min(numbers[1:]) <= 0:
+            raise InputError(
+                "normal prior",
+                f"mean, worth, shape, scale {numbers}",
+                "finite numbers, all but the mean positive",
+                "correct them",
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratings:
+    """Number, mean and sum of squares around it of each item's ratings, shape (items,).
+
+    `step` is the smallest difference between two unequal ratings, 0 when all are equal.
+    """
+
+    number: Floats
+    mean: Floats
+    squares: Floats
+    step: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Ratings of named items, summed up: all that the normal model needs of them.
+
+    Attributes
+    ----------
+    items
+        Names of the items.
+    ratings
+        Number, mean and squares of their ratings.
+    task
+        Which question was asked; empty when there is only one.
+    notices
+        What the user should be told about the data, one sentence each.
+    """
+
+    items: tuple[str, ...]
+    ratings: Ratings
+    task: str = ""
+    notices: tuple[Notice | str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_unique(self.items, where="moments, items")
+        size, own = (len(self.items),), self.ratings
+        each = (own.number, own.mean, own.squares)
+        fits = bool(self.items) and all(part.shape == size for part in each)
+        if not fits or not np.isfinite(each).all() or own.number.min() <= 0:
+            raise InputError(
+                "moments",
+                f"{len(self.items)} items, {[part.shape for part in each]} numbers",
+                "a positive number, a mean and squares for every item, all finite",
+                "leave out items without ratings",
+            )
 
 
 def normal(
@@ -64,11 +150,12 @@ def normal(
     _check_threshold(threshold)
     moments = _moments(annotations, task)
     made = normal_of_moments(moments, threshold=threshold, prior=prior)
-    said = (
+    notices = (
+        *made.notices,
         *_misfit(annotations, made, threshold, task),
         *unused_confidence(annotations, "normal ratings"),
     )
-    return made.noted(task=task, notices=(*made.notices, *said))
+    return made.noted(task=task, notices=notices)
 
 
 def normal_of_moments(
@@ -88,11 +175,11 @@ def normal_of_moments(
     """
     _check_threshold(threshold)
     items, data = moments.items, moments.ratings
-    said: tuple[str, ...] = ()
-    given = prior
-    if given is None:
-        given, said = empirical_prior(data)
-    law = _posterior(data, given, float(threshold))
+    notices: tuple[Notice, ...] = ()
+    chosen = prior
+    if chosen is None:
+        chosen, notices = empirical_prior(data)
+    law = _posterior(data, chosen, float(threshold))
     start = np.arange(0, 2 * len(items) + 1, 2)
     mass, rest = law.mean(start)
     return Plausibilities(
@@ -102,18 +189,19 @@ def normal_of_moments(
         label=np.tile([0, 1], len(items)),
         mass=mass[None],
         rest=rest[None],
+        model="normal",
         method=f"Normal ratings ({'empirical Bayes' if prior is None else 'given prior'})",
         task=moments.task,
-        parameters={"threshold": float(threshold), "prior": str(given)},
-        diagnostics={"prior": given, "level": law.level, "scatter": law.scale / law.shape},
+        parameters={"threshold": float(threshold), "prior": str(chosen)},
+        diagnostics={"prior": chosen, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
-        notices=said,
+        notices=notices,
     )
 
 
 def _misfit(
     annotations: Annotations, made: Plausibilities, threshold: float, task: str
-) -> tuple[str, ...]:
+) -> tuple[Notice, ...]:
     """Say when the share of ratings beyond the threshold is not what the model makes of it."""
     assert annotations.value is not None
     rows = np.flatnonzero(annotations.in_task(task))
@@ -124,13 +212,15 @@ def _misfit(
     reach = np.bincount(item, weight * (annotations.value[rows] >= threshold))
     seen = reach / np.bincount(item, weight)
     gap = float(np.abs(seen - made.mean[:, 1]).mean())
-    if gap <= MISFIT:
+    if gap <= _MISFIT:
         return ()
-    return (
-        f"The model's share of ratings of at least {threshold:g} is {gap:.2f} away from the "
+    text = (
+        "The model's share of ratings of at least {threshold} is {gap:number} away from the "
         "observed share on average: ratings pile up at the threshold or at the end of the "
-        "scale, which a normal law cannot. Turn them into a yes/no question instead.",
+        "scale, which a normal law cannot. Turn them into a yes/no question instead."
     )
+    values: dict[str, Value] = {"threshold": f"{threshold:g}", "gap": gap}
+    return (Notice("normal_misfit", text, (), values),)
 
 
 def _check_threshold(threshold: float) -> None:
@@ -144,12 +234,14 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     """Number, mean and squares of the ratings of each item that has any."""
     if annotations.kind != "interval" or annotations.value is None:
         raise InputError(
-            "normal", f"annotations of kind {annotations.kind}", "ratings of kind interval",
+            "normal",
+            f"annotations of kind {annotations.kind}",
+            "ratings of kind interval",
             hint(
                 "read the file with {}, or choose a model for classes",
                 Option("kind", "interval"),
             ),
-        )  # fmt: skip
+        )
     rows = np.flatnonzero(annotations.in_task(task))
     if annotations.is_gold is not None and annotations.is_gold[rows].any():
         raise InputError(
@@ -175,14 +267,134 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     return Moments(names, Ratings(number, mean, squares, step), task)
 
 
-def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalLaw:
+def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalPosterior:
     """Conjugate update of every item."""
     worth = prior.worth + data.number
     apart = prior.worth * data.number / worth * (data.mean - prior.mean) ** 2
-    return NormalLaw(
+    return NormalPosterior(
         level=(prior.worth * prior.mean + data.number * data.mean) / worth,
         worth=worth,
         shape=prior.shape + data.number / 2,
         scale=prior.scale + (data.squares + apart) / 2,
         threshold=threshold,
     )
+
+
+def log_marginal(data: Ratings, prior: NormalPrior) -> float:
+    """Log density of all ratings, levels and scatters integrated out.
+
+    Examples
+    --------
+    >>> one = Ratings(np.ones(1), np.zeros(1), np.zeros(1), 1.0)
+    >>> log_marginal(one, NormalPrior())  # Student-t with 2 degrees of freedom, scale sqrt(2)
+    -1.386
+    """
+    logs = np.log([prior.worth, prior.shape, prior.scale / prior.shape])
+    return -_loss(np.array([prior.mean, *logs]), data)[0]
+
+
+def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
+    """Negative log marginal and its slope in (m, log k, log a, log(b / a))."""
+    from scipy.special import digamma, gammaln
+
+    mean, (worth, shape) = point[0], np.exp(point[1:3])
+    scale, n = shape * np.exp(point[3]), data.number
+    after, shapes = worth + n, shape + n / 2
+    off = data.mean - mean
+    scales = scale + data.squares / 2 + worth * n / after * off**2 / 2
+    each = (
+        gammaln(shapes)
+        - gammaln(shape)
+        + shape * np.log(scale)
+        - shapes * np.log(scales)
+        + 0.5 * np.log(worth / after)
+        - n / 2 * np.log(2 * np.pi)
+    )
+    pull = shapes / scales
+    by_mean = pull * worth * n / after * off
+    by_worth = 0.5 * n / after - pull * worth * (n / after) ** 2 * off**2 / 2
+    by_scale = shape - pull * scale
+    by_shape = (
+        shape * (digamma(shapes) - digamma(shape) + np.log(scale) - np.log(scales)) + by_scale
+    )
+    slope = [part.sum() for part in (by_mean, by_worth, by_shape, by_scale)]
+    return -float(each.sum()), -np.array(slope)
+
+
+def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[Notice, ...]]:
+    """Find the prior that makes all ratings likeliest, and what to tell the user of it."""
+    from scipy.optimize import minimize
+
+    several = int(((data.number > 1) | (data.squares > 0)).sum())
+    if several < 2 or data.step <= 0:
+        raise InputError(
+            "normal, prior by empirical Bayes",
+            f"{several} items with several ratings" if data.step else "all ratings equal",
+            "at least two items with several ratings that differ",
+            "give a prior with prior=NormalPrior(...)",
+        )
+    centre = float(np.average(data.mean, weights=data.number))
+    between = float(np.average((data.mean - centre) ** 2, weights=data.number))
+    within = float(data.squares.sum() / data.number.sum())
+    unit = np.sqrt(between + within)
+    if not 1e-100 < unit < 1e100:
+        raise InputError(
+            "normal, prior by empirical Bayes",
+            f"ratings that scatter by {unit:.2g}",
+            "a scatter between 1e-100 and 1e100",
+            "rescale the ratings",
+        )
+    scaled = Ratings(
+        data.number, (data.mean - centre) / unit, data.squares / unit**2, data.step / unit
+    )
+    least = np.log(scaled.step**2 / 12)
+    start = np.array([0.0, 0.0, np.log(2.0), max(np.log(within / unit**2 + 1e-12), least)])
+    low = np.array([-10.0, np.log(_THIN), np.log(_SMALL), least])
+    high = np.array([10.0, np.log(2 * _LARGE), np.log(_LARGE), max(5.0, least + 1)])
+    best = minimize(
+        _loss,
+        start,
+        args=(scaled,),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(low, high, strict=True)),
+        options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-8},
+    )
+    worth, shape, scatter = np.exp(best.x[1:])
+    prior = NormalPrior(
+        mean=float(centre + unit * best.x[0]),
+        worth=float(worth),
+        shape=float(shape),
+        scale=float(shape * scatter * unit**2),
+    )
+    return prior, _at_edges(best.x[1:], low[1:], high[1:])
+
+
+def _at_edges(point: Floats, low: Floats, high: Floats) -> tuple[Notice, ...]:
+    """Say which numbers of the prior stand at the edge of what is allowed."""
+    text = (
+        "The prior found for the {name} of items stands at the {edge} {what} allowed: the "
+        "ratings do not suit or determine it. Look at them, or give a prior."
+    )
+    notices = []
+    names = ("level", "scatter", "typical scatter")
+    for name, value, least, most in zip(names, point, low, high, strict=True):
+        if min(value - least, most - value) < 1e-6:
+            edge = "lowest" if value - least < 1e-6 else "highest"
+            what = "value" if name == "typical scatter" else "certainty"
+            values = {"name": name, "edge": edge, "what": what}
+            notices.append(Notice("prior_at_edge", text, (), values))
+    return tuple(notices)
+
+
+MODEL = AggregationModel(
+    name="normal",
+    title="normal",
+    description="ratings around a level of every item, for a threshold",
+    fit=normal,
+    kinds=("interval",),
+    suits=("interval",),
+    rank=0,
+    because="the annotations are ratings",
+    threshold=True,
+)

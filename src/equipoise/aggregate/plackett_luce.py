@@ -43,19 +43,31 @@ from typing import Any
 import numpy as np
 
 from equipoise.aggregate._chains import effective_size, split_r_hat
-from equipoise.aggregate._people import unused_confidence
-from equipoise.aggregate._races import Races, races, stages
+from equipoise.aggregate._entries import unused_confidence
+from equipoise.aggregate._model import CLASSES, AggregationModel, Prior, Reliability
+from equipoise.aggregate._ranking_stages import Readings, collect_readings, stages
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, require_whole
+from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
+from equipoise.wording import Option
 
-PRIORS = ("iid", "notebook")
-LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
-LEAST = 1e-6  # shape of a prior: below, gamma variables vanish
-CHUNK = 64  # cases that a thread takes at a time
-FEWEST = 50  # independent draws below which the user is told, unless fewer were asked for
-UNMIXED = 1.1  # R-hat above which the user is told
-SLOW = 0.05  # share of independent draws below which the user is told
+_PRIORS = ("iid", "notebook")
+_LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
+_LEAST = 1e-6  # shape of a prior: below, gamma variables vanish
+_CHUNK = 64  # cases that a thread takes at a time
+_FEWEST = 50  # independent draws below which the user is told, unless fewer were asked for
+_UNMIXED = 1.1  # R-hat above which the user is told
+_SLOW = 0.05  # share of independent draws below which the user is told
+_DRAWS, _BURN_IN = Option("draws", python="draws"), Option("burn_in", python="burn_in")
+_SLOW_TEXT = (
+    "The chains mix slowly: the smallest effective sample size is {size:count} of "
+    "{draws:count} draws. Keep more, or thin them: raise {more} and {burn_in}."
+)
+_UNMIXED_TEXT = (
+    "The two halves of a chain differ (largest R-hat {r_hat:number}): lengthen burn-in and "
+    "chain: raise {burn_in} and {more}."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +105,37 @@ def plackett_luce(
     """
     how = chain or Chain()
     _check(reliability, how)
-    found = races(annotations, task)
-    if not found.items:
+    readings = collect_readings(annotations, task)
+    if not readings.items:
         raise InputError(
             f"plackett_luce, task {task!r}", "no readings", "at least one", "check it"
         )
-    shapes = _prior(found, prior)
-    drawn = _run(found, (*shapes, reliability), how)
+    shapes = _prior(readings, prior)
+    drawn = _run(readings, (*shapes, reliability), how)
     facts = {
-        "reliability": reliability, "prior": prior, "seed": how.seed, "draws": how.draws,
-        "burn_in": how.burn_in, "thin": how.thin,
-    }  # fmt: skip
-    diagnostics, said = _health(found, drawn, shapes)
-    said = (*unused_confidence(annotations, "Plackett-Luce"), *said)
+        "reliability": reliability,
+        "prior": prior,
+        "seed": how.seed,
+        "draws": how.draws,
+        "burn_in": how.burn_in,
+        "thin": how.thin,
+    }
+    diagnostics, notices = _health(readings, drawn, shapes)
     return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
+        items=readings.items,
+        classes=readings.classes,
+        start=readings.start,
+        label=readings.label,
         mass=drawn.mass,
         rest=drawn.rest,
+        model="plackett_luce",
         method=f"Plackett-Luce (reliability {reliability:g}, prior {prior})",
-        task=found.task,
+        task=readings.task,
         parameters=facts,
         diagnostics=diagnostics,
-        rest_shape=None if prior == "notebook" else _alpha(prior, len(found.classes)),
-        ordered=found.ordered,
-        notices=said,
+        rest_shape=None if prior == "notebook" else _alpha(prior, len(readings.classes)),
+        ordered=readings.ordered,
+        notices=(*unused_confidence(annotations, "Plackett-Luce"), *notices),
     )
 
 
@@ -131,26 +147,28 @@ def _check(reliability: float, how: Chain) -> None:
     if not 0 < reliability < np.inf:
         raise InputError(
             "plackett_luce", f"reliability {reliability:g}", "a positive number", "1 is usual"
-        )  # fmt: skip
+        )
 
 
 def _alpha(prior: str | float, classes: int) -> float:
     """Shape of the prior of a mentioned class."""
     if isinstance(prior, str):
-        choice("plackett_luce, prior", prior, PRIORS)
+        choice("plackett_luce, prior", prior, _PRIORS)
         return 1.0 if prior == "notebook" else 1.0 / classes
-    if not isinstance(prior, int | float) or not LEAST <= float(prior) < np.inf:
+    if not isinstance(prior, int | float) or not _LEAST <= float(prior) < np.inf:
         raise InputError(
-            "plackett_luce, prior", f"{prior!r}",
-            f"iid, notebook or a shape of at least {LEAST:g}", "try 'iid'",
-        )  # fmt: skip
+            "plackett_luce, prior",
+            f"{prior!r}",
+            f"iid, notebook or a shape of at least {_LEAST:g}",
+            "try 'iid'",
+        )
     return float(prior)
 
 
-def _prior(found: Races, prior: str | float) -> tuple[float, Floats]:
+def _prior(readings: Readings, prior: str | float) -> tuple[float, Floats]:
     """Prior shape of a mentioned class, and of all others of each case together."""
-    alpha = _alpha(prior, len(found.classes))
-    others = len(found.classes) - np.diff(found.start)
+    alpha = _alpha(prior, len(readings.classes))
+    others = len(readings.classes) - np.diff(readings.start)
     rest = np.where(others > 0, 1.0, 0.0) if prior == "notebook" else others * alpha
     return alpha, np.asarray(rest, dtype=np.float64)
 
@@ -164,89 +182,114 @@ class _Drawn:
     rate_sum: Floats
 
 
-def _run(found: Races, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
+def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
     """Run all chains, a chunk of cases at a time, on threads."""
     from equipoise.kernels.plackett_luce import chains
 
     alpha, rest, reliability = model
-    taken = stages(found, reliability)
-    number = len(found.items)
-    shape = np.insert(alpha + reliability * found.mentions, found.start[1:], rest)
-    start = found.start + np.arange(number + 1)
-    _require_weight(np.add.reduceat(shape, start[:-1]), found.items)
-    cases = (start, shape, _streams(found, how.seed), taken.case_wait, taken.case_tie)
+    taken = stages(readings, reliability)
+    number = len(readings.items)
+    shape = np.insert(alpha + reliability * readings.mentions, readings.start[1:], rest)
+    start = readings.start + np.arange(number + 1)
+    _require_weight(np.add.reduceat(shape, start[:-1]), readings.items)
+    cases = (start, shape, _streams(readings, how.seed), taken.case_wait, taken.case_tie)
     made = _Drawn(
-        np.empty((how.draws, len(found.label))), np.empty((how.draws, number)), np.empty(number)
+        np.empty((how.draws, len(readings.label))),
+        np.empty((how.draws, number)),
+        np.empty(number),
     )
 
     def run(first: int) -> None:
-        stop = min(first + CHUNK, number)
+        stop = min(first + _CHUNK, number)
         part = np.empty((how.draws, start[stop] - start[first]))
         steps = (first, stop, how.burn_in, how.thin)
         chains(steps, cases, taken.waits, taken.ties, (part, made.rate_sum))
         last = start[first + 1 : stop + 1] - start[first] - 1
         made.rest[:, first:stop] = part[:, last]
-        made.mass[:, found.start[first] : found.start[stop]] = np.delete(part, last, axis=1)
+        made.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
+            part, last, axis=1
+        )
 
     with ThreadPoolExecutor(how.workers or os.cpu_count() or 1) as pool:
-        list(pool.map(run, range(0, number, CHUNK)))
+        list(pool.map(run, range(0, number, _CHUNK)))
     made.mass.flags.writeable = made.rest.flags.writeable = False
     return made
 
 
 def _require_weight(total: Floats, items: tuple[str, ...]) -> None:
     """Refuse readings and a prior that weigh so little that all rates would vanish."""
-    light = np.flatnonzero(total < LIGHTEST)
+    light = np.flatnonzero(total < _LIGHTEST)
     if len(light):
         raise InputError(
             f"plackett_luce, item {items[light[0]]!r}",
             f"prior and readings that weigh {total[light[0]]:.2g} together",
-            f"at least {LIGHTEST:g}", "raise the reliability, the weights or the prior",
-        )  # fmt: skip
+            f"at least {_LIGHTEST:g}",
+            "raise the reliability, the weights or the prior",
+        )
 
 
-def _streams(found: Races, seed: int) -> Ints:
+def _streams(readings: Readings, seed: int) -> Ints:
     """Where the random numbers of each case start: a hash of seed, task and name."""
     key = np.random.SeedSequence(seed).generate_state(2, np.uint64).tobytes()
-    key += blake2b(found.task.encode(errors="surrogatepass"), digest_size=16).digest()
+    key += blake2b(readings.task.encode(errors="surrogatepass"), digest_size=16).digest()
     digest = b"".join(
         blake2b(name.encode(errors="surrogatepass"), digest_size=8, key=key).digest()
-        for name in found.items
+        for name in readings.items
     )
     return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
 
 
-def _leading(found: Races, mass: Floats) -> Ints:
+def _leading(readings: Readings, mass: Floats) -> Ints:
     """The entry with the largest mean of every case."""
     order = np.lexsort(
-        (-mass.mean(axis=0), np.repeat(np.arange(len(found.items)), np.diff(found.start)))
+        (-mass.mean(axis=0), np.repeat(np.arange(len(readings.items)), np.diff(readings.start)))
     )
-    return np.asarray(order[found.start[:-1]])
+    return np.asarray(order[readings.start[:-1]])
 
 
 def _health(
-    found: Races, drawn: _Drawn, prior: tuple[float, Floats]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    readings: Readings, drawn: _Drawn, prior: tuple[float, Floats]
+) -> tuple[dict[str, Any], tuple[Notice, ...]]:
     """What the chains say about themselves, and what of it the user should know."""
     draws = len(drawn.mass)
-    leading = drawn.mass[:, _leading(found, drawn.mass)]
+    leading = drawn.mass[:, _leading(readings, drawn.mass)]
     size = effective_size(leading)
-    said: tuple[str, ...] = ()
     r_hat = split_r_hat(leading)
-    if size.min() < max(SLOW * draws, min(draws, FEWEST)) and draws > 1:
-        said = (
-            f"The chains mix slowly: the smallest effective sample size is "
-            f"{size.min():.0f} of {draws} draws. Keep more, or thin them.",
-        )
-    if draws >= 4 and np.nanmax(r_hat, initial=1.0) > UNMIXED:
-        said += (
-            f"The two halves of a chain differ (largest R-hat {np.nanmax(r_hat):.2f}): "
-            "lengthen burn-in and chain.",
-        )
+    notices: tuple[Notice, ...] = ()
+    longer: dict[str, Value] = {"more": _DRAWS, "burn_in": _BURN_IN}
+    if size.min() < max(_SLOW * draws, min(draws, _FEWEST)) and draws > 1:
+        values = {"size": round(float(size.min())), "draws": draws, **longer}
+        notices = (Notice("chains_mix_slowly", _SLOW_TEXT, (), values),)
+    if draws >= 4 and np.nanmax(r_hat, initial=1.0) > _UNMIXED:
+        values = {"r_hat": float(np.nanmax(r_hat)), **longer}
+        notices += (Notice("chains_not_mixed", _UNMIXED_TEXT, (), values),)
     return {
         "effective_size": size,
         "r_hat": r_hat,
         "draws": draws,
         "rate_sum": drawn.rate_sum,
-        "rate_sum_prior": prior[0] * np.diff(found.start) + prior[1],
-    }, said
+        "rate_sum_prior": prior[0] * np.diff(readings.start) + prior[1],
+    }, notices
+
+
+MODEL = AggregationModel(
+    name="plackett_luce",
+    title="Plackett-Luce",
+    description="rankings as races, with draws of what is plausible",
+    fit=plackett_luce,
+    kinds=CLASSES,
+    suits=("ranking",),
+    rank=10,
+    because="the annotations are rankings",
+    gold=False,
+    weights=False,
+    companions=("inverse_rank",),
+    reliability=Reliability(1.0, (1.0, 2.0, 3.0, 5.0, 10.0)),
+    prior=Prior(
+        expected="iid, notebook, or a positive number",
+        help="`iid` (default), `notebook` or a number",
+        words=_PRIORS,
+    ),
+    chains=True,
+    references=("caron2012", "stutz2025"),
+)

@@ -15,6 +15,16 @@ rates. With a = 0 the maximum may not exist: a class that is never beaten takes 
 classes that nobody mentions get exactly nothing. With a > 0 it always exists. The default, a =
 1/K for K classes, adds one vote in all, however long the list of classes is.
 
+Of a tied block B with rates :math:`\lambda` and a rate Z of all that comes later, every subset
+A has the probability to arrive before the rest of the race
+
+.. math:: Q(A) = \sum_{a \in A} \frac{\lambda_a}{Z + \sum_A \lambda} Q(A \setminus a)
+
+which is the recursion of `equipoise.kernels.plackett_luce` times the rates: every number lies
+in [0, 1], so nothing overflows. The same recursion run backwards gives the probability that
+exactly A is still to come at some point of the hidden order, and with it expected exposures.
+All blocks of one size are done at once.
+
 The result is a point estimate: one draw. See `plackett_luce` for how sure it is.
 
 References
@@ -30,19 +40,22 @@ array([[0.44, 0.49, 0.07]])
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._people import unused_confidence
-from equipoise.aggregate._races import Races, races
-from equipoise.aggregate._tied import LARGEST, exposures
+from equipoise.aggregate._entries import unused_confidence
+from equipoise.aggregate._model import CLASSES, AggregationModel
+from equipoise.aggregate._ranking_stages import Readings, collect_readings
 from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
 Reading = Sequence[Sequence[int]]
+_LARGEST = 8  # a block of n classes has 2^n subsets
 
 
 def plackett_luce_ml(
@@ -65,17 +78,20 @@ def plackett_luce_ml(
     count = count if prior is None else float(prior)
     if not (0 <= count < np.inf and stop.tolerance >= 0 and stop.most >= 1):
         raise InputError(
-            "plackett_luce_ml", f"prior {count:g}, {stop}",
+            "plackett_luce_ml",
+            f"prior {count:g}, {stop}",
             "a pseudo-count and a tolerance of at least 0, at least one step",
             "leave them at their defaults",
-        )  # fmt: skip
-    found = races(annotations, task)
-    if not found.items:
+        )
+    readings = collect_readings(annotations, task)
+    if not readings.items:
         raise InputError(
             f"plackett_luce_ml, task {task!r}", "no readings", "at least one", "check it"
         )
-    said = unused_confidence(annotations, "Plackett-Luce")
-    return _made(found, _climb(_stages(found), found, count, stop), count, said)
+    state = _fit_mm(_stages(readings), readings, count, stop)
+    return _plausibilities(
+        readings, state, count, unused_confidence(annotations, "Plackett-Luce")
+    )
 
 
 def log_likelihood(rates: Floats, readings: Sequence[Reading]) -> float:
@@ -89,9 +105,11 @@ def log_likelihood(rates: Floats, readings: Sequence[Reading]) -> float:
     values = np.asarray(rates, dtype=np.float64)
     if values.ndim != 1 or not (np.isfinite(values) & (values > 0)).all():
         raise InputError(
-            "log_likelihood, rates", f"{np.array2string(values, threshold=5)}",
-            "one positive number per class", "give unnormalised or normalised rates",
-        )  # fmt: skip
+            "log_likelihood, rates",
+            f"{np.array2string(values, threshold=5)}",
+            "one positive number per class",
+            "give unnormalised or normalised rates",
+        )
     total = 0.0
     for number, reading in enumerate(readings):
         _check_reading(reading, len(values), number)
@@ -107,12 +125,13 @@ def log_likelihood(rates: Floats, readings: Sequence[Reading]) -> float:
 def _check_reading(reading: Reading, classes: int, number: int) -> None:
     named = [k for block in reading for k in block]
     known = all(0 <= k < classes for k in named) and len(set(named)) == len(named)
-    if not known or not all(0 < len(block) <= LARGEST for block in reading) or not named:
+    if not known or not all(0 < len(block) <= _LARGEST for block in reading) or not named:
         raise InputError(
-            f"log_likelihood, reading {number}", f"{reading}",
-            f"blocks of 1 to {LARGEST} classes from 0 to {classes - 1}, each class once",
+            f"log_likelihood, reading {number}",
+            f"{reading}",
+            f"blocks of 1 to {_LARGEST} classes from 0 to {classes - 1}, each class once",
             "correct the reading",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,39 +156,40 @@ class _Stages:
     owner: Ints
 
 
-def _stages(found: Races) -> _Stages:
+def _stages(readings: Readings) -> _Stages:
     """Lay out the blocks, and refuse those that tie too many classes."""
     from scipy.sparse import csr_matrix
 
-    size = np.diff(found.elements)
-    reading = np.repeat(np.arange(len(found.copies)), np.diff(found.blocks))
-    case = np.repeat(np.arange(len(found.items)), np.diff(found.readings))[reading]
-    if (size > LARGEST).any():
+    size = np.diff(readings.elements)
+    reading = np.repeat(np.arange(len(readings.copies)), np.diff(readings.blocks))
+    case = np.repeat(np.arange(len(readings.items)), np.diff(readings.readings))[reading]
+    if (size > _LARGEST).any():
         raise InputError(
-            f"plackett_luce_ml, item {found.items[case[size.argmax()]]!r}",
-            f"{size.max()} tied classes", f"blocks of at most {LARGEST}",
+            f"plackett_luce_ml, item {readings.items[case[size.argmax()]]!r}",
+            f"{size.max()} tied classes",
+            f"blocks of at most {_LARGEST}",
             "choose plackett_luce, which takes blocks of any size",
-        )  # fmt: skip
-    entry = found.element + found.start[np.repeat(case, size)]
+        )
+    entry = readings.element + readings.start[np.repeat(case, size)]
     rows, columns = [], []
     for b in range(len(size)):
-        first = found.elements[found.blocks[reading[b]]]
-        own = np.arange(found.start[case[b]], found.start[case[b] + 1])
-        after = np.setdiff1d(own, entry[first : found.elements[b + 1]])
-        after = np.append(after, len(found.label) + case[b])
+        first = readings.elements[readings.blocks[reading[b]]]
+        own = np.arange(readings.start[case[b]], readings.start[case[b] + 1])
+        after = np.setdiff1d(own, entry[first : readings.elements[b + 1]])
+        after = np.append(after, len(readings.label) + case[b])
         rows.append(np.full(len(after), b))
         columns.append(after)
-    owner = np.repeat(np.arange(len(found.items)), np.diff(found.start))
-    owner = np.concatenate([owner, np.arange(len(found.items))])
+    owner = np.repeat(np.arange(len(readings.items)), np.diff(readings.start))
+    owner = np.concatenate([owner, np.arange(len(readings.items))])
     place = (np.concatenate(rows), np.concatenate(columns))
     groups = []
     for s in np.unique(size):
         block = np.flatnonzero(size == s)
-        groups.append((block, entry[found.elements[block][:, None] + np.arange(s)]))
+        groups.append((block, entry[readings.elements[block][:, None] + np.arange(s)]))
     return _Stages(
         later=csr_matrix((np.ones(len(place[0])), place), shape=(len(size), len(owner))),
         groups=tuple(groups),
-        copies=found.copies[reading],
+        copies=readings.copies[reading],
         owner=owner,
     )
 
@@ -184,12 +204,12 @@ class _State:
     converged: bool
 
 
-def _climb(stages: _Stages, found: Races, prior: float, stop: Fit) -> _State:
+def _fit_mm(stages: _Stages, readings: Readings, prior: float, stop: Fit) -> _State:
     """Minorise-maximise steps of all cases at once, from the pseudo-counts and mentions."""
-    cases, classes = len(found.items), len(found.classes)
+    cases, classes = len(readings.items), len(readings.classes)
     extra = np.full(len(stages.owner), prior)
-    extra[len(found.label) :] *= classes - np.diff(found.start)
-    shape = extra + np.concatenate([found.mentions, np.zeros(cases)])
+    extra[len(readings.label) :] *= classes - np.diff(readings.start)
+    shape = extra + np.concatenate([readings.mentions, np.zeros(cases)])
     rates = shape / np.bincount(stages.owner, shape, cases)[stages.owner]
     trace = []
     for _ in range(stop.most):
@@ -227,23 +247,26 @@ def _expect(stages: _Stages, rates: Floats) -> tuple[float, Floats]:
     return total, exposure + stages.later.T @ whole
 
 
-def _made(found: Races, state: _State, prior: float, said: tuple[str, ...]) -> Plausibilities:
-    entries = len(found.label)
+def _plausibilities(
+    readings: Readings, state: _State, prior: float, notices: tuple[Notice, ...]
+) -> Plausibilities:
+    entries = len(readings.label)
     if not state.converged:
-        said = (
-            *said,
-            f"Plackett-Luce did not converge in {len(state.trace) - 1} steps: raise them"
-            + ("." if prior else ", or give a prior above 0; without one it need not."),
+        text = "Plackett-Luce did not converge in {steps:count} steps: raise them" + (
+            "." if prior else ", or give a prior above 0; without one it need not."
         )
+        values = {"steps": len(state.trace) - 1}
+        notices = (*notices, Notice("not_converged", text, (), values))
     return Plausibilities(
-        items=found.items,
-        classes=found.classes,
-        start=found.start,
-        label=found.label,
+        items=readings.items,
+        classes=readings.classes,
+        start=readings.start,
+        label=readings.label,
         mass=state.rates[None, :entries],
         rest=state.rates[None, entries:],
+        model="plackett_luce_ml",
         method=f"Plackett-Luce by maximum likelihood (prior {prior:g})",
-        task=found.task,
+        task=readings.task,
         parameters={"prior": prior},
         diagnostics={
             "converged": state.converged,
@@ -251,6 +274,89 @@ def _made(found: Races, state: _State, prior: float, said: tuple[str, ...]) -> P
             "trace": state.trace,
             "last_change": state.moved,
         },
-        ordered=found.ordered,
-        notices=said,
+        ordered=readings.ordered,
+        notices=notices,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layer:
+    """Subsets of one size: their codes, their members, and the codes without each of them."""
+
+    subset: Ints
+    member: Ints
+    without: Ints
+
+
+@cache
+def _layers(size: int) -> tuple[_Layer, ...]:
+    """Group the subsets of a block by their size, from one class to all."""
+    codes = np.arange(1 << size)
+    inside = (codes[:, None] >> np.arange(size)) & 1
+    layers = []
+    for number in range(1, size + 1):
+        subset = codes[inside.sum(axis=1) == number]
+        member = np.stack([np.flatnonzero(inside[code]) for code in subset])
+        layers.append(_Layer(subset, member, subset[:, None] ^ (1 << member)))
+    return tuple(layers)
+
+
+def exposures(rates: Floats, later: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log chance of blocks of one size, and expected exposures given that they happened.
+
+    Parameters
+    ----------
+    rates
+        Of the classes of each block, shape (blocks, size).
+    later
+        Rate of all that comes after a block, shape (blocks,).
+
+    Returns
+    -------
+    log_chance, inside, whole
+        Log chance that a block comes first, (blocks,); expected time that each of its classes
+        was awaited, (blocks, size); expected time until the last of them, (blocks,).
+
+    Examples
+    --------
+    >>> exposures(np.array([[2.0]]), np.array([2.0]))
+    (array([-0.693]), array([[0.25]]), array([0.25]))
+    """
+    size = rates.shape[1]
+    layers = _layers(size)
+    pace = np.zeros((len(rates), 1 << size))
+    chance = np.zeros((len(rates), 1 << size))
+    chance[:, 0] = 1.0
+    for layer in layers:
+        own = rates[:, layer.member]
+        pace[:, layer.subset] = later[:, None] + own.sum(axis=2)
+        step = own / pace[:, layer.subset, None]
+        chance[:, layer.subset] = (step * chance[:, layer.without]).sum(axis=2)
+    reach = np.zeros((len(rates), 1 << size))
+    reach[:, -1] = 1.0
+    inside = np.zeros(rates.shape)
+    whole = np.zeros(len(rates))
+    for layer in reversed(layers):
+        visit = reach[:, layer.subset] * chance[:, layer.subset] / chance[:, -1:]
+        wait = visit / pace[:, layer.subset]
+        whole += wait.sum(axis=1)
+        flow = rates[:, layer.member] / pace[:, layer.subset, None]
+        flow = flow * reach[:, layer.subset, None]
+        for row in range(len(layer.subset)):
+            inside[:, layer.member[row]] += wait[:, row, None]
+            reach[:, layer.without[row]] += flow[:, row]
+    return np.log(chance[:, -1]), inside, whole
+
+
+MODEL = AggregationModel(
+    name="plackett_luce_ml",
+    title="Plackett-Luce (maximum likelihood)",
+    description="rankings as races, the one set of rates that explains them best",
+    fit=plackett_luce_ml,
+    kinds=CLASSES,
+    suits=("ranking",),
+    rank=11,
+    gold=False,
+    weights=False,
+    references=("caron2012",),
+)

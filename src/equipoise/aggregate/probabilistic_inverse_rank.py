@@ -22,9 +22,14 @@ array([0.5])
 
 import numpy as np
 
-from equipoise.aggregate._made import by_law, prior_law, settled
-from equipoise.aggregate._people import unused_confidence
-from equipoise.aggregate._readings import weigh
+from equipoise.aggregate._entries import (
+    dirichlet_posterior,
+    from_posterior,
+    rank_entries,
+    settled,
+    unused_confidence,
+)
+from equipoise.aggregate._model import CLASSES, AggregationModel, Prior, Reliability
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.plausibilities import Plausibilities
@@ -52,20 +57,44 @@ def probabilistic_inverse_rank(
     choice("probabilistic_inverse_rank, preset", preset, tuple(PRESETS))
     if not 0 < reliability < np.inf:
         raise InputError(
-            "probabilistic_inverse_rank", f"reliability {reliability:g}",
+            "probabilistic_inverse_rank",
+            f"reliability {reliability:g}",
             "a positive, finite number",
             "20 is the default",
-        )  # fmt: skip
+        )
     ties, prior = PRESETS[preset]
-    found = weigh(annotations, task, share_ties=ties == "split")
-    share = found.votes / np.repeat(found.total, np.diff(found.start))
-    known = settled(annotations, found, task)
-    return by_law(
-        found,
-        prior_law(reliability * share, prior, found, known),
+    votes = rank_entries(annotations, task, share_ties=ties == "split")
+    share = votes.votes / np.repeat(votes.total, np.diff(votes.start))
+    known = settled(annotations, votes, task)
+    return from_posterior(
+        votes,
+        dirichlet_posterior(reliability * share, prior, votes, known),
         method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
+        model="probabilistic_inverse_rank",
         task=task,
         parameters={"reliability": reliability, "preset": preset},
         rest_shape=prior,
         notices=unused_confidence(annotations, "probabilistic inverse rank"),
     )
+
+
+MODEL = AggregationModel(
+    name="probabilistic_inverse_rank",
+    title="probabilistic inverse rank",
+    description="inverse ranks, and how uncertain they are",
+    fit=probabilistic_inverse_rank,
+    kinds=CLASSES,
+    suits=("ranking",),
+    rank=12,
+    because="the annotations are rankings with weights",
+    gold=False,
+    reliability=Reliability(20.0, (10.0, 20.0, 30.0, 50.0, 100.0)),
+    prior=Prior(
+        expected="paper, full ties or notebook",
+        help="`paper` (default), `full ties` or `notebook`",
+        words=tuple(PRESETS),
+        numbers=False,
+        keyword="preset",
+    ),
+    references=("stutz2025",),
+)

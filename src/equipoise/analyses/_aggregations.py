@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from equipoise.analyses._fit_notices import Said
+from equipoise.aggregate import MODELS, model_title
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, positions, wrong_type
 from equipoise.choosing import Settings, model, suitable
-from equipoise.choosing.models import RELIABLE
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
 
@@ -37,44 +38,45 @@ def listed_choices(
         )
     names = suitable(annotations) if models is None else tuple(dict.fromkeys(models))
     worth: tuple[float | None, ...] = tuple(dict.fromkeys(reliabilities)) or (None,)
+    reliable = [name for name, known in MODELS.items() if known.reliability is not None]
     found = [
-        (name, each) for name in names for each in (worth if name in RELIABLE else (None,))
+        (name, each) for name in names for each in (worth if name in reliable else (None,))
     ]
     if not found:
         raise InputError("aggregation models", "none", "at least one", "leave models out")
     return found
 
 
-def worded(choice: Choice) -> str:
+def choice_title(choice: Choice) -> str:
     """A choice as one would say it.
 
     Examples
     --------
-    >>> worded(("dirichlet", 0.5)), worded(("mean_vote", None))
-    ('dirichlet 0.5', 'mean vote')
+    >>> choice_title(("dirichlet", 0.5)), choice_title(("mean_vote", None))
+    ('Dirichlet 0.5', 'mean vote')
     """
-    name, worth = choice
-    return name.replace("_", " ") + ("" if worth is None else f" {worth:g}")
+    name, reliability = choice
+    return model_title(name) + ("" if reliability is None else f" {reliability:g}")
 
 
 def aggregated(
     annotations: Annotations, name: str, settings: Settings, *, draws: int = 1
-) -> tuple[tuple[Plausibilities, ...], list[Said]]:
+) -> tuple[tuple[Plausibilities, ...], list[Notice]]:
     """The truth of every task under one choice, with draws where the model has a law.
 
-    What the fits have to say comes apart from them, with the choice and the task it is about.
+    What the fits have to say comes apart from them, of the model and the task it is about.
     """
-    fit = model(name, annotations, settings)
-    found, said = [], []
+    fit, title = model(name, annotations, settings), choice_title((name, None))
+    truths, notices, known = [], [], {str(note) for note in annotations.notices}
     for task in annotations.tasks:
-        one = fit(annotations, task=task)
-        own = [note for note in one.notices if note not in annotations.notices]
-        said += [Said(worded((name, None)), task, note) for note in own]
-        one = replace(one, notices=())
-        found.append(
-            one.drawn(draws, seed=settings.seed) if draws > 1 and one.law is not None else one
-        )
-    return tuple(found), said
+        truth = fit(annotations, task=task)
+        own = [note for note in truth.notices if str(note) not in known]
+        about = f"{title} of {task}" if task else title
+        notices += [notice.of(about) for notice in as_notices(own)]
+        truth = replace(truth, notices=())
+        drawn = draws > 1 and truth.law is not None
+        truths.append(truth.drawn(draws, seed=settings.seed) if drawn else truth)
+    return tuple(truths), notices
 
 
 def grouped(plan: Resampling, annotations: Annotations) -> Resampling:

@@ -113,7 +113,7 @@ class ExpertSample:
                     brief=self.bin_rows(),
                 ),
                 Table(
-                    name="sample",
+                    name="sample_items",
                     caption="Items of the sample",
                     columns=(
                         Column("item", "item"),

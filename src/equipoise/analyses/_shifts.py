@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from equipoise.analyses.words import joined
 from equipoise.arrays import Floats
+from equipoise.wording import joined
 
 MOST = 3  # names in a clause
 
@@ -58,20 +58,8 @@ def not_finite(
     for which, words in cases:
         names = [name for name, here in zip(models, which, strict=True) if here]
         if names:
-            said.append(f"that of {some_names(names)} is {words}")
+            said.append(f"that of {joined(names, most=MOST)} is {words}")
     return said
-
-
-def some_names(names: Sequence[str]) -> str:
-    """A few names, and how many more there are.
-
-    Examples
-    --------
-    >>> some_names(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
-    """
-    more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
-    return joined([*names[:MOST], *more])
 
 
 def odd_words(values: Floats, models: Sequence[str]) -> str:
@@ -83,5 +71,5 @@ def odd_words(values: Floats, models: Sequence[str]) -> str:
     'infinite for b with some of the panels'
     """
     infinite = np.flatnonzero(np.isinf(values).any(axis=0))
-    whose = some_names([models[int(m)] for m in infinite])
+    whose = joined([models[int(m)] for m in infinite], most=MOST)
     return f"{f'infinite for {whose}' if whose else 'undefined'} with some of the panels"

@@ -181,7 +181,7 @@ class Audit:
         sure = exact_percent(self.level)
         recall = estimate(*self.recall, lambda share: percent(share, 1))
         return Finding(
-            key="missed",
+            key="audit",
             title="How many positives lie outside?",
             sentence=self.finding,
             more=(f"Found: {count(self.found)}. Recall of the retrieval: {recall}.",),
@@ -194,7 +194,7 @@ class Audit:
                         Column("size", "items", "count"),
                         Column("audited", "audited", "count"),
                         Column("positives", "positive", "count"),
-                        Column("share", "share", "percent", ("share_low", "share_high")),
+                        Column("share", "share", "number", ("share_low", "share_high")),
                         Column("missed", "missed", "count", ("missed_low", "missed_high")),
                     ),
                     rows=self.rows(),

@@ -1,15 +1,19 @@
 """Catalogue: the only list of analyses.
 
-An analysis takes a `Study` and returns a `Finding`. The command line, its help, the page, the
-text files, the methods and the laws in the tests read `ANALYSES`; adding an analysis is adding
-a file and a line here.
+An analysis is a module with a ``TITLE``, the question that it answers, and a function
+``analyse(study)`` that returns a `Finding`. The command line, its help, the page, the text
+files, the methods and the laws in the tests read `ANALYSES`; adding an analysis is adding a
+file and a line here. Modules are loaded when they are needed.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from equipoise.analyses.study import Study
-from equipoise.findings import Finding
+if TYPE_CHECKING:
+    from equipoise.analyses.study import Study
+    from equipoise.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +24,42 @@ class Analysis:
     ----------
     name
         What it is called on the command line; also the key of its finding.
-    title
-        The question that it answers, as a heading.
-    run
-        Makes its finding; raises `InputError` where the data do not allow it.
+    module
+        Where it is, as one would import it.
     needs
         What the data must have, in words, for help and documentation.
     """
 
     name: str
-    title: str
-    run: Callable[[Study], Finding]
+    module: str
     needs: str = ""
 
+    @property
+    def title(self) -> str:
+        """The question that it answers, as a heading."""
+        return str(import_module(self.module).TITLE)
 
-ANALYSES: Mapping[str, Analysis] = {}
+    def run(self, study: "Study") -> "Finding":
+        """Make its finding; raises `InputError` where the data do not allow it."""
+        analyse: Callable[[Study], Finding] = import_module(self.module).analyse
+        return analyse(study)
+
+
+_IN_ORDER = (
+    Analysis("ranking", "equipoise.analyses.ranking", "at least two models"),
+    Analysis("flips", "equipoise.analyses.flips", "at least two models"),
+    Analysis("components", "equipoise.analyses.components"),
+    Analysis("certainty", "equipoise.analyses.certainty"),
+    Analysis("leave_one_out", "equipoise.analyses.leave_one_out", "named annotators"),
+    Analysis("panel_size", "equipoise.analyses.panel_size"),
+    Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),
+    Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
+    Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
+    Analysis("choices", "equipoise.analyses.choices"),
+    Analysis("threshold_sweep", "equipoise.analyses.threshold_sweep", "yes or no"),
+    Analysis(
+        "critical_difference", "equipoise.analyses.critical_difference", "at least three tasks"
+    ),
+    Analysis("subgroups", "equipoise.analyses.subgroups", "attributes of the items"),
+)
+ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

@@ -1,12 +1,12 @@
 """Choices: the same evaluation under several aggregation models and reliabilities.
 
 The annotations do not say which model of them is right, nor how much a vote is worth. Here the
-models are scored against the truth of every choice, all on the same redrawn items, so that
+models are scored against the truth of every choice, all on the same resampled items, so that
 choices and models are paired. A conclusion (one model above another) holds when its interval
 excludes zero, in the same direction, under every choice.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -14,36 +14,92 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.analyses._aggregations import (
     Choice,
     aggregated,
+    choice_title,
     grouped,
     listed_choices,
-    worded,
 )
-from equipoise.analyses._choice_words import FIXED, under, verdict, verdicts_said
-from equipoise.analyses._fit_notices import fit_notices
-from equipoise.analyses.redrawing import (
+from equipoise.analyses.resampling import (
     ResamplingKeywords,
     ResamplingOptions,
-    options,
+    checked_options,
     plan_for,
 )
-from equipoise.analyses.words import joined
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import (
+    BRACKETS,
+    TIES_SHARE,
+    as_notices,
+    score_head,
+    score_title,
+    with_titles,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
-from equipoise.metrics import DEFAULT, Metric, titled
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
+from equipoise.findings.bibliography import cite
+from equipoise.metrics import DEFAULT, Metric
+from equipoise.notices import Notice
+from equipoise.numbers import number
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
+from equipoise.wording import capital, joined
 
+TITLE = "Does it depend on how votes are combined?"
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
 USUAL: Choice = ("mean_vote", None)
+DRAWN = 12  # models with a line; all are in the table
+HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
+TIED, UNDEFINED = "tied", "undefined"
+ONE_PAIR = {
+    HOLDS: "holds under all of them",
+    LEANS: "keeps its direction under all of them, but is not always separated",
+    DEPENDS: "depends on the choice",
+    TIED: "is tied under all of them",
+    UNDEFINED: "is undefined under some of them",
+}
+FITTED_ONCE = Notice(
+    "fitted_once",
+    "Each aggregation model is fitted once, to all items; resampling items does not fit it "
+    "again, so intervals leave out how uncertain the fit is.",
+)
+NOTE = (
+    "Every aggregation turns the same votes into another truth, and the models are scored "
+    "against each of them. A conclusion that depends on the choice is no property of the "
+    "models. Reliability is what one vote counts, where an aggregation has it. The rank "
+    "correlation (Spearman's) compares the order of the models with that under {reference}: 1 "
+    "is the same order, 0 no relation, −1 the reverse."
+)
+LEGEND = (
+    "Best in: share of resampled items in which that model is best, ties shared. " + BRACKETS
+)
+CHANGE_COLUMNS = (
+    Column("choice", "aggregation"),
+    Column("task", "task"),
+    Column("metric", "metric"),
+    Column("labels", "labels"),
+    Column("spearman", "rank correlation", "number"),
+    Column("moved", "models that move", "count"),
+    Column("most_moved", "most", "model"),
+    Column("by_ranks", "by ranks", "change"),
+)
+CONCLUSION_COLUMNS = (
+    *CHANGE_COLUMNS[1:4],
+    Column("above", "above", "model"),
+    Column("below", "below", "model"),
+    Column("verdict", "verdict"),
+    Column("choices_with_this_order", "choices with this order", "count"),
+    Column("choices_separated", "choices separated", "count"),
+)
 
 
-class ChoicesHow(ResamplingKeywords, total=False):
+class ChoiceKeywords(ResamplingKeywords, total=False):
     """Keywords of `aggregation_choices`."""
 
     reliabilities: Sequence[float]
@@ -106,7 +162,7 @@ class Choices:
     gap_low: Floats
     gap_high: Floats
     better: tuple[str, ...]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("values", "low", "high", "ranks", "p_best", "gap_low", "gap_high"):
@@ -115,7 +171,7 @@ class Choices:
     @property
     def reference(self) -> str:
         """The choice that the others are compared with, in words."""
-        return worded(self.choices[self._reference])
+        return choice_title(self.choices[self._reference])
 
     @property
     def _reference(self) -> int:
@@ -130,16 +186,21 @@ class Choices:
         """One row per choice, task, metric, labels and model."""
         return [
             {
-                "aggregation": self.choices[c][0], "reliability": self.choices[c][1],
-                "task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label],
-                "model": self.models[m], "value": float(self.values[c, t, k, label, m]),
+                "aggregation": self.choices[c][0],
+                "reliability": self.choices[c][1],
+                "task": self.tasks[t],
+                "metric": self.metrics[k],
+                "labels": LABELS[label],
+                "model": self.models[m],
+                "value": float(self.values[c, t, k, label, m]),
                 "low": float(self.low[c, t, k, label, m]),
                 "high": float(self.high[c, t, k, label, m]),
                 "rank": float(self.ranks[c, t, k, label, m]),
                 "p_best": float(self.p_best[c, t, k, label, m]),
+                "choice": choice_title(self.choices[c]),
             }
             for c, t, k, label, m in np.ndindex(*self.values.shape)
-        ]  # fmt: skip
+        ]
 
     def rank_changes(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric and labels: agreement with the reference."""
@@ -148,15 +209,23 @@ class Choices:
         for c, t, k, label in np.ndindex(*self.values.shape[:-1]):
             moved = self.ranks[c, t, k, label] - self.ranks[first, t, k, label]
             most = int(np.argmax(np.abs(moved)))
-            found.append({
-                "aggregation": self.choices[c][0], "reliability": self.choices[c][1],
-                "task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label],
-                "reference": against, "spearman": float(
-                    spearman(self.values[first, t, k, label], self.values[c, t, k, label])
-                ),
-                "moved": int((np.abs(moved) > 0).sum()), "most_moved": self.models[most],
-                "by_ranks": float(moved[most]),
-            })  # fmt: skip
+            found.append(
+                {
+                    "aggregation": self.choices[c][0],
+                    "reliability": self.choices[c][1],
+                    "task": self.tasks[t],
+                    "metric": self.metrics[k],
+                    "labels": LABELS[label],
+                    "reference": against,
+                    "spearman": float(
+                        spearman(self.values[first, t, k, label], self.values[c, t, k, label])
+                    ),
+                    "moved": int((np.abs(moved) > 0).sum()),
+                    "most_moved": self.models[most],
+                    "by_ranks": float(moved[most]),
+                    "choice": choice_title(self.choices[c]),
+                }
+            )
         return found
 
     def conclusions(self) -> list[dict[str, Any]]:
@@ -178,33 +247,133 @@ class Choices:
         below = bool((gap < 0).all())
         first, second = (b, a) if below else (a, b)
         return {
-            "task": self.tasks[t], "metric": self.metrics[k],
-            "labels": LABELS[label], "above": self.models[first],
-            "below": self.models[second], "verdict": verdict(gap, low, high),
+            "task": self.tasks[t],
+            "metric": self.metrics[k],
+            "labels": LABELS[label],
+            "above": self.models[first],
+            "below": self.models[second],
+            "verdict": _verdict(gap, low, high),
             "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
             "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
-        }  # fmt: skip
+        }
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
-        task, label = self.tasks[-1], LABELS.index(labels)
-        what = f"{titled(self.metrics[0], labels)}{f' ({task})' if task else ''}"
-        start, ranks = under(len(self.choices)), self.ranks[:, -1, 0, label]
+        label, what = LABELS.index(labels), score_title(self.metrics[0], labels, self.tasks[-1])
+        several, ranks = len(self.choices) > 1, self.ranks[:, -1, 0, label]
+        start = "Under one aggregation"
+        start = f"Under {len(self.choices)} choices of aggregation" if several else start
         if np.isnan(ranks).any():
             return f"{start}, {what} is undefined for some model or choice."
         if len(self.models) == 1:
             values = self.values[:, -1, 0, label, 0]
-            ends = f"{values.min():.3g} and {values.max():.3g}"
+            ends = f"{number(values.min())} and {number(values.max())}"
             return f"{start}, {what} of {self.models[0]} lies between {ends}."
         first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
         names = [name for name, here in zip(self.models, first, strict=True) if here]
-        best = f"the best is {joined(names, 'or')}"
         cell = len(self.tasks) - 1, 0, label
-        pairs = range(len(self.pairs))
-        told = [str(self._conclusion(cell, pair)["verdict"]) for pair in pairs]
-        return f"{start}, {best} by {what}; {verdicts_said(told)}."
+        verdicts = [
+            str(self._conclusion(cell, pair)["verdict"]) for pair in range(len(self.pairs))
+        ]
+        best = f"the best is {joined(names, 'or')} by {what}"
+        return f"{start}, {best}; {_verdicts_sentence(verdicts)}."
 
     finding = property(said)
+
+    def report(self, labels: str = "soft") -> Finding:
+        """The finding for every surface; `labels` stand in front."""
+        front = (self.tasks[-1], self.metrics[0], labels)
+        what = score_title(self.metrics[0], labels, self.tasks[-1])
+        rows, changes = _without_gaps(self.rows()), _without_gaps(self.rank_changes())
+        tables = (
+            Table(
+                name="choices",
+                caption=f"{what} by aggregation",
+                columns=with_titles(self._columns(labels), self.metrics),
+                rows=rows,
+                brief=_best_rows([row for row in rows if _cell(row) == front]),
+                legend=LEGEND,
+            ),
+            Table(
+                name="choices_changes",
+                caption=f"Order of the models, compared with {self.reference}",
+                columns=with_titles(CHANGE_COLUMNS, self.metrics),
+                rows=changes,
+                brief=[row for row in changes if _cell(row) == front],
+            ),
+            Table(
+                name="choices_conclusions",
+                caption="Comparisons of two models",
+                columns=with_titles(CONCLUSION_COLUMNS, self.metrics),
+                rows=self.conclusions(),
+                brief=(),
+            ),
+        )
+        models = list(dict.fromkeys(name for name, _ in self.choices))
+        return Finding(
+            key="choices",
+            title=TITLE,
+            sentence=self.said(labels),
+            tables=tables,
+            charts=self._charts(labels),
+            note=NOTE.format(reference=self.reference),
+            methods=self._methods(models),
+            references=tuple(key for name in models for key in MODELS[name].references),
+            notices=self.notices,
+        )
+
+    def _columns(self, labels: str) -> tuple[Column, ...]:
+        return (
+            Column("choice", "aggregation"),
+            Column("task", "task", brief=False),
+            Column("metric", "metric", brief=False),
+            Column("labels", "labels", brief=False),
+            Column("model", "model", "model"),
+            Column("value", score_head(self.metrics[0], labels), "number", ("low", "high")),
+            Column("rank", "rank", "rank", brief=False),
+            Column("p_best", "best in", "percent"),
+        )
+
+    def _charts(self, labels: str) -> tuple[Chart, ...]:
+        """Value, less the mean of the models, and rank of each model over the choices."""
+        label, what = LABELS.index(labels), score_title(self.metrics[0], labels, self.tasks[-1])
+        values, ranks = self.values[:, -1, 0, label], self.ranks[:, -1, 0, label]
+        if len(self.models) < 2:
+            return (self._lines("choices-value", what, values),)
+        less = f"{what}, minus the mean"
+        return (
+            self._lines("choices-value", less, values - values.mean(axis=1, keepdims=True)),
+            self._lines("choices-rank", "rank, 1 is best", ranks, down=True),
+        )
+
+    def _lines(self, name: str, y: str, each: Floats, *, down: bool = False) -> Lines:
+        order = np.argsort(self.ranks[0, -1, 0, 1], kind="stable")[:DRAWN]
+        ties = f"; {TIES_SHARE}" if down else ""
+        return Lines(
+            name=name,
+            caption=f"{capital(y)}, under every aggregation{ties}",
+            x="",
+            y=y,
+            lines=[
+                Line(self.models[m], list(enumerate(each[:, m].tolist())), self.models[m])
+                for m in order
+            ],
+            ticks=[(float(c), choice_title(choice)) for c, choice in enumerate(self.choices)],
+            downward=down,
+        )
+
+    def _methods(self, models: Sequence[str]) -> str:
+        """What was done, in the words of a paper."""
+        titles = [
+            f"{choice_title((name, None))}{cite(*MODELS[name].references)}" for name in models
+        ]
+        text = (
+            f"The evaluation was repeated under {len(self.choices)} choices of aggregation "
+            f"model and reliability ({', '.join(titles)})"
+        )
+        if len(self.models) > 1:
+            text += f", and the orders of the models compared with that under {self.reference}"
+        return f"{text}."
 
 
 def aggregation_choices(
@@ -213,7 +382,7 @@ def aggregation_choices(
     *,
     models: Sequence[str] | None = None,
     metrics: Sequence[str | Metric] = DEFAULT,
-    **how: Unpack[ChoicesHow],
+    **how: Unpack[ChoiceKeywords],
 ) -> Choices:
     """Evaluate under several aggregation models and reliabilities, side by side.
 
@@ -226,25 +395,34 @@ def aggregation_choices(
         ``reliabilities`` of the models that have one, ``threshold`` for ratings, ``draws`` for
         metrics that meet draws.
     """
-    told = options(_Choices, how)
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
-    scored = given_metrics(metrics)
+    told = checked_options(_Choices, how)
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    scored = as_metrics(metrics)
     asked = listed_choices(annotations, models, told.reliabilities)
-    done, said = [], []
-    for number, (name, reliability) in enumerate(asked, 1):
+    done, fits = [], []
+    for step, (name, reliability) in enumerate(asked, 1):
         setting = Told(told.threshold, reliability, told.seed)
         truth, fitted = aggregated(annotations, name, setting, draws=told.draws)
-        said += fitted
+        fits += fitted
         plan = grouped(plan_for(truth, "items", told), annotations)
         done.append(
             evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
-        told.tell(number, len(asked))
-    return _collected(asked, done, (*annotations.notices, FIXED, *fit_notices(said)))
+        told.tell(step, len(asked))
+    own = _evaluation_notices(asked, done)
+    return _collected(asked, done, as_notices(annotations.notices, [FITTED_ONCE], fits, own))
+
+
+def analyse(study: Study) -> Finding:
+    """The evaluation of a study under every aggregation model that suits it."""
+    asked = study.options
+    return aggregation_choices(
+        study.predictions, study.annotations, metrics=asked.metrics, **study.resampled
+    ).report(asked.labels)
 
 
 def _collected(
-    asked: list[Choice], done: list[Evaluation], notices: tuple[str, ...]
+    asked: list[Choice], done: list[Evaluation], notices: tuple[Notice, ...]
 ) -> Choices:
     """Put the tables and the differences of all evaluations side by side."""
     first = done[0]
@@ -264,14 +442,20 @@ def _collected(
         ]
     ).reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
-        choices=tuple(asked), tasks=first.tasks, models=first.models,
+        choices=tuple(asked),
+        tasks=first.tasks,
+        models=first.models,
         metrics=tuple(one.name for one in first.metrics),
-        values=np.stack([one.values for one in done]), low=columns["low"],
-        high=columns["high"], ranks=columns["rank"], p_best=columns["p_best"],
-        gap_low=gaps[..., 0], gap_high=gaps[..., 1],
+        values=np.stack([one.values for one in done]),
+        low=columns["low"],
+        high=columns["high"],
+        ranks=columns["rank"],
+        p_best=columns["p_best"],
+        gap_low=gaps[..., 0],
+        gap_high=gaps[..., 1],
         better=tuple(one.better for one in first.metrics),
-        notices=tuple(dict.fromkeys((*notices, *_told(asked, done)))),
-    )  # fmt: skip
+        notices=notices,
+    )
 
 
 def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, float]]:
@@ -281,13 +465,69 @@ def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, flo
     return [(a - b).interval(done.level) for a, b in combinations(every, 2)]
 
 
-def _told(asked: list[Choice], done: list[Evaluation]) -> list[str]:
+def _evaluation_notices(asked: list[Choice], done: list[Evaluation]) -> list[Notice]:
     """What evaluations say; of what only some choices say, under which."""
-    found: dict[str, list[str]] = {}
-    for choice, one in zip(asked, done, strict=True):
-        for note in one.notices:
-            found.setdefault(note, []).append(worded(choice))
+    under: dict[str, list[str]] = {}
+    notices = {}
+    for choice, evaluation in zip(asked, done, strict=True):
+        for notice in as_notices(evaluation.notices):
+            notices[str(notice)] = notice
+            under.setdefault(str(notice), []).append(choice_title(choice))
     return [
-        note if len(choices) == len(done) else f"{joined(choices).capitalize()}: {note}"
-        for note, choices in found.items()
+        notice if len(under[text]) == len(done) else notice.of(*under[text])
+        for text, notice in notices.items()
     ]
+
+
+def _cell(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["task"], row["metric"], row["labels"]
+
+
+def _without_gaps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A model without a reliability has none: blank, not undefined."""
+    return [row | {"reliability": ""} if row["reliability"] is None else row for row in rows]
+
+
+def _best_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best model under each choice."""
+    best: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["choice"] not in best or row["rank"] < best[row["choice"]]["rank"]:
+            best[row["choice"]] = row
+    return list(best.values())
+
+
+def _verdict(gap: Floats, low: Floats, high: Floats) -> str:
+    """What becomes of a comparison under all choices: its differences, with their intervals.
+
+    Examples
+    --------
+    >>> _verdict(np.array([0.1, 0.2]), np.array([0.05, -0.1]), np.array([0.2, 0.3]))
+    'same order, not separated'
+    """
+    if np.isnan(gap).any():
+        return UNDEFINED
+    if not gap.any():
+        return TIED
+    if not ((gap > 0).all() or (gap < 0).all()):
+        return DEPENDS
+    return HOLDS if (low > 0).all() or (high < 0).all() else LEANS
+
+
+def _verdicts_sentence(verdicts: Sequence[str]) -> str:
+    """How many comparisons of two models hold, and how many turn on the choice.
+
+    Examples
+    --------
+    >>> _verdicts_sentence([HOLDS, HOLDS, DEPENDS])
+    'of 3 comparisons of two models 2 hold under all of them, and 1 depends on the choice'
+    >>> _verdicts_sentence([TIED])
+    'the comparison of the two models is tied under all of them'
+    """
+    if len(verdicts) == 1:
+        return f"the comparison of the two models {ONE_PAIR[verdicts[0]]}"
+    holds, turns = verdicts.count(HOLDS), verdicts.count(DEPENDS)
+    return (
+        f"of {len(verdicts)} comparisons of two models {holds} hold{'s' * (holds == 1)} under "
+        f"all of them, and {turns} depend{'s' * (turns == 1)} on the choice"
+    )

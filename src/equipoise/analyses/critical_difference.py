@@ -12,7 +12,7 @@ ranks differ by more than Nemenyi's critical difference
 
 with q the quantile of the studentised range for k groups and infinite degrees of freedom, over
 the root of two. Both take tasks as independent. Tasks on the same items are not, which makes
-the test overconfident; the intervals of the average ranks come from redrawn data and do not
+the test overconfident; the intervals of the average ranks come from resampled data and do not
 need that assumption.
 
 References
@@ -20,25 +20,50 @@ References
 Demšar, *Statistical comparisons of classifiers over multiple data sets*, JMLR 2006.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
 
-from equipoise.analyses.redrawing import as_drawn
-from equipoise.arrays import Floats, choice, frozen, listed, require_number, wrong_type
+from equipoise.analyses.resampling import as_drawn
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import BRACKETS, with_titles
+from equipoise.arrays import Floats, InputError, choice, frozen, require_number, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, MACRO, Evaluation
+from equipoise.findings import Column, Drawing, Finding, Stroke, Table, Words
 from equipoise.metrics import titled
+from equipoise.notices import Notice
+from equipoise.numbers import count, number, p_value
 from equipoise.ranks import average_ranks, goodness
 
+TITLE = "Which models do the tasks tell apart?"
 LEAST = 3  # tasks below which nothing is said
-DEPENDENT = (
+DEPENDENT = Notice(
+    "tasks_share_items",
     "The tasks are about the same items, so they are not independent: Friedman's p-value and "
     "the critical difference tend to be too confident; the intervals of the average ranks come "
-    "from redrawn data and do not take tasks as independent."
+    "from resampled data and do not take tasks as independent.",
 )
+TOO_FEW = Notice(
+    "too_few_tasks",
+    "With fewer than {least:count} tasks the critical difference is undefined.",
+    (),
+    {"least": LEAST},
+)
+NOTE = (
+    "Friedman's test asks whether all models could be equally good over the tasks; by Nemenyi "
+    "two average ranks must differ by the critical difference to tell models apart. The test "
+    "takes tasks as independent. Intervals of the average ranks come from resampled items and "
+    "need no such assumption."
+)
+LEGEND = (
+    "Average rank: over tasks, 1 is best. Not apart from: models whose average rank is nearer "
+    "than the critical difference. " + BRACKETS
+)
+START, END, AXIS, LINE = 124.0, 316.0, 66.0, 17.0  # places of the diagram
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -62,7 +87,7 @@ class CriticalDifference:
     alpha, level
         Level of the test, and of the intervals.
     notices
-        What the user should know, one sentence each.
+        What the user should know.
     """
 
     metric: str
@@ -79,7 +104,7 @@ class CriticalDifference:
     cliques: tuple[tuple[str, ...], ...]
     alpha: float
     level: float
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("ranks", "low", "high"):
@@ -97,17 +122,22 @@ class CriticalDifference:
         average = self.average
         return [
             {
-                "model": self.models[m], "metric": self.metric, "labels": self.labels,
-                "average_rank": float(average[m]), "low": float(self.low[m]),
-                "high": float(self.high[m]), "critical_difference": self.difference,
+                "model": self.models[m],
+                "metric": self.metric,
+                "labels": self.labels,
+                "average_rank": float(average[m]),
+                "low": float(self.low[m]),
+                "high": float(self.high[m]),
+                "critical_difference": self.difference,
                 "not_apart_from": [
-                    name for name in self.models
+                    name
+                    for name in self.models
                     if name != self.models[m]
                     and any({name, self.models[m]} <= set(clique) for clique in self.cliques)
                 ],
             }
             for m in np.argsort(average, kind="stable")
-        ]  # fmt: skip
+        ]
 
     @property
     def finding(self) -> str:
@@ -120,7 +150,7 @@ class CriticalDifference:
             )
         if np.isnan(self.p_value):
             return (
-                f"All {len(self.models)} models are level by {what} in each of the "
+                f"All {len(self.models)} models are tied by {what} in each of the "
                 f"{len(self.tasks)} tasks: their ranks tell nothing apart."
             )
         best = self.rows()[0]
@@ -128,21 +158,103 @@ class CriticalDifference:
         said = (
             f"all {len(self.models)} models"
             if len(near) == len(self.models) - 1
-            else f"{best['model']} and {len(near)} more" if near else f"{best['model']} alone"
-        )  # fmt: skip
+            else f"{best['model']} and {len(near)} more"
+            if near
+            else f"{best['model']} alone"
+        )
         caution = (
             "; the tasks share items, so the test is surer than it should be"
-            if self._shared
+            if self.shared
             else ""
         )
         return (
             f"Over {len(self.tasks)} tasks by {what}, average ranks must differ by "
-            f"{self.difference:.1f} to tell models apart: the best group is {said} "
-            f"(Friedman p = {self.p_value:.2g}){caution}."
+            f"{number(self.difference, 1)} to tell models apart: the best group is {said} "
+            f"(Friedman p = {p_value(self.p_value)}){caution}."
         )
 
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return _report([self])
+
+    def _table(self) -> Table:
+        """Average ranks, their intervals, and who is not apart."""
+        what = titled(self.metric, self.labels)
+        test = f"Friedman p {p_value(self.p_value)}"
+        if isnan(self.p_value):
+            tied = not isnan(self.difference)
+            test = "all models are tied in every task" if tied else "no test"
+        columns = (
+            Column("metric", "metric", brief=False),
+            Column("model", "model", "model"),
+            Column("average_rank", "average rank", "number", ("low", "high")),
+            Column("not_apart_from", "not apart from", "names"),
+        )
+        return Table(
+            name="critical_difference",
+            caption=f"Average ranks by {what}: {test}",
+            columns=with_titles(columns, [self.metric]),
+            rows=self.rows(),
+            legend=LEGEND,
+        )
+
+    def _diagram(self) -> list[Drawing]:
+        """The diagram of Demšar: ranks on top, names at the sides, lines over groups."""
+        rows = [row for row in self.rows() if not isnan(row["average_rank"])]
+        if isnan(self.difference) or len(rows) < 2:
+            return []
+        total, half = len(rows), (len(rows) + 1) // 2
+        below = AXIS + 14 + 8 * len(self.cliques)
+        strokes, words = self._axis(total)
+        for place, row in enumerate(rows):
+            left = place < half
+            x = _across(row["average_rank"], total)
+            y = below + LINE * (place + 1 if left else total - place)
+            edge, model = START - 6 if left else END + 6, str(row["model"])
+            strokes += [
+                Stroke((x, AXIS), (x, y), model),
+                Stroke((x, y), (edge, y), model),
+            ]
+            side = edge + (-3 if left else 3)
+            label = f"{number(row['average_rank'], 1)} {model}"
+            words.append(Words((side, y + 4), label, model, "end" if left else "start"))
+        ranks = {row["model"]: _across(row["average_rank"], total) for row in rows}
+        for depth, names in enumerate(self.cliques):
+            ends = [ranks[name] for name in names if name in ranks]
+            y = AXIS + 10 + 8 * depth
+            strokes.append(Stroke((min(ends) - 3, y), (max(ends) + 3, y), thick=True))
+        return [
+            Drawing(
+                name=f"critical-difference-{self.metric}",
+                caption=f"Average rank over tasks by {titled(self.metric, self.labels)}; thick "
+                "lines join models that are not apart",
+                alternative=f"Average ranks of {total} models over {len(self.tasks)} tasks, "
+                "best on the left.",
+                height=below + LINE * half + 10,
+                strokes=strokes,
+                words=words,
+            )
+        ]
+
+    def _axis(self, total: int) -> tuple[list[Stroke], list[Words]]:
+        """Ranks along the top, and the critical difference above them."""
+        step = 1 if total <= 12 else 5
+        ticks = [n for n in range(1, total + 1) if n == 1 or n % step == 0]
+        end = min(_across(1 + self.difference, total), END)
+        strokes = [
+            Stroke((START, 34), (end, 34), thick=True),
+            Stroke((START, AXIS), (END, AXIS)),
+        ]
+        strokes += [
+            Stroke((_across(n, total), AXIS), (_across(n, total), AXIS - 5)) for n in ticks
+        ]
+        words = [Words((START, 27), f"critical difference {number(self.difference, 2)}")]
+        words += [Words((_across(n, total), AXIS - 9), f"{n}", anchor="middle") for n in ticks]
+        return strokes, words
+
     @property
-    def _shared(self) -> bool:
+    def shared(self) -> bool:
+        """Whether tasks are about the same items, which makes the test too sure."""
         return DEPENDENT in self.notices
 
 
@@ -172,12 +284,64 @@ def critical_difference(
     difference = nemenyi(models, len(known), alpha) if enough else nan
     low, high = _intervals(evaluation, known, (k, label), ranks)
     return CriticalDifference(
-        metric=metric, labels=labels, kind=evaluation.plan.kind, models=evaluation.models,
-        tasks=tuple(evaluation.tasks[t] for t in known), ranks=ranks, low=low, high=high,
-        statistic=statistic, p_value=p_value, difference=difference,
+        metric=metric,
+        labels=labels,
+        kind=evaluation.plan.kind,
+        models=evaluation.models,
+        tasks=tuple(evaluation.tasks[t] for t in known),
+        ranks=ranks,
+        low=low,
+        high=high,
+        statistic=statistic,
+        p_value=p_value,
+        difference=difference,
         cliques=_cliques(ranks.mean(axis=1), difference, evaluation.models) if enough else (),
-        alpha=alpha, level=evaluation.level, notices=_notices(evaluation, single, known),
-    )  # fmt: skip
+        alpha=alpha,
+        level=evaluation.level,
+        notices=_notices(evaluation, single, known),
+    )
+
+
+def analyse(study: Study) -> Finding:
+    """Average ranks over the tasks of a study, metric by metric."""
+    evaluation = study.evaluation
+    tasks = [task for task in evaluation.tasks if task != MACRO]
+    if len(tasks) < LEAST:
+        raise InputError(
+            "critical difference",
+            count(len(tasks), "task"),
+            f"at least {LEAST} tasks",
+            "look at the ranking instead",
+        )
+    results = []
+    for metric in evaluation.metrics:
+        labels = study.options.labels
+        results.append(critical_difference(evaluation, metric.name, labels=labels))
+        study.tell(len(results), len(evaluation.metrics))
+    return _report(results)
+
+
+def _report(results: Sequence[CriticalDifference]) -> Finding:
+    """One finding of the results by several metrics, the first in front."""
+    first = results[0]
+    shared = "; the tasks share items and are not independent" if first.shared else ""
+    return Finding(
+        key="critical_difference",
+        title=TITLE,
+        sentence=first.finding,
+        tables=tuple(result._table() for result in results),
+        charts=tuple(drawing for result in results for drawing in result._diagram()),
+        note=NOTE,
+        methods="Average ranks over tasks were compared by Friedman's test and Nemenyi's "
+        f"critical difference [@demsar2006]{shared}.",
+        references=("demsar2006",),
+        notices=tuple(dict.fromkeys(note for result in results for note in result.notices)),
+    )
+
+
+def _across(rank: float, models: int) -> float:
+    """Place of a rank along the axis."""
+    return START + (rank - 1) / (models - 1) * (END - START)
 
 
 def friedman(ranks: Floats) -> tuple[float, float]:
@@ -249,14 +413,13 @@ def _intervals(
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def _notices(evaluation: Evaluation, single: list[int], known: list[int]) -> tuple[str, ...]:
-    said = []
-    lost = [evaluation.tasks[t] for t in single if t not in known]
+def _notices(evaluation: Evaluation, single: list[int], known: list[int]) -> tuple[Notice, ...]:
+    notices = []
+    lost = tuple(evaluation.tasks[t] for t in single if t not in known)
     if lost:
-        said.append(f"Tasks without a defined value are left out: {listed(lost)}.")
+        text = "Tasks without a defined value are left out: {tasks:names}."
+        notices.append(Notice("undefined_tasks", text, (), {"tasks": lost}))
     sets = [set(question.items) for question in evaluation.questions]
     if any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        said.append(DEPENDENT)
-    if len(known) < LEAST:
-        said.append(f"With fewer than {LEAST} tasks the critical difference is undefined.")
-    return tuple(said)
+        notices.append(DEPENDENT)
+    return (*notices, *([TOO_FEW] if len(known) < LEAST else []))

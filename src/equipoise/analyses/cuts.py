@@ -61,9 +61,17 @@ def cut(found: StudyScorer, kept: Sequence[Bools]) -> Cuts:
     good = goodness(values, found.metric.better).T
     first = np.broadcast_to(goodness(full, found.metric.better)[:, None], good.shape)
     return Cuts(
-        full, values, low, high, change, edges[0], edges[1], average_ranks(good).T,
-        np.asarray(spearman(good, first)), drawn,
-    )  # fmt: skip
+        full,
+        values,
+        low,
+        high,
+        change,
+        edges[0],
+        edges[1],
+        average_ranks(good).T,
+        np.asarray(spearman(good, first)),
+        drawn,
+    )
 
 
 def _scores(found: StudyScorer, kept: Sequence[Bools]) -> tuple[Floats, Floats, Floats]:

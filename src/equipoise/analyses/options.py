@@ -84,9 +84,11 @@ class AnalysisOptions:
         found = named(self.metric) if isinstance(self.metric, str) else self.metric
         if found.labels == "draws":
             raise InputError(
-                f"metric {found.name}", "votes", "draws of an aggregation model",
+                f"metric {found.name}",
+                "votes",
+                "draws of an aggregation model",
                 "choose a metric of labels, such as auroc or accuracy",
-            )  # fmt: skip
+            )
         return found
 
     def tell(self, done: int, whole: int) -> None:

@@ -8,47 +8,144 @@ they are is
     \tau_r = \text{Kendall's } \tau_b(\theta, \theta^*_r)
 
 and the mean over replicates is the stability. Its interval holds the middle of the replicates:
-it says how different single redraws are, and does not shrink with their number. Ties are ties.
+it says how different single resamples are, and does not shrink with their number. Ties are
+ties.
 Replicates are taken as drawn, before their spread is widened, and only those count in which
 both the hard and the soft order are defined.
 
-Kinds that draw items together with votes or annotators err on the wide side
-(`equipoise.analyses.rank_words`).
+In front stand items and annotators where annotators are named, and items, with their votes,
+where they are not. Kinds that draw items together with votes or annotators err on the wide
+side: resampled items already bring the noise of their votes along, and it is drawn once more.
 
 The win rate of soft over ordinary metrics is the share of replicates whose soft order stays
 nearer to its own than the hard one, ties half; the gain is the mean difference of correlations.
+The published sign test compares such wins with losses by the binomial law with probability one
+half, as if replicates were data; it is here for those who must reproduce it, and says why not
+to believe it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from math import isfinite, isnan
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.rank_words import in_front, order_said, rank_notes
-from equipoise.analyses.redrawing import (
+from equipoise.analyses.resampling import (
+    JOINT,
+    WIDE,
     ResamplingKeywords,
     ResamplingOptions,
     Truths,
     as_drawn,
-    options,
-    redrawable,
-    redrawn,
+    checked_options,
+    evaluate_resampled,
+    possible_kinds,
     simulation_interval,
     voting,
 )
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import (
+    IN_FULL,
+    ORDER,
+    RESAMPLED,
+    as_notices,
+    score_title,
+    with_titles,
+)
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, frozen, wrong_type
+from equipoise.arrays import Floats, InputError, choice, frozen, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.evaluation.given import given_metrics, given_predictions
-from equipoise.metrics import DEFAULT, Metric, titled
+from equipoise.evaluation.arguments import as_metrics, as_predictions
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat, Table
+from equipoise.metrics import DEFAULT, Metric
+from equipoise.notices import Notice
+from equipoise.numbers import count, number, p_value, percent
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import beats, goodness, kendall_tau_b, rank_probabilities, spearman
+from equipoise.ranks import sign_test as binomial_tail
+
+TITLE = "Does the order of the models hold?"
+FRONT = ("items x panel", "items", "panel", "votes", "posterior", "items x votes")
+SHARED_FIRST = Notice(
+    "shared_first",
+    "A model's share of being best counts the resamples in which it is first; models that tie "
+    "for first share that resample evenly.",
+)
+SOFT_WINS = Notice(
+    "soft_wins",
+    "Soft wins: the share of resamples in which the order by soft labels stays nearer to its "
+    "own original order than the order by hard labels does to its own, by rank correlation; a "
+    "resample in which both are equally near counts half.",
+)
+WARNING = (
+    "This p-value is no evidence: it treats replicates, which are made by the computer, as if "
+    "they were data, so it shrinks with the number of replicates and can be made as small as "
+    "one likes."
+)
+NOTE = (
+    "Each kind resamples something: the items, the votes on each item, the annotators (panel), "
+    "or several at once. In every resample the models are put in order again and the order is "
+    "compared with the original one: 1 is the same order, 0 no relation, −1 the reverse. Dots "
+    "are means over resamples; lines hold the middle of the resamples, so they do not shrink "
+    "with more resamples. A model's share of being best counts the resamples in which it is "
+    "first; models that tie for first share that resample evenly. Soft minus hard: by how much "
+    "nearer the order by soft labels stays to its own original order than the order by hard "
+    "labels does to its own, on average over resamples. Items resampled together with votes or "
+    "annotators err on the wide side, because resampled items already bring the noise of their "
+    "votes along; the leaderboard in front counts that noise once."
+)
+LEGEND = (
+    f"Spearman, Kendall's tau-b: mean {ORDER}. Brackets: the middle of the resamples. Shares: "
+    "of the resamples of that kind. Joint resamples (x) err on the wide side."
+)
+COLUMNS = (
+    Column("kind", "resampled"),
+    Column("task", "task", brief=False),
+    Column("metric", "metric", brief=False),
+    Column("labels", "labels", brief=False),
+    Column("spearman", "Spearman", "number", ("spearman_low", "spearman_high")),
+    Column("kendall_tau_b", "Kendall's tau-b", "number", ("kendall_low", "kendall_high")),
+    Column("most_often_best", "best most often", "model"),
+    Column("p_best", "in", "percent"),
+    Column("runner_up", "runner-up", "model"),
+    Column("p_runner_up", "in", "percent"),
+    Column("soft_win_rate", "soft wins", "percent"),
+    Column(
+        "soft_gain",
+        "Spearman, soft minus hard",
+        "change",
+        ("gain_low", "gain_high"),
+        brief=False,
+    ),
+)
+MODEL_COLUMNS = (
+    Column("kind", "resampled"),
+    Column("task", "task"),
+    Column("metric", "metric"),
+    Column("labels", "labels"),
+    Column("model", "model", "model"),
+    Column("value", "value", "number"),
+    Column("p_best", "P(best)", "percent"),
+)
+PAIR_COLUMNS = (
+    *MODEL_COLUMNS[:4],
+    Column("a", "model", "model"),
+    Column("b", "against", "model"),
+    Column("p_a_beats_b", "P(better)", "percent"),
+)
+TEST_COLUMNS = (
+    *MODEL_COLUMNS[:3],
+    Column("wins", "soft wins", "count"),
+    Column("losses", "soft loses", "count"),
+    Column("ties", "ties", "count"),
+    Column("p_value", "p", "p"),
+)
 
 
-class StabilityHow(ResamplingKeywords, total=False):
+class RankStabilityKeywords(ResamplingKeywords, total=False):
     """Keywords of `rank_stability`."""
 
     plausibilities: Sequence[Plausibilities]
@@ -63,9 +160,11 @@ class _Stability(ResamplingOptions):
         known = isinstance(self.plausibilities, Sequence)
         if not known or not all(isinstance(one, Plausibilities) for one in self.plausibilities):
             raise wrong_type(
-                "plausibilities", self.plausibilities, "a list of plausibilities, one per task",
+                "plausibilities",
+                self.plausibilities,
+                "a list of plausibilities, one per task",
                 "aggregate the annotations first",
-            )  # fmt: skip
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -106,7 +205,7 @@ class RankStability:
     beats: Floats
     counted: Floats
     level: float = 0.95
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("values", "spearman", "kendall", "ranks", "beats", "counted"):
@@ -119,21 +218,34 @@ class RankStability:
             rho, tau = self._mean(self.spearman[cell]), self._mean(self.kendall[cell])
             best = self._best(cell)
             wins, gain = self._compared(cell[:3])
-            found.append({
-                **names, "spearman": rho[0], "spearman_low": rho[1], "spearman_high": rho[2],
-                "kendall_tau_b": tau[0], "kendall_low": tau[1], "kendall_high": tau[2],
-                "undefined": float(np.isnan(self.spearman[cell]).mean()),
-                "most_often_best": best[0][0], "p_best": best[0][1],
-                "runner_up": best[1][0], "p_runner_up": best[1][1],
-                "soft_win_rate": wins[0], "win_low": wins[1], "win_high": wins[2],
-                "soft_gain": gain[0], "gain_low": gain[1], "gain_high": gain[2],
-            })  # fmt: skip
+            found.append(
+                {
+                    **names,
+                    "spearman": rho[0],
+                    "spearman_low": rho[1],
+                    "spearman_high": rho[2],
+                    "kendall_tau_b": tau[0],
+                    "kendall_low": tau[1],
+                    "kendall_high": tau[2],
+                    "undefined": float(np.isnan(self.spearman[cell]).mean()),
+                    "most_often_best": best[0][0],
+                    "p_best": best[0][1],
+                    "runner_up": best[1][0],
+                    "p_runner_up": best[1][1],
+                    "soft_win_rate": wins[0],
+                    "win_low": wins[1],
+                    "win_high": wins[2],
+                    "soft_gain": gain[0],
+                    "gain_low": gain[1],
+                    "gain_high": gain[2],
+                }
+            )
         return found
 
     def model_rows(self) -> list[dict[str, Any]]:
         """One row per model: its value, P(best) and how often it holds each rank.
 
-        The interval of P(best) counts the chance of the simulation alone.
+        The interval of P(best) counts the error of the simulation alone.
         """
         found = []
         for cell, names in self._cells():
@@ -141,11 +253,17 @@ class RankStability:
             for m, model in enumerate(self.models):
                 shares = [float(share) for share in self.ranks[cell][m]]
                 low, high = simulation_interval(shares[0], number, self.level)
-                found.append({
-                    **names, "model": model, "value": float(self.values[cell][m]),
-                    "p_best": shares[0], "p_best_low": low, "p_best_high": high,
-                    "rank_probabilities": shares,
-                })  # fmt: skip
+                found.append(
+                    {
+                        **names,
+                        "model": model,
+                        "value": float(self.values[cell][m]),
+                        "p_best": shares[0],
+                        "p_best_low": low,
+                        "p_best_high": high,
+                        "rank_probabilities": shares,
+                    }
+                )
         return found
 
     def pair_rows(self) -> list[dict[str, Any]]:
@@ -160,22 +278,147 @@ class RankStability:
 
     def said(self, labels: str = "soft") -> str:
         """Tell in one sentence how stable the order of the last task is."""
-        cell = (self.tasks[-1], self.metrics[0], labels)
-        rows = [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
-        what = titled(cell[1], labels) + (f" ({cell[0]})" if cell[0] else "")
-        row = in_front(rows)
-        if row is None:
-            return self._no_order(labels, what)
-        return order_said(row, len(self.models), what)
-
-    def _no_order(self, labels: str, what: str) -> str:
-        """Say why there is no order whose stability could be told."""
+        known = [row for row in self._in_front(labels) if not isnan(row["spearman"])]
+        what = score_title(self.metrics[0], labels, self.tasks[-1])
+        if known:
+            place = {kind: position for position, kind in enumerate(FRONT)}
+            row = min(known, key=lambda row: place.get(row["kind"], len(FRONT)))
+            return _order_sentence(row, len(self.models), what)
         values = np.round(self.values[0, -1, 0, LABELS.index(labels)], 12)
         if len(set(values.tolist())) == 1:
-            return f"The {len(self.models)} models are level by {what}: there is no order."
+            return f"The {len(self.models)} models are tied by {what}: there is no order."
         return f"The order of the models by {what} is undefined."
 
     finding = property(said)
+
+    def _in_front(self, labels: str) -> list[dict[str, Any]]:
+        """Rows of the last task, the first metric and some labels."""
+        cell = (self.tasks[-1], self.metrics[0], labels)
+        return [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
+
+    def report(self, labels: str = "soft", *, tested: bool = False) -> Finding:
+        """The finding for every surface.
+
+        Parameters
+        ----------
+        labels
+            Which labels stand in front.
+        tested
+            Whether to add the published sign test, with its warning.
+        """
+        tests = self._sign_tests() if tested else []
+        front = (self.tasks[-1], self.metrics[0], labels)
+        near = [r for r in self.model_rows() if (r["task"], r["metric"], r["labels"]) == front]
+        what = score_title(self.metrics[0], labels, self.tasks[-1])
+        tables = [
+            Table(
+                name="ranking",
+                caption=f"Stability of the order by {what}",
+                columns=with_titles(COLUMNS, self.metrics),
+                rows=self.rows(),
+                brief=self._in_front(labels),
+                legend=LEGEND,
+            ),
+            Table(
+                name="ranking_model",
+                caption="Share of resamples in which a model is best, by what is resampled",
+                columns=with_titles(MODEL_COLUMNS, self.metrics),
+                rows=self.model_rows(),
+                brief=near,
+            ),
+            Table(
+                name="ranking_pair",
+                caption="Share of resamples in which one model beats another, ties half",
+                columns=with_titles(PAIR_COLUMNS, self.metrics),
+                rows=self.pair_rows(),
+                brief=(),
+            ),
+        ]
+        if tests:
+            tables.append(
+                Table(
+                    name="ranking_sign_test",
+                    caption="The published sign test on replicates, which is no evidence",
+                    columns=with_titles(TEST_COLUMNS, self.metrics),
+                    rows=[test._asdict() for test in tests],
+                    brief=(),
+                    legend=WARNING,
+                )
+            )
+        here = [test for test in tests if (test.task, test.metric) == front[:2]]
+        return Finding(
+            key="ranking",
+            title=TITLE,
+            sentence=self.said(labels),
+            more=(*map(str, here), *([WARNING] if here else [])),
+            tables=tuple(tables),
+            charts=self._charts(labels),
+            note=NOTE,
+            methods=self._methods(tested=tested),
+            references=("lionetti2025", "efron1993"),
+            notices=self.notices,
+        )
+
+    def _sign_tests(self) -> list["SignTest"]:
+        return [
+            sign_test(self, metric, kind=kind, task=task)
+            for kind in self.kinds
+            for task in self.tasks
+            for metric in self.metrics
+        ]
+
+    def _charts(self, labels: str) -> tuple[Chart, ...]:
+        """Rank correlations by kind; ranks under the steadiest and the shakiest kind."""
+        rows = self._in_front(labels)
+        charts: list[Chart] = [
+            Dots(
+                name=f"ranking-{key.replace('_', '-')}",
+                caption=f"{title} of resampled orders with the original",
+                axis="1 = same order",
+                rows=[
+                    Dot(RESAMPLED[row["kind"]], row[key], row[low], row[high]) for row in rows
+                ],
+                reference=1.0,
+            )
+            for key, title, low, high in (
+                ("spearman", "Spearman's rank correlation", "spearman_low", "spearman_high"),
+                ("kendall_tau_b", "Kendall's tau-b", "kendall_low", "kendall_high"),
+            )
+        ]
+        known = [row for row in rows if not isnan(row["spearman"])]
+        known.sort(key=lambda row: -row["spearman"])
+        kinds = dict.fromkeys(row["kind"] for row in [*known[:1], *known[-1:]])
+        return (*charts, *(self._rank_heat(kind, labels) for kind in kinds))
+
+    def _rank_heat(self, kind: str, labels: str) -> Heat:
+        cell = (self.kinds.index(kind), len(self.tasks) - 1, 0, LABELS.index(labels))
+        places = self.ranks[cell] @ np.arange(len(self.models))
+        order = np.argsort(places, kind="stable")
+        return Heat(
+            name=f"ranks-{kind.replace(' ', '-')}",
+            caption=f"Share of resamples of {RESAMPLED[kind]} in which a model takes each rank",
+            rows=[self.models[m] for m in order],
+            columns=[str(place + 1) for place in range(len(self.models))],
+            values=np.asarray(self.ranks[cell][order], dtype=np.float64),
+            row_models=True,
+            x="rank",
+        )
+
+    def _methods(self, *, tested: bool) -> str:
+        """What was done, in the words of a paper."""
+        kinds = "; ".join(IN_FULL[kind] for kind in self.kinds)
+        text = (
+            "Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) between "
+            "the order of the models and the order on resampled data [@lionetti2025; "
+            f"@efron1993]. Resampled were, each in a bootstrap of its own: {kinds}."
+        )
+        if any(kind in JOINT for kind in self.kinds):
+            text += " Joint resamples err on the wide side."
+        if tested:
+            text += (
+                " The sign test on replicates is as published [@lionetti2025], and no evidence."
+            )
+        return text
 
     def _best(self, cell: tuple[int, ...]) -> list[tuple[str | None, float]]:
         """The two models that are best most often, with their shares."""
@@ -200,7 +443,7 @@ class RankStability:
 
     def _compared(self, cell: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Win rate of soft over hard with its simulation error, and the gain."""
-        wins, ties, losses = tally(self.spearman[cell])
+        wins, ties, losses = _tally(self.spearman[cell])
         number = wins + ties + losses
         rate = (wins + ties / 2) / number if number else float("nan")
         gain = np.diff(self.spearman[cell], axis=0)[0]
@@ -213,7 +456,7 @@ def rank_stability(
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     kinds: Sequence[str] | None = None,
-    **how: Unpack[StabilityHow],
+    **how: Unpack[RankStabilityKeywords],
 ) -> RankStability:
     """How stable the order of models is under each kind of resampling.
 
@@ -227,23 +470,22 @@ def rank_stability(
         ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`;
         ``plausibilities``, one per task, add the kinds with posterior.
     """
-    told = options(_Stability, how)
-    given, chosen = given_predictions(predictions), given_metrics(metrics)
+    told = checked_options(_Stability, how)
+    given, chosen = as_predictions(predictions), as_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
     truths: Truths = annotations
-    aside: tuple[str, ...] = ()
+    aside: tuple[Notice, ...] = ()
     if isinstance(annotations, Annotations):
         truths, aside = voting(given, annotations, told.settings.on_missing)
-    plans, notices = redrawable(truths, kinds, told.plausibilities)
+    plans, notices = possible_kinds(truths, kinds, told.plausibilities)
     done = []
     for kind, truth in plans.items():
-        done.append(redrawn(given, truth, metrics=chosen, kind=kind, told=told))
+        done.append(evaluate_resampled(given, truth, metrics=chosen, kind=kind, options=told))
         told.tell(len(done), len(plans))
     cells = [_stability(one) for one in done]
     arrays = {name: np.stack([one[name] for one in cells]) for name in cells[0]}
-    said = [*notices, *rank_notes(tuple(plans))]
-    said += [note for one in done for note in one.notices]
+    notes = [SHARED_FIRST, SOFT_WINS, *([WIDE] if set(plans) & set(JOINT) else [])]
     return RankStability(
         kinds=tuple(plans),
         tasks=done[0].tasks,
@@ -252,16 +494,110 @@ def rank_stability(
         values=np.stack([one.values for one in done]),
         **arrays,
         level=told.settings.level,
-        notices=tuple(dict.fromkeys((*aside, *said))),
+        notices=as_notices(aside, notices, notes, *(one.notices for one in done)),
     )
 
 
-def tally(both: Floats) -> tuple[int, int, int]:
-    """Replicates in which the second row is larger, level and smaller, both defined.
+def analyse(study: Study) -> Finding:
+    """How stable the order of the models of a study is."""
+    asked = study.options
+    result = rank_stability(
+        study.predictions, study.annotations, metrics=asked.metrics, **study.resampled
+    )
+    return result.report(asked.labels, tested=asked.sign_test)
+
+
+class SignTest(NamedTuple):
+    """The published sign test on replicates, with the reason why it is not evidence."""
+
+    kind: str
+    task: str
+    metric: str
+    wins: int
+    losses: int
+    ties: int
+    p_value: float
+    warning: str
+
+    def __str__(self) -> str:
+        return (
+            f"Sign test ({self.kind}): soft labels win {count(self.wins)}, lose "
+            f"{count(self.losses)}, tie {count(self.ties)}; p = {p_value(self.p_value)}."
+        )
+
+
+def sign_test(
+    stability: RankStability, metric: str, *, kind: str, task: str | None = None
+) -> SignTest:
+    """The published binomial sign test: is the soft order nearer to its own more often?
+
+    It is here to reproduce a published table; the result says why it is not evidence.
+
+    Parameters
+    ----------
+    task
+        By default the only one, or the macro average.
+    """
+    if not isinstance(stability, RankStability):
+        raise wrong_type(
+            "sign test", stability, "the result of rank_stability", "call rank_stability first"
+        )
+    place = (
+        stability.kinds.index(choice("sign test, kind", kind, stability.kinds)),
+        -1
+        if task is None
+        else stability.tasks.index(choice("sign test, task", task, stability.tasks)),
+        stability.metrics.index(choice("sign test, metric", metric, stability.metrics)),
+    )
+    wins, ties, losses = _tally(stability.spearman[place])
+    tail = binomial_tail(wins, losses)
+    name = stability.tasks[place[1]]
+    return SignTest(kind, name, metric, wins, losses, ties, tail, WARNING)
+
+
+def _order_sentence(row: Mapping[str, Any], models: int, what: str) -> str:
+    """How stable the order of the models by something is under one kind, in one sentence."""
+    wide = " (which errs on the wide side)" if row["kind"] in JOINT else ""
+    low, high = row["spearman_low"], row["spearman_high"]
+    middle = f" ({number(low, 2)} to {number(high, 2)})" if isfinite(low + high) else ""
+    lost = (
+        f"; in {percent(row['undefined'])} of the resamples there is no order"
+        if row["undefined"]
+        else ""
+    )
+    return (
+        f"When {RESAMPLED[row['kind']]} are resampled{wide}, the order of {models} models by "
+        f"{what} agrees with the original at a rank correlation of "
+        f"{number(row['spearman'], 2)} on average{middle}, and {_leaders(row)}{lost}."
+    )
+
+
+def _leaders(row: Mapping[str, Any]) -> str:
+    """Who is best most often, and who comes next.
 
     Examples
     --------
-    >>> tally(np.array([[0.5, 0.5, np.nan], [0.6, 0.5, 1.0]]))
+    >>> _leaders({"most_often_best": "a", "p_best": 0.4, "runner_up": "b", "p_runner_up": 0.4})
+    'a and b are best equally often, in 40% of the resamples each'
+    """
+    first, second = row["most_often_best"], row["runner_up"]
+    if row["p_best"] == 1:
+        return f"{first} is best in every resample"
+    most, next_most = percent(row["p_best"]), percent(row["p_runner_up"])
+    if round(row["p_best"] - row["p_runner_up"], 12) == 0:
+        return f"{first} and {second} are best equally often, in {most} of the resamples each"
+    return (
+        f"{first} is best in {most} of the resamples, followed by {second} with {next_most} "
+        "(ties for first are shared)"
+    )
+
+
+def _tally(both: Floats) -> tuple[int, int, int]:
+    """Replicates in which the second row is larger, tied and smaller, both defined.
+
+    Examples
+    --------
+    >>> _tally(np.array([[0.5, 0.5, np.nan], [0.6, 0.5, 1.0]]))
     (1, 1, 0)
     """
     gap = np.round(both[1] - both[0], 12)

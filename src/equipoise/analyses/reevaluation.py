@@ -42,6 +42,7 @@ from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better
 from equipoise.wording import Option, hint
 
+ITEMS = ("before", "audited", "stand_for")
 VERSIONS = ("before", "added", "reweighed")
 LEGEND = (
     "Before: the benchmark alone. Added: audited items count like any other. Reweighed: each "
@@ -182,22 +183,10 @@ class Reevaluation:
         """The finding for every surface; its figure and rows are those of one metric."""
         known = named(self.metric)
         title = f"{known.title}{', lower is better' if known.better == 'lower' else ''}"
-        dots = [
-            Dot(
-                one.model,
-                one.change,
-                one.change_low,
-                one.change_high,
-                one.model,
-                remark=change(one.change),
-            )
-            for one in self.lines
-            if one.version == "reweighed"
-        ]
         rows = [{"metric": self.metric, "labels": self.labels, **row} for row in self.rows()]
         unit = f"{count(self.groups)} whole groups of items" if self.groups else "Items"
         return Finding(
-            key="models",
+            key="reevaluation",
             metric=self.metric,
             title="Does that change the models?",
             sentence=self.finding,
@@ -214,6 +203,18 @@ class Reevaluation:
                     rows=rows,
                     legend=LEGEND,
                 ),
+                Table(
+                    name="items",
+                    caption="Items that models are scored on",
+                    columns=(
+                        Column("before", "in the benchmark", "count"),
+                        Column("audited", "audited", "count"),
+                        Column("stand_for", "which stand for", "count"),
+                        Column("groups", "groups resampled as wholes", "count"),
+                    ),
+                    rows=[{**dict(zip(ITEMS, self.items, strict=True)), "groups": self.groups}],
+                    file=False,
+                ),
             ),
             charts=(
                 Dots(
@@ -221,7 +222,7 @@ class Reevaluation:
                     caption=f"Change of {title} with the audited items reweighed, and its "
                     f"{exact_percent(self.level)} interval",
                     axis=f"change of {title}",
-                    rows=dots,
+                    rows=self._dots(),
                     zero=True,
                 ),
             ),
@@ -229,6 +230,21 @@ class Reevaluation:
             methods=self._methods(),
             references=(*known.references, "efron1993"),
         )
+
+    def _dots(self) -> list[Dot]:
+        """The change of every model with the audited items reweighed."""
+        return [
+            Dot(
+                one.model,
+                one.change,
+                one.change_low,
+                one.change_high,
+                one.model,
+                remark=change(one.change),
+            )
+            for one in self.lines
+            if one.version == "reweighed"
+        ]
 
     def _methods(self) -> str:
         """How models were scored again, for a paper."""

@@ -14,21 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
-from equipoise.digits import fixed
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.blocks import pair
 from equipoise.evaluation.cautions import missing_classes
 from equipoise.evaluation.engine import chunk_width, map_chunks
-from equipoise.evaluation.given import given_annotations, given_predictions
-from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
+from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.metrics import Metric, Prepared
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
 Given = Predictions | Iterable[Predictions]
@@ -54,7 +56,7 @@ class TaskScorer:
     prepared: tuple[Prepared, ...]
 
     @property
-    def question(self) -> Question:
+    def question(self) -> TaskTruth:
         """The truth of the task."""
         return self.aligned.question
 
@@ -118,7 +120,7 @@ class StudyScorer:
     subjects: tuple[TaskScorer, ...]
     plan: Resampling
     asked: AnalysisOptions
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     @property
     def metric(self) -> Metric:
@@ -158,27 +160,29 @@ def interval_ends(
 def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions) -> StudyScorer:
     """Align models and votes, and make the plan over items that everything shares."""
     metric = wanted.scored
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
         given = [one for one in given if one.task == wanted.task]
-    posed = [q for q in questions(annotations) if wanted.task in (None, q.task)]
+    posed = [q for q in task_truths(annotations) if wanted.task in (None, q.task)]
     aligned, notices = align(given, posed, on_missing=wanted.on_missing)
     subjects = [_subject(one, metric, wanted.labels) for one in aligned]
     kept, undefined = _defined(subjects)
     plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
     if max(len(one.question.items) for one in kept) * plan.replicates > MOST_BYTES:
         raise InputError(
-            "stability", f"{plan.replicates:,} replicates of {len(plan.items):,} items",
-            f"at most {MOST_BYTES:,} item counts", "ask for fewer replicates",
-        )  # fmt: skip
+            "stability",
+            f"{plan.replicates:,} replicates of {len(plan.items):,} items",
+            f"at most {MOST_BYTES:,} item counts",
+            "ask for fewer replicates",
+        )
     return StudyScorer(
         task=MACRO if len(posed) > 1 else posed[0].task,
         models=tuple(aligned[0].scores),
         subjects=tuple(kept),
         plan=plan,
         asked=wanted,
-        notices=(*annotations.notices, *notices, *undefined),
+        notices=as_notices(annotations.notices, notices, undefined),
     )
 
 
@@ -186,48 +190,47 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
     question = aligned.question
     if metric.ordered and not question.ordered and len(question.classes) > 1:
         raise InputError(
-            f"metric {metric.name}", f"classes without an order ({listed(question.classes)})",
-            "grades in a known order", "read the annotations as ordinal (--kind ordinal)",
-        )  # fmt: skip
+            f"metric {metric.name}",
+            f"classes without an order ({listed(question.classes)})",
+            "grades in a known order",
+            hint("read the annotations with {}", Option("kind", "ordinal")),
+        )
     if len(question.items) < metric.min_items:
         raise InputError(
-            f"metric {metric.name}", f"{len(question.items)} items",
-            f"at least {metric.min_items}", "choose a smaller k",
-        )  # fmt: skip
+            f"metric {metric.name}",
+            f"{len(question.items)} items",
+            f"at least {metric.min_items}",
+            "choose a smaller k",
+        )
     whole = metric.labels == "distribution"
     scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
     return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
 
 
-def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[str]]:
+def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]]:
     """Leave tasks out of the average whose metric is undefined, and say so."""
     if len(subjects) == 1:
         return subjects, []
     fine = [not np.isnan(one.full()).any() for one in subjects]
     kept = [one for one, good in zip(subjects, fine, strict=True) if good]
     said = [
-        f"Task {one.question.task!r} is left out of the average: "
-        f"{missing_classes(one.question, one.labels)}."
+        Notice(
+            "undefined_task",
+            "Left out of the average: {why}.",
+            (one.question.task,),
+            {"why": str(missing_classes(one.question, one.labels))},
+        )
         for one, good in zip(subjects, fine, strict=True)
         if not good
     ]
     if not kept:
         raise InputError(
-            f"metric {subjects[0].metric.name}", "undefined in every task",
-            "both classes among the labels of a task", "choose another metric",
-        )  # fmt: skip
+            f"metric {subjects[0].metric.name}",
+            "undefined in every task",
+            "both classes among the labels of a task",
+            "choose another metric",
+        )
     return kept, said
-
-
-def shown(size: float) -> str:
-    """A small number for a sentence: three decimals, or two figures when they would be zero.
-
-    Examples
-    --------
-    >>> shown(0.0123), shown(0.00004), shown(0.0)
-    ('0.012', '0.000040', '0.000')
-    """
-    return fixed(size)
 
 
 def freeze(result: Any) -> None:

@@ -1,11 +1,11 @@
 """Study: everything that an analysis of a whole study needs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from equipoise.analyses.options import AnalysisKeywords
-from equipoise.analyses.redrawing import ResamplingKeywords
+from equipoise.analyses.resampling import ResamplingKeywords
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import LABELS, Evaluation, Settings
@@ -88,6 +88,10 @@ class Study:
     options: StudyOptions
     evaluation: Evaluation
     tell: Progress
+
+    def telling(self, tell: Progress) -> "Study":
+        """The same, for an analysis that tells its progress elsewhere."""
+        return replace(self, tell=tell)
 
     @property
     def single(self) -> AnalysisKeywords:

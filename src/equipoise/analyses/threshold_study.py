@@ -25,6 +25,7 @@ from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
 from equipoise.predictions import Predictions
 
+TABLES = {"threshold_sweep": "models", "threshold_sweep_agreement": "rank_correlation"}
 FINE = 31  # points of the curve of prevalence
 NONE = "The experts' labels set no threshold that could be moved."
 TERMS = (
@@ -124,7 +125,7 @@ class Prevalence:
                     columns=(
                         Column("threshold", "threshold", "number"),
                         Column("positives", "positives", "count"),
-                        Column("prevalence", "share", "percent"),
+                        Column("prevalence", "share", "number"),
                     ),
                     rows=self.rows(),
                     brief=(),
@@ -279,7 +280,7 @@ def _models_finding(
     """What models are worth as the threshold moves, or the reason why nothing is known."""
     title = "What would another threshold change?"
     if math.isnan(found.value):
-        return Finding(key="models", title=title, sentence=NONE, left_out=True)
+        return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
     grid = how.grid(probabilities.group)
     try:
         sweep = threshold_sweep(
@@ -290,19 +291,21 @@ def _models_finding(
             f"models, {error.where}", error.got, error.expected, error.do
         ) from None
     made = sweep.report()
-    first = replace(made.tables[0], name="models")
-    agreement = Table(
-        name="rank_correlation",
-        caption="Rank correlation (Spearman) with the order at the threshold",
-        columns=(
-            Column("threshold", "threshold", "number"),
-            Column("metric", "metric"),
-            Column("spearman", "Spearman", "number"),
-        ),
-        rows=[
-            {"threshold": t, "metric": metric, "spearman": value}
-            for (t, metric), value in sweep.agreement.items()
-        ],
-        brief=(),
+    tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
+    unit = "groups of items" if sweep.groups else "items"
+    metrics = [named(one) for one in dict.fromkeys(one.metric for one in sweep.moves)]
+    scored = ", ".join(one.title for one in metrics)
+    methods = (
+        f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
+        f"thresholds up to {how.reach:g} below and above, with {exact_percent(how.rule.level)} "
+        f"percentile intervals over resampled {unit}, the same for all thresholds and models "
+        "[@groger2025]."
     )
-    return replace(made, key="models", title=title, tables=(first, *made.tables[1:], agreement))
+    return replace(
+        made,
+        key="sweep",
+        title=title,
+        tables=tuple(tables),
+        methods=methods,
+        references=(*made.references, *(key for one in metrics for key in one.references)),
+    )

@@ -2,44 +2,177 @@
 
 At each threshold of an even grid, from `reach` below to `reach` above, items whose probability
 is at least the threshold (under a strict grid: more than it) are positive, and every model is
-scored against these hard labels. All thresholds share one plan of redrawn items, whole groups
+scored against these hard labels. All thresholds share one plan of resampled items, whole groups
 of them where groups are given, so everything is paired. A strict grid around one half moves the
 rule of the majority: more than half.
+
+References
+----------
+Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, 2025.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.analyses._expert_sample import checked_probabilities
-from equipoise.analyses._sweep_grid import Grid, called
-from equipoise.analyses.sweep_words import said, undefined
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Bools,
     Floats,
     InputError,
+    Ints,
     PerItem,
+    choice,
+    frozen,
     require_number,
+    require_whole,
     wrong_type,
 )
 from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
-from equipoise.evaluation.given import given_predictions
+from equipoise.evaluation.alignment import ON_MISSING
+from equipoise.evaluation.given import given_metrics, given_predictions
+from equipoise.evaluation.questions import Question
+from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
+from equipoise.metrics import DEFAULT, Metric, named
+from equipoise.notices import Notice
+from equipoise.numbers import count, number, percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, goodness, spearman
 from equipoise.resampling import Resampling
+from equipoise.wording import Option, hint, joined
 
-__all__ = ["Grid", "Move", "ThresholdSweep", "called", "threshold_sweep"]
+__all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "threshold_sweep"]
+
+KEY, TITLE = "threshold_sweep", "What if a positive needed more votes?"
+MAJORITY = 0.5  # to be exceeded: a tie is negative
+TIE = 1e-12
+SAME = 1e-9
+NAMED = 3  # names in a sentence
+DRAWN = 12  # models with a line; all are in the table
+TASKS = 6  # tasks with a chart; all are in the tables
+STRICT_NOTE = (
+    "An item counts as positive when more than this share of its votes says yes; at 0.5 that "
+    "is the strict majority, and a tie is negative. Labels change in steps, because a share of "
+    "a few votes has few values."
+)
+NOTE = "An item counts as positive when its probability is at least the threshold."
+SCORED = (
+    "Models are scored against the labels of each threshold, all on the same resampled {unit}; "
+    "the tables show intervals of values and ranks over these."
+)
+LEGEND = (
+    "Share of yes: of the votes that an item needs to be positive; a range where all in it "
+    "give the same labels. Spearman: rank correlation with the order at the centre, when more "
+    "than half is needed."
+)
+COLUMNS = (
+    Column("threshold", "threshold", "number"),
+    Column("positives", "positives", "count"),
+    Column("prevalence", "prevalence", "percent"),
+    Column("metric", "metric"),
+    Column("model", "model", "model"),
+    Column("value", "value", "number", ("low", "high")),
+    Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+    Column("change", "change of rank", "change"),
+)
+NEAR_COLUMNS = (
+    Column("threshold", "threshold", "number"),
+    Column("metric", "metric"),
+    Column("spearman", "Spearman", "number"),
+)
+TASK = Column("task", "task")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Which thresholds are tried, and how models are scored at each.
+
+    Attributes
+    ----------
+    reach, steps
+        How far to go on either side, and in how many steps.
+    metrics
+        Metrics or their names; their hard-label form is taken.
+    replicates, seed, level
+        Of the resampled items.
+    progress
+        Called as ``progress(done, all)`` after each threshold.
+    strict
+        Whether an item must exceed the threshold; else it must reach it.
+    on_missing
+        As in `equipoise.evaluation.Settings`.
+    group
+        Which group (patient, night) each item belongs to, in the order of the items; groups
+        are resampled as a whole. None: every item stands for itself.
+    """
+
+    reach: float = 0.15
+    steps: int = 5
+    metrics: Sequence[str | Metric] = DEFAULT
+    replicates: int = 1000
+    seed: int = 0
+    level: float = 0.95
+    progress: Callable[[int, int], None] | None = None
+    strict: bool = False
+    on_missing: str = "error"
+    group: Sequence[str] | Ints | None = None
+
+    def __post_init__(self) -> None:
+        require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
+        require_number("threshold sweep, level", self.level, above=0, below=1, do="try 0.95")
+        require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
+        require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
+        require_whole("threshold sweep, seed", self.seed, do="try 0")
+        given_metrics(self.metrics)
+        choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
+        if not isinstance(self.strict, bool):
+            raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong_type("progress", self.progress, "a function, or None", "leave it out")
+        if self.group is not None:
+            object.__setattr__(self, "group", frozen(_codes(self.group)))
+
+    def thresholds(self, centre: float) -> list[float]:
+        """The grid; what lies outside of [0, 1] is left out."""
+        steps = np.arange(-self.steps, self.steps + 1) * self.reach / self.steps
+        return [float(centre + x) for x in steps if 0 <= centre + x <= 1]
+
+
+def _codes(group: object) -> Ints:
+    """Groups as numbers, refused unless they are a list of names or of whole numbers."""
+    told = group.tolist() if isinstance(group, np.ndarray) else group
+    if not isinstance(told, Sequence) or isinstance(told, str):
+        told = [None]
+    if not all(isinstance(one, str | int | np.integer) for one in told):
+        expected, do = "the name of its group for every item", "leave it out"
+        raise wrong_type("threshold sweep, group", group, expected, do)
+    return np.unique(np.array(told), return_inverse=True)[1].astype(np.int64)
+
+
+def called(values: PerItem, threshold: float, *, strict: bool = False) -> Bools:
+    """Which items are positive; probabilities that differ by rounding alone are equal.
+
+    Examples
+    --------
+    >>> called(np.array([0.4, 0.5, 0.6]), 0.5), called(np.array([0.5]), 0.5, strict=True)
+    (array([False,  True,  True]), array([False]))
+    """
+    return np.asarray(values > threshold + TIE if strict else values >= threshold - TIE)
 
 
 class Move(NamedTuple):
     """One model, metric and threshold.
 
-    `rank_low` and `rank_high` hold the rank in the redraws; `change` is the change of rank from
-    the centre of the grid: above 0 when the model is worse.
+    `rank_low` and `rank_high` hold the rank in the resamples; `change` is the change of rank
+    from the centre of the grid: above 0 when the model is worse.
     """
 
     threshold: float
@@ -71,7 +204,7 @@ class ThresholdSweep:
     notices
         What the user should know.
     groups
-        How many groups of items were redrawn as wholes; 0: single items were.
+        How many groups of items were resampled as wholes; 0: single items were.
     """
 
     centre: float
@@ -79,17 +212,333 @@ class ThresholdSweep:
     moves: tuple[Move, ...]
     agreement: dict[tuple[float, str], float]
     strict: bool = False
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     groups: int = 0
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold, metric and model."""
         return [one._asdict() for one in self.moves]
+
+    def agreement_rows(self) -> list[dict[str, Cell]]:
+        """One line per threshold and metric: the rank correlation with the centre."""
+        return [
+            {"threshold": t, "metric": metric, "spearman": value}
+            for (t, metric), value in self.agreement.items()
+        ]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics; sentences are by the first."""
+        return tuple(dict.fromkeys(one.metric for one in self.moves))
+
+    def by(self, metric: str) -> list[Move]:
+        """Moves by one metric."""
+        return [one for one in self.moves if one.metric == metric]
 
     @property
     def finding(self) -> str:
         """What the sweep comes to by its first metric, as a sentence."""
-        return said(self.moves, self.centre, strict=self.strict)
+        own = self.by(self.metrics[0])
+        begin, end = own[0].prevalence, own[-1].prevalence
+        share = f"falls from {percent(begin, 1)} to {percent(end, 1)}"
+        if begin == end:
+            share = f"stays at {percent(begin, 1)}"
+        order = _Order.of(own).words(named(own[0].metric).title)
+        return f"{self._start()}, the share of positives {share}, and {order}."
+
+    def _start(self) -> str:
+        more = "more than " if self.strict else ""
+        start = f"Around a threshold of {more}{number(self.centre)}"
+        ends = sorted({one.threshold for one in self.moves})
+        if len(ends) == 1:
+            return start
+        return f"{start}, from {number(ends[0])} to {number(ends[-1])}"
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return _finding({"": self}, with_task=False)
+
+
+class _Order(NamedTuple):
+    """How the order of the models moves by one metric.
+
+    Attributes
+    ----------
+    models, moved
+        All models, and those that change their rank.
+    best
+        The models that are best throughout; empty when that changes.
+    seen, tried
+        Thresholds with a rank to compare, and all of them.
+    anywhere
+        Whether ranks are defined at any threshold.
+    """
+
+    models: tuple[str, ...]
+    moved: tuple[str, ...]
+    best: tuple[str, ...]
+    seen: int
+    tried: int
+    anywhere: bool
+
+    @classmethod
+    def of(cls, own: Sequence[Move]) -> "_Order":
+        """Look at the moves of one metric."""
+        models = tuple(dict.fromkeys(one.model for one in own))
+        known = [one for one in own if not math.isnan(one.change)]
+        moved = {one.model for one in known if abs(one.change) > SAME}
+        return cls(
+            models,
+            tuple(name for name in models if name in moved),
+            _best_throughout(known),
+            len({one.threshold for one in known}),
+            len({one.threshold for one in own}),
+            any(not math.isnan(one.rank) for one in own),
+        )
+
+    def words(self, title: str) -> str:
+        """Whether the models change places."""
+        if len(self.models) == 1:
+            return "with one model there is no order to change"
+        if not self.seen:
+            where = " at the threshold itself" if self.anywhere else ""
+            return f"the order by {title} is undefined{where}"
+        lost = ""
+        if self.seen < self.tried:
+            lost = f" where it is defined ({self.seen} of {self.tried} thresholds)"
+        if not self.moved:
+            return f"no model changes its rank by {title}{lost}"
+        verb = "changes its rank" if len(self.moved) == 1 else "change their ranks"
+        best = "who is best changes"
+        if self.best:
+            stay = "stays" if len(self.best) == 1 else "stay"
+            best = f"{joined(self.best, most=NAMED)} {stay} best"
+        return f"{joined(self.moved, most=NAMED)} {verb} by {title}{lost}; {best}"
+
+
+def _best_throughout(known: Sequence[Move]) -> tuple[str, ...]:
+    """The models that are best at every threshold."""
+    leaders = []
+    for threshold in {one.threshold for one in known}:
+        here = [one for one in known if one.threshold == threshold]
+        top = min(one.rank for one in here)
+        leaders.append({one.model for one in here if one.rank <= top + SAME})
+    if not leaders or any(one != leaders[0] for one in leaders):
+        return ()
+    return tuple(sorted(leaders[0]))
+
+
+def _over_tasks(sweeps: Mapping[str, ThresholdSweep]) -> str:
+    """In how many tasks the order and the best model move, by the first metric."""
+    first = next(iter(sweeps.values()))
+    if len(sweeps) == 1:
+        return first.finding
+    start, title = first._start(), named(first.metrics[0]).title
+    orders = {task: _Order.of(one.by(one.metrics[0])) for task, one in sweeps.items()}
+    if all(len(one.models) == 1 for one in orders.values()):
+        return f"{start}, there is one model in every task, so no order to change."
+    lost = [task for task, one in orders.items() if not one.seen]
+    words = f" (it is undefined in {joined(lost, most=NAMED)})" if lost else ""
+    if len(lost) == len(orders):
+        return f"{start}, the order by {title} is undefined in every task."
+    moved = [task for task, one in orders.items() if one.moved]
+    if not moved:
+        return f"{start}, the order by {title} stays the same in every task{words}."
+    new = [task for task, one in orders.items() if one.moved and not one.best]
+    best = "the best stays best"
+    if new:
+        best = f"who is best changes in {len(new)} ({joined(new, most=NAMED)})"
+    whole = f"{len(moved)} of {len(orders)} tasks"
+    return f"{start}, the order by {title} changes in {whole}, and {best}{words}."
+
+
+def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) -> Finding:
+    """What the sweeps of all tasks come to, together; rows name their task, or not."""
+    first = next(iter(sweeps.values()))
+    rows: list[Row] = []
+    agreement: list[Row] = []
+    for task, sweep in sweeps.items():
+        where: Row = {"task": task} if with_task else {}
+        rows += [{**where, **row} for row in sweep.rows()]
+        agreement += [{**where, **row} for row in sweep.agreement_rows()]
+    in_tasks = [
+        f"{task}: {one.finding}" if task else one.finding for task, one in sweeps.items()
+    ]
+    unit = "groups of items (each as a whole)" if first.groups else "items"
+    methods = "The threshold of the probability was moved"
+    if first.strict:
+        methods = (
+            "The share of positive votes that an item must exceed to be positive was moved "
+            "around one half"
+        )
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=_over_tasks(sweeps),
+        more=tuple(in_tasks) if len(sweeps) > 1 else (),
+        tables=(
+            _summary(sweeps),
+            Table(
+                name="threshold_sweep",
+                caption="Value and rank of every model at every threshold",
+                columns=(TASK, *COLUMNS) if any(sweeps) else COLUMNS,
+                rows=rows,
+                brief=(),
+            ),
+            Table(
+                name="threshold_sweep_agreement",
+                caption="Rank correlation with the order at the centre",
+                columns=(TASK, *NEAR_COLUMNS) if any(sweeps) else NEAR_COLUMNS,
+                rows=agreement,
+                brief=(),
+            ),
+        ),
+        charts=tuple(_every_chart(sweeps)),
+        note=f"{STRICT_NOTE if first.strict else NOTE} {SCORED.format(unit=unit)}",
+        methods=f"{methods} [@groger2025].",
+        references=("groger2025",),
+        notices=tuple(
+            dict.fromkeys(n.of(task) for task, one in sweeps.items() for n in one.notices)
+        ),
+    )
+
+
+def _summary(sweeps: Mapping[str, ThresholdSweep]) -> Table:
+    """Thresholds that give the same labels in one row, as people read it."""
+    rows: list[Row] = []
+    for task, sweep in sweeps.items():
+        same: dict[int, list[Move]] = {}
+        for move in sweep.by(sweep.metrics[0]):
+            same.setdefault(move.positives, []).append(move)
+        for positives, moves in same.items():
+            low, high = moves[0].threshold, moves[-1].threshold
+            span = number(low, 2) if low == high else f"{number(low, 2)} to {number(high, 2)}"
+            rows.append(
+                {
+                    "task": task,
+                    "span": span,
+                    "positives": positives,
+                    "prevalence": moves[0].prevalence,
+                    "spearman": sweep.agreement[low, sweep.metrics[0]],
+                }
+            )
+    strict = next(iter(sweeps.values())).strict
+    columns = (
+        Column("span", "share of yes above" if strict else "probability at least"),
+        Column("positives", "positives", "count"),
+        Column("prevalence", "prevalence", "percent"),
+        Column("spearman", "Spearman with the centre", "number"),
+    )
+    return Table(
+        name="threshold_sweep_summary",
+        caption="Thresholds that give the same labels",
+        columns=(TASK, *columns) if any(sweeps) else columns,
+        rows=rows,
+        legend=LEGEND if strict else "",
+        file=False,
+    )
+
+
+def _every_chart(sweeps: Mapping[str, ThresholdSweep]) -> list[Lines]:
+    """Every task by the first metric, or every metric of the only task."""
+    drawn = [
+        (task, sweep, metric)
+        for task, sweep in sweeps.items()
+        for metric in sweep.metrics[: 1 if len(sweeps) > 1 else None]
+    ]
+    return [
+        chart
+        for place, (task, sweep, metric) in enumerate(drawn[:TASKS], 1)
+        for chart in _charts(sweep, metric, task, "" if place == 1 else f"-{place}")
+    ]
+
+
+def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Lines]:
+    """Value and rank of the models over the threshold."""
+    own, title = sweep.by(metric), named(metric).title
+    steps = list(dict.fromkeys(one.threshold for one in own))
+    shares = {one.threshold: one.prevalence for one in own}
+    few = steps[:: max(1, len(steps) // 5)]
+    models = list(dict.fromkeys(one.model for one in own))
+    centre = min(steps, key=lambda step: abs(step - sweep.centre))
+    rank = {one.model: one.rank for one in own if one.threshold == centre}
+    order = sorted(models, key=lambda name: np.nan_to_num(rank[name], nan=len(models)))
+    where = f" ({task})" if task else ""
+    seen = f"of {count(len(models), 'model')} at {count(len(steps), 'threshold')}{where}."
+    mark = f"{'> ' if sweep.strict else ''}{number(sweep.centre, 2)}"
+    ticks = [(step, number(step, 2)) for step in few]
+    axis = "share of yes votes to be exceeded" if sweep.strict else "threshold"
+    same = "+n: n more models on the same line"
+    return [
+        Lines(
+            name=f"threshold-value{tail}",
+            caption=f"{title} over the threshold{where}; {same}",
+            alternative=f"{title} {seen}",
+            x=axis,
+            y=title,
+            lines=_lines({m: _points(own, m, "value") for m in order[:DRAWN]}, sweep),
+            ticks=ticks,
+            bars=[Bar(number(step, 2), shares[step]) for step in few],
+            bar_title="positive items",
+            marks=[(sweep.centre, mark)],
+        ),
+        Lines(
+            name=f"threshold-rank{tail}",
+            caption=f"Rank by {title} over the threshold{where}; models that tie share the "
+            f"mean of their ranks; {same}",
+            alternative=f"Rank by {title} {seen}",
+            x=axis,
+            y=f"rank by {title}, 1 is best",
+            lines=_lines({m: _points(own, m, "rank") for m in order[:DRAWN]}, sweep),
+            ticks=ticks,
+            marks=[(sweep.centre, mark)],
+            y_range=(1.0, 1.0),
+            downward=True,
+        ),
+    ]
+
+
+def _points(own: Sequence[Move], model: str, key: str) -> tuple[tuple[float, float], ...]:
+    heights = [
+        (m.threshold, m.rank if key == "rank" else m.value) for m in own if m.model == model
+    ]
+    return tuple((x, y) for x, y in heights if math.isfinite(y))
+
+
+def _lines(
+    points: Mapping[str, tuple[tuple[float, float], ...]], sweep: ThresholdSweep
+) -> list[Line]:
+    """Lines in steps; those of models that lie on each other are one."""
+    found: dict[tuple[tuple[float, float], ...], list[str]] = {}
+    for model, places in points.items():
+        found.setdefault(places, []).append(model)
+    return [
+        Line(
+            models[0] if len(models) == 1 else f"{models[0]} +{len(models) - 1}",
+            _stepped(places, strict=sweep.strict),
+            model=models[0],
+            dots=False,
+        )
+        for places, models in found.items()
+    ]
+
+
+def _stepped(
+    places: Sequence[tuple[float, float]], *, strict: bool
+) -> list[tuple[float, float]]:
+    """A line in steps: values hold from their place to the next, or from the one before.
+
+    Examples
+    --------
+    >>> _stepped([(0.0, 1.0), (5.0, 2.0)], strict=True)
+    [(0.0, 1.0), (5.0, 1.0), (5.0, 2.0)]
+    >>> _stepped([(0.0, 1.0), (5.0, 2.0)], strict=False)
+    [(0.0, 1.0), (0.0, 2.0), (5.0, 2.0)]
+    """
+    steps = list(places[:1])
+    for (x, y), (x_next, y_next) in pairwise(places):
+        steps += [(x_next, y) if strict else (x, y_next), (x_next, y_next)]
+    return steps
 
 
 def threshold_sweep(
@@ -118,9 +567,11 @@ def threshold_sweep(
     values = checked_probabilities(probabilities, items)
     if how.group is not None and len(how.group) != len(items):
         raise InputError(
-            "threshold sweep, group", f"{len(how.group):,} groups",
-            f"one for each of the {len(items):,} items", "align them item by item",
-        )  # fmt: skip
+            "threshold sweep, group",
+            f"{len(how.group):,} groups",
+            f"one for each of the {len(items):,} items",
+            "align them item by item",
+        )
     do = "set one with expert_threshold, or choose it"
     if not 0 <= require_number("threshold sweep, threshold", threshold, do=do) <= 1:
         raise InputError(
@@ -128,60 +579,72 @@ def threshold_sweep(
         )
     given = given_predictions(predictions)
     tried = how.thresholds(threshold)
-    done = _scored(given, (items, values), tried, how)
+    done = _scored(given, items, values, tried, how)
     ranks = {id(one): _ranks(one) for one in {id(one): one for one in done}.values()}
     middle = int(np.argmin(np.abs(np.array(tried) - threshold)))
     centre = done[middle]
     found: dict[int, list[Move]] = {}
     for t, one in zip(tried, done, strict=True):
         if id(one) not in found:
-            at = (t, called(values, t, strict=how.strict))
-            found[id(one)] = _moves(at, one, ranks[id(one)], ranks[id(centre)])
+            label = called(values, t, strict=how.strict)
+            found[id(one)] = _moves(t, label, one, ranks[id(one)], ranks[id(centre)])
     moves = [
         move._replace(threshold=t)
         for t, one in zip(tried, done, strict=True)
         for move in found[id(one)]
     ]
     return ThresholdSweep(
-        centre=float(threshold), reach=how.reach, strict=how.strict, moves=tuple(moves),
+        centre=float(threshold),
+        reach=how.reach,
+        strict=how.strict,
+        moves=tuple(moves),
         agreement={
             (t, metric.name): float(spearman(centre.values[0, k, 0], one.values[0, k, 0]))
             for t, one in zip(tried, done, strict=True)
             for k, metric in enumerate(one.metrics)
         },
-        notices=(*_cut(tried, how), *undefined(moves), *centre.notices),
+        notices=(*_cut(tried, how), *_undefined(moves), *as_notices(centre.notices)),
         groups=0 if how.group is None else len(np.unique(how.group)),
-    )  # fmt: skip
+    )
 
 
 def _scored(
     given: list[Predictions],
-    truth: tuple[Sequence[str], PerItem],
+    items: Sequence[str],
+    values: PerItem,
     tried: Sequence[float],
     how: Grid,
 ) -> list[Evaluation]:
     """Every model against the labels of each threshold; equal labels are scored once."""
-    items, values = truth
     plan = Resampling(
-        kind="items", items=tuple(items), replicates=how.replicates, seed=how.seed,
+        kind="items",
+        items=tuple(items),
+        replicates=how.replicates,
+        seed=how.seed,
         group=None if how.group is None else np.asarray(how.group),
-    )  # fmt: skip
+    )
     known: dict[bytes, Evaluation] = {}
     done = []
-    for number, threshold in enumerate(tried, 1):
+    for step, threshold in enumerate(tried, 1):
         label = called(values, threshold, strict=how.strict)
         if label.tobytes() not in known:
             labels = Annotations(
-                kind="binary", items=tuple(items), classes=("negative", "positive"),
-                item=np.arange(len(items)), label=label.astype(np.intp),
-            )  # fmt: skip
+                kind="binary",
+                items=tuple(items),
+                classes=("negative", "positive"),
+                item=np.arange(len(items)),
+                label=label.astype(np.intp),
+            )
             known[label.tobytes()] = evaluate(
-                given, labels, metrics=how.metrics, resampling=plan,
+                given,
+                labels,
+                metrics=how.metrics,
+                resampling=plan,
                 settings=Settings(how.level, on_missing=how.on_missing),
-            )  # fmt: skip
+            )
         done.append(known[label.tobytes()])
         if how.progress is not None:
-            how.progress(number, len(tried))
+            how.progress(step, len(tried))
     return done
 
 
@@ -197,11 +660,11 @@ def _ranks(done: Evaluation) -> Floats:
 
 
 def _moves(
-    at: tuple[float, Bools], done: Evaluation, ranks: Floats, before: Floats
+    threshold: float, label: Bools, done: Evaluation, ranks: Floats, before: Floats
 ) -> list[Move]:
     """All models and metrics at one threshold with its labels."""
     lines = {(one.metric, one.model): one for one in done.table() if one.labels == "hard"}
-    here = (at[0], int(at[1].sum()), float(at[1].mean()))
+    here = (threshold, int(label.sum()), float(label.mean()))
     moves = []
     for k, metric in enumerate(done.metrics):
         for m, model in enumerate(done.models):
@@ -209,18 +672,99 @@ def _moves(
             rank = Estimate(float(place[0]), place[1:], "rank")
             moves.append(
                 Move(
-                    *here, metric.name, model, line.value, line.low, line.high,
-                    rank.value, *rank.interval(done.level), rank.value - float(before[k, m, 0]),
+                    *here,
+                    metric.name,
+                    model,
+                    line.value,
+                    line.low,
+                    line.high,
+                    rank.value,
+                    *rank.interval(done.level),
+                    rank.value - float(before[k, m, 0]),
                 )
-            )  # fmt: skip
+            )
     return moves
 
 
-def _cut(tried: Sequence[float], how: Grid) -> list[str]:
+def _cut(tried: Sequence[float], how: Grid) -> list[Notice]:
     """Say so when the grid ends before it has gone all the way."""
     if len(tried) == 2 * how.steps + 1:
         return []
-    return [
-        f"Thresholds are tried from {tried[0]:.3g} to {tried[-1]:.3g}: a step further lies "
-        "outside of 0 to 1."
+    text = (
+        "Thresholds are tried from {low:number} to {high:number}: a step further lies outside "
+        "of 0 to 1."
+    )
+    return [Notice("sweep_cut", text, (), {"low": tried[0], "high": tried[-1]})]
+
+
+def _undefined(moves: Sequence[Move]) -> list[Notice]:
+    """Say at which thresholds a metric is undefined."""
+    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
+    if not gone:
+        return []
+    text = (
+        "Metrics are undefined at {where}: all items are of one class there, or too few are "
+        "left."
+    )
+    where = f"threshold{'s' * (len(gone) > 1)} {', '.join(number(t) for t in gone)}"
+    return [Notice("sweep_undefined", text, (), {"where": where})]
+
+
+def analyse(study: Study) -> Finding:
+    """How large a share of yes makes an item positive, around the majority, in every task."""
+    asked = study.evaluation.questions
+    if any(len(question.classes) > 1 for question in asked):
+        raise InputError(
+            "threshold sweep",
+            f"votes of kind {study.annotations.kind}",
+            "yes or no",
+            hint("ask about one class: {}", Option("positive", python="against()")),
+        )
+    alone = [question.task for question in asked if _one_group(study, question)]
+    pairs = [
+        (question, scores)
+        for question, scores in zip(asked, study.evaluation.scores, strict=True)
+        if question.task not in alone
     ]
+    if not pairs:
+        raise InputError(
+            "threshold sweep",
+            "a single group of scored items in every task",
+            "at least two groups, which are resampled as wholes",
+            "add items of other groups",
+        )
+    sweeps = {}
+    for done, (question, scores) in enumerate(pairs, 1):
+        sweeps[question.task] = _swept(study, question, scores)
+        study.tell(done, len(pairs))
+    finding = _finding(sweeps)
+    text = "left out of the other majorities, because all of its scored items are of one group."
+    gone = [Notice("sweep_one_group", text, (task,)) for task in alone]
+    return replace(finding, notices=(*gone, *finding.notices))
+
+
+def _swept(study: Study, question: Question, scores: Mapping[str, Floats]) -> ThresholdSweep:
+    """One task, on the items that were scored."""
+    asked, items = study.options, question.items
+    grid = Grid(
+        metrics=[metric.name for metric in study.evaluation.metrics],
+        replicates=asked.replicates,
+        seed=asked.seed,
+        level=asked.level,
+        strict=True,
+        group=_groups(study, question),
+    )
+    models = [Predictions(name, items, values) for name, values in scores.items()]
+    return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
+
+
+def _groups(study: Study, question: Question) -> Ints | None:
+    """Groups of the items that were scored, by the numbers that the plan of items draws."""
+    every = study.annotations.group
+    return None if every is None else every[question.place]
+
+
+def _one_group(study: Study, question: Question) -> bool:
+    """Whether all items of a task are of one group, which leaves nothing to resample."""
+    group = _groups(study, question)
+    return group is not None and len(set(group.tolist())) == 1

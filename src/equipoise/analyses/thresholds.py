@@ -54,7 +54,7 @@ from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Row, Ta
 from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, interval, number, percent
 from equipoise.resampling import Resampling
-from equipoise.wording import Option, hint
+from equipoise.wording import Option, hint, joined
 
 __all__ = [
     "REDRAW",
@@ -357,6 +357,7 @@ class Threshold:
             key="threshold",
             title="From where on is an item positive?",
             sentence=self.finding,
+            more=self._other_intervals(),
             tables=self._tables(),
             charts=(self._chart(),),
             note=note + FEW_NOTE * ("experts" in rule.redraw),
@@ -364,6 +365,17 @@ class Threshold:
             references=("groger2025", "efron1993", "wilson1927"),
             notices=self.notices,
         )
+
+    def _other_intervals(self) -> tuple[str, ...]:
+        """The intervals that are not in the sentence."""
+        others = [
+            f"{OVER[name]} {interval(*self._ends(name))}"
+            for name in self.redrawn
+            if name != self.rule.redraw
+        ]
+        if not others or math.isnan(self.value):
+            return ()
+        return (f"Other intervals of the threshold: {joined(others)}.",)
 
     def _tables(self) -> tuple[Table, ...]:
         """The bins, every interval, the thresholds of the resamples, and the threshold."""
@@ -386,7 +398,7 @@ class Threshold:
                     Column("mean probability", "mean probability", "number"),
                     Column("items", "items labelled", "count"),
                     Column("positives", "positives", "count"),
-                    Column("share of positives", "share", "percent", ("low", "high")),
+                    Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
                 legend=""

@@ -1,10 +1,14 @@
-"""Words that findings share: shares in percent, lists of names, and what is drawn anew."""
+"""Words that findings share: what was scored, what is resampled, and what columns mean."""
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-REDRAWN = {
+from equipoise.arrays import InputError
+from equipoise.findings import Column
+from equipoise.metrics import named, titled
+from equipoise.notices import Notice
+
+RESAMPLED = {
     "items": "items",
     "votes": "votes",
     "panel": "annotators",
@@ -13,97 +17,85 @@ REDRAWN = {
     "items x panel": "items and annotators",
     "items x posterior": "items and possible truths",
 }
+IN_FULL = {
+    "items": "items",
+    "votes": "the votes of each item",
+    "panel": "the annotators, the same draw for all items",
+    "posterior": "the possible truths of the aggregation model",
+    "items x votes": "items and the votes of each",
+    "items x panel": "items and annotators",
+    "items x posterior": "items and possible truths of the aggregation model",
+}
+ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
+BRACKETS = "Brackets: interval when items are resampled."
+TIES_SHARE = "models that tie share the mean of their ranks"
 
 
-def percent(share: float) -> str:
-    """A share in percent that is 0 or 100 only when it is exactly that.
-
-    Examples
-    --------
-    >>> percent(0.9996), percent(0.5), percent(0.0), percent(0.004)
-    ('over 99%', '50%', '0%', 'under 1%')
-    """
-    if 0 < share < 0.005:
-        return "under 1%"
-    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
-
-
-def joined(names: Sequence[str], word: str = "and") -> str:
-    """Names as one would say them.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined(["a"]), joined(["a", "b"], "or")
-    ('a, b and c', 'a', 'a or b')
-    """
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-def few(names: Sequence[str], most: int = 3) -> str:
-    """The first few names as one would say them, and how many more there are.
+def score_title(metric: str, labels: str, task: str = "") -> str:
+    """What was scored, as one would say it.
 
     Examples
     --------
-    >>> few(["a", "b", "c"]), few(["a", "b", "c", "d", "e"])
-    ('a, b and c', 'a, b, c and 2 more')
+    >>> score_title("auroc", "soft", "heart")
+    'soft AUROC (heart)'
     """
-    if len(names) <= most:
-        return joined(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return titled(metric, labels) + (f" ({task})" if task else "")
 
 
-def middle(low: float, high: float) -> str:
-    """The middle of redraws in brackets; nothing where too many of them are undefined.
+def score_head(metric: str, labels: str) -> str:
+    """Head of a column of values: the metric, and which way is better where less is.
 
     Examples
     --------
-    >>> middle(0.5, 1.0), middle(float("nan"), 1.0)
-    (' (0.50 to 1.00)', '')
+    >>> score_head("brier_score", "hard")
+    'hard Brier score (lower is better)'
     """
-    return f" ({low:.2f} to {high:.2f})" if isfinite(low) and isfinite(high) else ""
+    try:
+        lower = named(metric).better == "lower"
+    except InputError:  # a metric of the caller's own
+        lower = False
+    return f"{titled(metric, labels)}{' (lower is better)' * lower}"
 
 
-def leaders(row: Mapping[str, Any]) -> str:
-    """Who is best most often, and who comes next.
-
-    Examples
-    --------
-    >>> leaders({"most_often_best": "a", "p_best": 0.4, "runner_up": "b", "p_runner_up": 0.4})
-    'a and b are best equally often, in 40% of the redraws each'
-    """
-    first, second = row["most_often_best"], row["runner_up"]
-    if row["p_best"] == 1:
-        return f"{first} is best in every redraw"
-    most, next_most = percent(row["p_best"]), percent(row["p_runner_up"])
-    if round(row["p_best"] - row["p_runner_up"], 12) == 0:
-        return f"{first} and {second} are best equally often, in {most} of the redraws each"
-    return (
-        f"{first} is best in {most} of the redraws, followed by {second} with {next_most} "
-        "(ties for first are shared)"
+def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Column, ...]:
+    """Columns whose metrics people read by their titles."""
+    titles = {name: titled(name, "hard").removeprefix("hard ") for name in metrics}
+    return tuple(
+        replace(column, words=titles) if column.key == "metric" else column
+        for column in columns
     )
 
 
-def capital(sentence: str) -> str:
-    """A sentence with a large first letter; the rest stays as it is.
+def level_text(level: float) -> str:
+    """The level of intervals, in full.
 
     Examples
     --------
-    >>> capital("soft AUROC is undefined.")
-    'Soft AUROC is undefined.'
+    >>> level_text(0.95), level_text(0.999)
+    ('95%', '99.9%')
     """
-    return sentence[:1].upper() + sentence[1:]
+    return f"{100 * level:g}%"
 
 
-def counted(number: int, noun: str) -> str:
-    """A count with its noun; words after *per* stay as they are.
+def scored_again(models: Sequence[str]) -> str:
+    """Begin a sentence of the methods."""
+    one = "The model was scored again"
+    return one if len(models) == 1 else "All models were scored again"
+
+
+def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
+    """Notices of several places, each once; a plain sentence becomes a notice of its own.
 
     Examples
     --------
-    >>> counted(1, "annotator"), counted(1200, "annotator"), counted(3, "vote per item")
-    ('1 annotator', '1,200 annotators', '3 votes per item')
+    >>> [str(notice) for notice in as_notices(["Odd."], [], ["Odd.", "Even."])]
+    ['Odd.', 'Even.']
     """
-    head, *rest = noun.split(" ")
-    whole = " ".join([head + "s" * (number != 1), *rest])
-    return f"{number:,} {whole}"
+    every = (
+        notice
+        if isinstance(notice, Notice)
+        else Notice("plain", "{text}", (), {"text": notice})
+        for group in groups
+        for notice in group
+    )
+    return tuple({str(notice): notice for notice in every}.values())

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.arrays import Bools, Floats, listed
 from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import average_ranks, spearman
 
 MUCH = 0.02  # share of items decided differently from which on the user is warned
 TIE = 1e-9
-COUNTING = ("dirichlet", "majority_vote")  # decide as `mean_vote` does, ties apart
 
 
 class Decisions(NamedTuple):
@@ -50,6 +50,11 @@ def differ(one: Plausibilities, other: Plausibilities) -> Bools:
     return np.asarray(~(_tops(one.mean) & _tops(other.mean)).any(axis=1))
 
 
+def _counts(name: str) -> bool:
+    """Whether a model of the catalogue decides as another one does, ties apart."""
+    return name in MODELS and bool(MODELS[name].decides_as)
+
+
 def _tops(mean: Floats) -> Bools:
     """Most plausible classes, ties included."""
     return np.asarray(mean >= mean.max(axis=1, keepdims=True) - TIE)
@@ -80,7 +85,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[str]:
     Models that only count votes decide alike, so one of them speaks for all.
     """
     first = next(iter(fits))
-    told = {name: fit for name, fit in fits.items() if name == first or name not in COUNTING}
+    told = {name: fit for name, fit in fits.items() if name == first or not _counts(name)}
     pairs = [pair for pair in decisions(told) if pair.share > MUCH]
     if not pairs:
         return []

@@ -1,25 +1,22 @@
-"""Models: which of them can take some annotations, and how to set one up."""
+"""Models: which of them can take some annotations, and how to set one up.
+
+Everything that is known about a model stands in its record in `equipoise.aggregate.MODELS`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from equipoise.aggregate import CATALOGUE, Chain, normal
+from equipoise.aggregate import MODELS, AggregationModel, Chain
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
+from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
-from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
+from equipoise.wording import Option, hint, joined
 
 Model = Callable[..., Plausibilities]
 
-RELIABLE = ("dirichlet", "probabilistic_inverse_rank", "plackett_luce")
-OF_PEOPLE = ("dawid_skene", "dawid_skene_ordinal", "glad")
-PRIORS = {
-    "dirichlet": "a number of at least 0: what every class has without votes",
-    "plackett_luce": "iid, notebook, or a positive number",
-    "probabilistic_inverse_rank": "paper, full ties or notebook",
-}
 ROOM = 500_000_000  # bytes of confusion matrices that `recommended` still accepts
 
 
@@ -30,11 +27,11 @@ class Settings:
     Attributes
     ----------
     threshold
-        Where ratings become "at least"; for `normal`, which needs it.
+        Where ratings become "at least", for models of ratings, which need it.
     reliability
         How much a vote is worth; None is the model's own default.
     seed
-        Of `plackett_luce`; no other model of the catalogue draws as it is set up here.
+        Of models with chains; no other draws as it is set up here.
     prior
         What is believed without votes, a number or a word; None is the model's own default.
     """
@@ -56,29 +53,24 @@ def suitable(annotations: Annotations) -> tuple[str, ...]:
     >>> suitable(votes)
     ('dirichlet', 'mean_vote', 'majority_vote')
     """
-    if annotations.kind == "interval":
-        return ("normal",)
-    names = ["dirichlet", "mean_vote", "majority_vote"]
-    if annotations.kind == "ranking":
-        ranked = ["plackett_luce", "plackett_luce_ml", "probabilistic_inverse_rank"]
-        ranked = ranked if annotations.weight is None else ranked[2:]
-        return (*([] if gold(annotations) else [*ranked, "inverse_rank"]), *names)
-    if _several(annotations) and confusion_bytes(annotations) <= ROOM:
-        also = {"ordinal": ["dawid_skene_ordinal"], "binary": ["glad"]}
-        names = ["dawid_skene", *also.get(annotations.kind, []), *names]
-    return tuple(names)
+    ranked = sorted(MODELS.values(), key=lambda one: one.rank)
+    return tuple(one.name for one in ranked if _suits(one, annotations))
+
+
+def _suits(known: AggregationModel, annotations: Annotations) -> bool:
+    """Whether a model is proposed for these annotations."""
+    if annotations.kind not in known.suits or (gold(annotations) and not known.gold):
+        return False
+    if annotations.weight is not None and not known.weights:
+        return False
+    fits = _several(annotations) and confusion_bytes(annotations) <= ROOM
+    return fits or not known.annotators
 
 
 def recommended(annotations: Annotations) -> tuple[str, str]:
     """The model to start with, and why."""
     name = suitable(annotations)[0]
-    why = {
-        "plackett_luce": "the annotations are rankings",
-        "probabilistic_inverse_rank": "the annotations are rankings with weights",
-        "dawid_skene": "annotators are known and differ in how they err",
-        "normal": "the annotations are ratings",
-    }
-    return name, f"{name}, because {why.get(name) or _why_counts(annotations)}."
+    return name, f"{name}, because {MODELS[name].because or _why_counts(annotations)}."
 
 
 def _why_counts(annotations: Annotations) -> str:
@@ -90,19 +82,16 @@ def _why_counts(annotations: Annotations) -> str:
     if not _several(annotations):
         return "there is only one annotator"
     return (
-        f"confusion matrices of {len(annotations.annotators):,} annotators and "
-        f"{len(annotations.classes):,} classes would need "
+        f"confusion matrices of {count(len(annotations.annotators))} annotators and "
+        f"{count(len(annotations.classes))} classes would need "
         f"{confusion_bytes(annotations) / 1e9:.1f} GB"
     )
 
 
 def companions(annotations: Annotations) -> tuple[str, ...]:
     """Models to fit beside the recommended one: where they differ, look before trusting."""
-    name = suitable(annotations)[0]
-    if name == "dawid_skene":
-        also = {"binary": ("glad",), "ordinal": ("dawid_skene_ordinal",)}
-        return (*also.get(annotations.kind, ()), "mean_vote")
-    return ("inverse_rank",) if name == "plackett_luce" else ()
+    first, *others = suitable(annotations)
+    return tuple(name for name in MODELS[first].companions if name in others)
 
 
 def model(name: str, annotations: Annotations, settings: Settings | None = None) -> Model:
@@ -113,111 +102,109 @@ def model(name: str, annotations: Annotations, settings: Settings | None = None)
     InputError
         When a setting has no meaning for this model.
     """
-    told = settings or Settings()
-    choice("model", name, (*CATALOGUE, "normal"))
-    _refuse_annotations(name, annotations)
-    _refuse(name, annotations, told)
+    chosen = settings or Settings()
+    known = MODELS[choice("model", name, tuple(MODELS))]
+    _refuse_annotations(known, annotations)
+    _refuse_settings(known, annotations, chosen)
     how: dict[str, Any] = {}
-    if name == "normal":
-        how["threshold"] = told.threshold
-    if told.reliability is not None:
-        how["reliability"] = told.reliability
-    if told.prior is not None:
-        how["preset" if name == "probabilistic_inverse_rank" else "prior"] = _prior(name, told)
-    if name == "plackett_luce":
-        how["chain"] = Chain(seed=told.seed)
-    made: Model = CATALOGUE.get(name, normal)
-    return partial(made, **how) if how else made
+    if known.threshold:
+        how["threshold"] = chosen.threshold
+    if chosen.reliability is not None:
+        how["reliability"] = chosen.reliability
+    if chosen.prior is not None and known.prior is not None:
+        how[known.prior.keyword] = _prior(known, chosen.prior)
+    if known.chains:
+        how["chain"] = Chain(seed=chosen.seed)
+    return partial(known.fit, **how) if how else known.fit
 
 
-def _prior(name: str, told: Settings) -> str | float:
+def _prior(known: AggregationModel, prior: str | float) -> str | float:
     """A prior as the model takes it: a number, or a word that it knows."""
-    prior = told.prior
-    assert prior is not None
+    assert known.prior is not None
     try:
         value = float(prior)
     except ValueError:
         value = float("nan")
-    number, word = value == value, isinstance(prior, str)
-    if number and name != "probabilistic_inverse_rank":
+    if value == value and known.prior.numbers:
         return value
-    if name == "dirichlet" or not word:
+    if not known.prior.words or not isinstance(prior, str):
         do = "leave it out for the default, or give one of these"
-        raise InputError(f"{name}, prior", f"{prior!r}", PRIORS[name], do)
+        raise InputError(f"{known.name}, prior", f"{prior!r}", known.prior.expected, do)
     return prior
 
 
-def _refuse_annotations(name: str, annotations: Annotations) -> None:
+def _refuse_annotations(known: AggregationModel, annotations: Annotations) -> None:
     """Refuse annotations of a kind that the model cannot take, and name one that can."""
-    kind, best = annotations.kind, suitable(annotations)[0]
-    if name == "normal" and kind != "interval":
-        ranked = kind == "ranking"
-        numbers = hint(
-            ", or read the labels as numbers with {} and say where they become 'at least' "
-            "with {}",
+    kind = annotations.kind
+    if kind in known.kinds:
+        return
+    best = suitable(annotations)[0]
+    if kind == "interval":
+        do = hint(
+            "choose {} with {}, or make a yes/no question with {}",
+            best,
+            Option("threshold"),
+            Option("at_least", python="at_least()"),
+        )
+        raise InputError(known.name, "ratings", "classes", do)
+    if kind == "ranking":
+        if known.threshold:
+            raise InputError(known.name, "rankings", "ratings", f"choose {best}")
+        do = hint(
+            "choose {}, or ask about one class with {}",
+            best,
+            Option("positive", python="against()"),
+        )
+        raise InputError(known.name, "rankings", "one label per vote", do)
+    if known.threshold:
+        do = hint(
+            "choose {}, or read the labels as numbers with {} and say where they become "
+            "'at least' with {}",
+            best,
             Option("kind", "interval"),
             Option("threshold"),
         )
-        raise InputError(
-            "normal",
-            "rankings" if ranked else f"{kind} labels",
-            "ratings",
-            hint("choose {}{}", best, "" if ranked else numbers),
-        )
-    if name != "normal" and kind == "interval":
-        raise InputError(
-            name,
-            "ratings",
-            "classes",
-            hint(
-                "choose normal with {}, or make a yes/no question with {}",
-                Option("threshold"),
-                AT_LEAST,
-            ),
-        )
-    if name in OF_PEOPLE and kind == "ranking":
-        raise InputError(
-            name,
-            "rankings",
-            "one label per vote",
-            hint("choose {}, or ask about one class with {}", best, ONE_CLASS),
-        )
+        raise InputError(known.name, f"{kind} labels", "ratings", do)
 
 
-def _refuse(name: str, annotations: Annotations, told: Settings) -> None:
+def _refuse_settings(
+    known: AggregationModel, annotations: Annotations, chosen: Settings
+) -> None:
     """Refuse settings that the model has no use for."""
-    for what, owners in (("reliability", RELIABLE), ("prior", tuple(PRIORS))):
-        given = getattr(told, what)
-        if given is not None and name not in owners:
+    for what in ("reliability", "prior"):
+        value = getattr(chosen, what)
+        if value is not None and getattr(known, what) is None:
+            owners = [one.name for one in MODELS.values() if getattr(one, what) is not None]
             raise InputError(
-                f"{name}, {what}",
-                f"{given}",
+                f"{known.name}, {what}",
+                f"{value}",
                 "nothing: it has no such setting",
-                f"leave it out, or choose {', '.join(owners[:-1])} or {owners[-1]}",
+                f"leave it out, or choose {joined(owners, 'or')}",
             )
-    if told.threshold is not None and name != "normal":
+    if chosen.threshold is not None and not known.threshold:
         raise InputError(
-            f"{name}, threshold",
-            f"{told.threshold:g}",
+            f"{known.name}, threshold",
+            f"{chosen.threshold:g}",
             "nothing: it takes classes, not ratings",
             hint(
                 "leave it out, or read the file as ratings with {}", Option("kind", "interval")
             ),
         )
-    if name == "normal" and told.threshold is None and annotations.value is not None:
+    if known.threshold and chosen.threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())
+        midway = Option("threshold", float(f"{(low + high) / 2:g}"))
         raise InputError(
-            "normal, threshold",
+            f"{known.name}, threshold",
             "none",
             f"a number on the scale, here {low:g} to {high:g}",
-            hint(
-                "say where ratings become 'at least': {} is midway",
-                Option("threshold", float(f"{(low + high) / 2:g}")),
-            ),
+            hint("say where ratings become 'at least': {} is midway", midway),
         )
-    if told.seed < 0:
+    if chosen.seed < 0:
         raise InputError(
-            f"{name}, seed", f"{told.seed}", "a whole number of at least 0", "0 is the default"
+            f"{known.name}, seed",
+            f"{chosen.seed}",
+            "a whole number of at least 0",
+            "0 is the default",
         )
 
 
@@ -233,7 +220,8 @@ def by_name(models: Iterable[str] | Mapping[str, Model]) -> dict[str, Model]:
     """Models by name: those of the catalogue as they are, or as they were set up."""
     if isinstance(models, Mapping):
         return dict(models)
-    return {name: CATALOGUE[choice("model", name, tuple(CATALOGUE))] for name in models}
+    plain = tuple(name for name, one in MODELS.items() if not one.threshold)
+    return {name: MODELS[choice("model", name, plain)].fit for name in models}
 
 
 def confusion_bytes(annotations: Annotations) -> int:

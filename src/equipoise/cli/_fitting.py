@@ -85,7 +85,7 @@ def notes(table: "Annotations", fits: Fits, options: dict[str, Any]) -> list[str
 
     known = fits.models.get("dawid_skene")
     warned = cautions(table, fits.task, fit=known)
-    said = [*table.notices, *remarks(table, fits.made), *warned, *fits.made.notices]
+    said = [*table.notices, *remarks(table, fits.made), *warned, *map(str, fits.made.notices)]
     if any("kappa" in one for one in warned):
         said.append("Kappa is agreement beyond chance: 0 is that of guesses, 1 is complete.")
     said += verdict(fits.models)

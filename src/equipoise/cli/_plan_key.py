@@ -7,26 +7,109 @@ The plan itself is blind: items in random order with an empty column. Beside ``p
 
 import json
 import math
+from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._options import flag
+from equipoise.cli.options import flag
+from equipoise.cli.probabilities import ProbabilitySource
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample
 
-USUAL: dict[str, Any] = {
-    "truth": None, "reliability": None, "model": None, "task": None, "kind": None,
-    "classes": None, "positive": None, "at_least": None, "exchangeable": False,
-    "columns": None, "layout": "auto", "repeats": "keep",
-}  # fmt: skip
-SIZE = {"bins": 20, "per_bin": 20}
+Word = str | float | int | bool | None
+USUAL: Mapping[str, Word] = {
+    "truth": None,
+    "reliability": None,
+    "model": None,
+    "task": None,
+    "kind": None,
+    "classes": None,
+    "positive": None,
+    "at_least": None,
+    "exchangeable": False,
+    "columns": None,
+    "layout": "auto",
+    "repeats": "keep",
+}
+BINS = PER_BIN = 20
+NUMBERS = ("bins", "per_bin", "seed")
 SAME = 1e-9  # probabilities that a model of votes gives again
+
+
+class SampleSize(NamedTuple):
+    """How a sample is drawn: bins, items of each, and the seed."""
+
+    bins: int
+    per_bin: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanKey:
+    """What a key says: where it lies, options of the plan, its sample, and bin and probability.
+
+    Attributes
+    ----------
+    path
+        The file.
+    options
+        Options of the plan, by name.
+    size
+        How its items were drawn.
+    items
+        Bin and probability of each.
+    """
+
+    path: Path
+    options: Mapping[str, Word]
+    size: SampleSize
+    items: Mapping[str, tuple[int, float]]
+
+    def refuse_other(self, name: str, value: Word, usual: Word, own: Word) -> None:
+        """Refuse an option that was given and is not that of the key."""
+        if value not in (usual, own):
+            raise typer.BadParameter(
+                f"got {value!r}, but {self.path.name} has {own!r}; leave it out",
+                param_hint=flag(name),
+            )
+
+    def options_for(self, source: ProbabilitySource) -> dict[str, Any]:
+        """Options of the key; those that were given must be the same."""
+        for name, usual in USUAL.items():
+            self.refuse_other(name, getattr(source, name), usual, self.options[name])
+        return dict(self.options)
+
+    def check(self, file: Path, sample: "ExpertSample") -> None:
+        """Refuse a plan that is not made again from the file and the options."""
+        made = {
+            item: (int(place) + 1, float(probability))
+            for item, place, probability in zip(
+                sample.items, sample.bin, sample.probability, strict=True
+            )
+        }
+        every = {**self.items, **made}
+        other = [name for name in every if not _same(self.items.get(name), made.get(name))]
+        if other:
+            raise InputError(
+                f"{file.name}, made into the plan again",
+                f"{len(other):,} of {len(self.items):,} items in another bin or of another "
+                f"probability, first {other[0]!r}",
+                f"what {self.path.name} says of them",
+                "give the file that the plan was made from, unchanged",
+            )
+
+
+def _same(one: tuple[int, float] | None, other: tuple[int, float] | None) -> bool:
+    if one is None or other is None:
+        return False
+    return one[0] == other[0] and math.isclose(one[1], other[1], rel_tol=0, abs_tol=SAME)
 
 
 def key_of(plan: Path) -> Path:
@@ -51,86 +134,52 @@ def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | N
             both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
 
 
-def key_text(sample: "ExpertSample", options: dict[str, Any], task: str | None) -> str:
+def key_text(
+    sample: "ExpertSample", source: ProbabilitySource, size: SampleSize, task: str | None
+) -> str:
     """Everything that the plan does not show."""
-    known = {name: options[name] for name in (*USUAL, *SIZE, "seed")}
+    options = {name: getattr(source, name) for name in USUAL}
     made = {
-        "schema": 1, "equipoise": version("equipoise"), "file": options["file"].name,
-        "options": known | {"task": task}, "items": sample.rows(),
-    }  # fmt: skip
+        "schema": 1,
+        "equipoise": version("equipoise"),
+        "file": source.file.name,
+        "options": options | size._asdict() | {"task": task},
+        "items": sample.rows(),
+    }
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
-def with_key(options: dict[str, Any]) -> dict[str, Any]:
-    """Options with those of the key where there is one, and with the usual ones elsewhere.
-
-    `sample_seed` is where the items were drawn from; `key_items` are what the key says of them.
-    """
-    sized = options | {name: options[name] or usual for name, usual in SIZE.items()}
-    if options["plan"] is None:
-        return sized | {"sample_seed": options["seed"], "key_items": None}
-    path = options["plan"]
-    path = key_of(path) if path.suffix.lower() == ".csv" else path
-    told, items = _read(path)
-    made = dict(options)
-    for name, usual in (USUAL | dict.fromkeys(SIZE)).items():
-        if options[name] not in (usual, told[name]):
-            raise typer.BadParameter(
-                f"got {options[name]!r}, but {path.name} has {told[name]!r}; leave it out",
-                param_hint=flag(name),
-            )
-        made[name] = told[name]
-    return made | {"plan": path, "sample_seed": told["seed"], "key_items": items}
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int, float]]]:
-    """Options of a key, and bin and probability of its items."""
+def read_key(plan: Path) -> PlanKey:
+    """Read the key of a plan, given by its own name or by that of the plan beside it."""
     from equipoise.io.files import content
 
+    path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
     data = content(path).data
     try:
-        found = json.loads(data)
-        told = {name: found["options"][name] for name in (*USUAL, *SIZE, "seed")}
-        items = {row["item"]: (row["bin"], float(row["probability"])) for row in found["items"]}
-        if not all(_fits(name, value) for name, value in told.items()):
+        record = json.loads(data)
+        options = {name: record["options"][name] for name in (*USUAL, *NUMBERS)}
+        items = {
+            row["item"]: (row["bin"], float(row["probability"])) for row in record["items"]
+        }
+        if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
     except (ValueError, KeyError, TypeError):
         raise InputError(
-            f"--plan {path.name}", "no key of a plan", "what threshold-plan wrote beside it",
+            f"--plan {path.name}",
+            "no key of a plan",
+            "what threshold-plan wrote beside it",
             "give plan.csv or plan.key.json as threshold-plan --out wrote them",
-        ) from None  # fmt: skip
-    return told, items
+        ) from None
+    size = SampleSize(*(options.pop(name) for name in NUMBERS))
+    return PlanKey(path, options, size, items)
 
 
-def _fits(name: str, value: Any) -> bool:
+def _fits(name: str, value: object) -> bool:
     """Whether an option of a key is of the type that the option has."""
-    if name in (*SIZE, "seed"):
+    if name in NUMBERS:
         return type(value) is int
     if name == "exchangeable":
         return isinstance(value, bool)
     if value is None:
         return USUAL[name] is None
     return isinstance(value, float if name == "reliability" else str)
-
-
-def check_key(options: dict[str, Any], sample: "ExpertSample") -> None:
-    """Refuse a plan that is not made again from the file and the options of its key."""
-    known = options["key_items"]
-    if known is None:
-        return
-    made = {row["item"]: (row["bin"], row["probability"]) for row in sample.rows()}
-    other = [name for name in {**known, **made} if not _same(known.get(name), made.get(name))]
-    if other:
-        raise InputError(
-            f"{options['file'].name}, made into the plan again",
-            f"{len(other):,} of {len(known):,} items in another bin or of another probability, "
-            f"first {other[0]!r}",
-            f"what {options['plan'].name} says of them",
-            "give the file that the plan was made from, unchanged",
-        )
-
-
-def _same(one: tuple[int, float] | None, other: tuple[int, float] | None) -> bool:
-    if one is None or other is None:
-        return False
-    return one[0] == other[0] and math.isclose(one[1], other[1], rel_tol=0, abs_tol=SAME)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from equipoise.predictions import Predictions
 
 YES_NO = {"0", "1"}
-OF_DECISIONS = ("accuracy", "expected_cost", "mean_absolute_error", "quadratic_weighted_kappa")
 
 
 def matched(
@@ -93,8 +92,10 @@ def answered(
 
 def _advice(table: "Annotations", options: dict[str, Any]) -> str:
     """Say what decisions are, and which metrics suit them."""
+    from equipoise.metrics import named
+
     said = "Predictions name one class per item: read as probability 1 of that class."
-    if any(name in options["metrics"] for name in OF_DECISIONS):
+    if any(named(name).decides for name in options["metrics"]):
         return said
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
     flag = "--metric" if "metric" in options else "--metrics"

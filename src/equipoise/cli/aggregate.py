@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.cli._catalogue import model_help, prior_help, reliability_help
 from equipoise.cli._dataset import (
     Dataset,
     check_dataset,
-    dataset_facts,
-    input_rows,
     study_name,
 )
 from equipoise.cli._fitting import fit, notes
@@ -29,6 +28,8 @@ from equipoise.cli._screen import print_json, say
 from equipoise.cli._truth_page import write_page
 from equipoise.cli._truth_rows import Fits, facts
 from equipoise.cli._truth_screen import show
+from equipoise.cli.options import DataFiles
+from equipoise.cli.study import dataset_facts, input_rows
 from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def aggregate(
         str,
         typer.Option(
             rich_help_panel=MODEL,
-            help="`auto`, or one of `mean_vote`, `majority_vote`, `dirichlet`, `dawid_skene`, "
-            "`dawid_skene_ordinal`, `glad`, `inverse_rank`, `probabilistic_inverse_rank`, "
-            "`plackett_luce`, `plackett_luce_ml`; `normal` for ratings.",
+            help=model_help(),
         ),
     ] = "auto",
     compare: Annotated[
@@ -77,17 +76,14 @@ def aggregate(
         float | None,
         typer.Option(
             rich_help_panel=MODEL,
-            help="How much a vote or reading is worth: `dirichlet` (default 1), "
-            "`plackett_luce` (1), `probabilistic_inverse_rank` (20).",
+            help=reliability_help(),
         ),
     ] = None,
     prior: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=MODEL,
-            help="What is believed without votes: `dirichlet` votes per class (default 1), "
-            "`plackett_luce` `iid` (default), `notebook` or a number, "
-            "`probabilistic_inverse_rank` `paper` (default), `full ties` or `notebook`.",
+            help=prior_help(),
         ),
     ] = None,
     bootstrap: Annotated[
@@ -182,8 +178,9 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
     """What the result was made with: version, input and seed."""
     from equipoise import __version__
 
-    files = [{"name": one.name, "sha256": one.sha256} for one in input_rows(options)]
-    source = dataset_facts(options)
+    read = DataFiles(annotations=options["annotations"], dataset=options["dataset"])
+    files = [{"name": one.name, "sha256": one.sha256} for one in input_rows(read, None, {})]
+    source = dataset_facts(options["dataset"])
     question = {name: options[name] for name in ("positive", "at_least", "task")}
     return {
         "version": __version__,

@@ -1,46 +1,50 @@
 """equipoise audit: how many positives lie where nobody looked."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._options import check_choices, check_metrics, refuse, words
-from equipoise.cli._reading import (
-    AtLeast,
-    Classes,
-    Columns,
-    Kind,
-    Layout,
-    Positive,
-    PredictionColumns,
-    PredictionLayout,
-    Repeats,
-)
-from equipoise.cli._screen import note, output, print_json, progress
-from equipoise.cli._stability_options import (
-    DOUBT,
+from equipoise.cli._results import present
+from equipoise.cli._screen import progress
+from equipoise.cli.options import (
+    FILES,
     RESULT,
-    AsJson,
+    UNCERTAINTY,
     Level,
-    Overwrite,
-    Scores,
+    OutputOptions,
     Seed,
-    Title,
-    Votes,
+    StudyReading,
+    check_choice,
+    command,
+    flag,
+    metric_names,
+    words,
 )
+from equipoise.cli.probabilities import answers_to, read_models, read_question, votes_on
+from equipoise.notices import Notice, as_notices
+from equipoise.numbers import count, exact_percent
 
 if TYPE_CHECKING:
-    from equipoise.cli._audited import Audited
+    from equipoise.analyses.audit import Pool
+    from equipoise.annotations import Annotations
+    from equipoise.findings import Finding, Report
+    from equipoise.predictions import Predictions
 
 MARK = "audit.json"
 NUMBERS = "What was audited"
-OF_MODELS = ("metric", "labels", "replicates", "prediction_columns", "prediction_layout")
-OF_FILES = ("task", "kind", "classes", "positive", "at_least", "columns", "layout", "repeats")
+TEXT = (".csv", ".tsv")
+SINGLE = ("audited", "positives", "unaudited")
+OF_FILES = ("kind", "classes", "positive", "at_least", "columns", "layout", "repeats")
 
 
-def audit(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedItems:
+    """What was audited: a file, or numbers."""
+
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -48,7 +52,7 @@ def audit(
             help="Labels of the audited items: item, label, and perhaps annotator and pool; a "
             "pair is an item with an id of its own. Or give numbers.",
         ),
-    ] = None,
+    ] = None
     found: Annotated[
         int | None,
         typer.Option(
@@ -56,7 +60,7 @@ def audit(
             rich_help_panel=NUMBERS,
             help="Positives that the retrieval found. Default with `-a`: those by majority.",
         ),
-    ] = None,
+    ] = None
     size: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,21 +68,21 @@ def audit(
             help="With FILE: how many items were left out, audited or not; `POOL=NUMBER` for "
             "each pool, or one number for every pool.",
         ),
-    ] = None,
+    ] = None
     audited: Annotated[
         int | None,
         typer.Option(min=1, rich_help_panel=NUMBERS, help="Items that were audited."),
-    ] = None,
+    ] = None
     positives: Annotated[
         int | None,
         typer.Option(min=0, rich_help_panel=NUMBERS, help="Positives among them."),
-    ] = None,
+    ] = None
     unaudited: Annotated[
         int | None,
         typer.Option(
             min=0, rich_help_panel=NUMBERS, help="Items that were left out and not audited."
         ),
-    ] = None,
+    ] = None
     pool: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,24 +90,109 @@ def audit(
             help="One of several pools: `NAME,AUDITED,POSITIVES,SIZE`, where SIZE counts the "
             "audited ones too; repeat.",
         ),
-    ] = None,
+    ] = None
     infinite: Annotated[
         bool,
         typer.Option(
             "--infinite",
-            rich_help_panel=DOUBT,
+            rich_help_panel=UNCERTAINTY,
             help="Do not narrow intervals because pools are finite.",
         ),
-    ] = False,
-    annotations: Votes = None,
-    predictions: Scores = None,
+    ] = False
+    task: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=NUMBERS, help="Which question, where there are several."),
+    ] = None
+
+    def pools(self) -> "list[Pool]":
+        """Pools that were given as numbers, in the one way in which they were."""
+        if self.size:
+            raise typer.BadParameter("got a size without FILE", param_hint="--size")
+        return self._several() if self.pool else [self._single()]
+
+    def check(self) -> None:
+        """Refuse an audit that is given in no way, or in several."""
+        ways = [
+            *(["FILE"] if self.file is not None else []),
+            *(["--audited"] if any(getattr(self, name) is not None for name in SINGLE) else []),
+            *(["--pool"] if self.pool else []),
+        ]
+        if len(ways) != 1:
+            raise InputError(
+                "audit",
+                " and ".join(ways) or "nothing",
+                "one of FILE, --audited and --pool",
+                "give FILE with --size, or --audited, --positives and --unaudited, or --pool",
+            )
+
+    def _single(self) -> "Pool":
+        """One pool of numbers."""
+        from equipoise.analyses.audit import Pool
+
+        if self.audited is None or self.positives is None or self.unaudited is None:
+            lost = [flag(name) for name in SINGLE if getattr(self, name) is None]
+            raise InputError(
+                "audit",
+                f"no {' and no '.join(lost)}",
+                "--audited, --positives and --unaudited together",
+                f"add {' '.join(lost)}",
+            )
+        return Pool("pool", self.audited, self.positives, self.audited + self.unaudited)
+
+    def _several(self) -> "list[Pool]":
+        """Several pools of numbers."""
+        from equipoise.analyses.audit import Pool
+
+        pools = []
+        for text in self.pool or ():
+            name, *numbers = text.rsplit(",", 3)
+            if len(numbers) != 3 or not name.strip() or not all(map(_is_whole, numbers)):
+                expected = "NAME,AUDITED,POSITIVES,SIZE: pHash,150,0,5000"
+                message = f"got {text!r}, expected {expected}"
+                raise typer.BadParameter(message, param_hint="--pool")
+            pools.append(Pool(name.strip(), *(int(one) for one in numbers)))
+        return pools
+
+    def sizes(self, votes: "Annotations") -> dict[str, int]:
+        """How many items each pool has."""
+        sizes: dict[str, int] = {}
+        for text in [word for one in self.size or [] for word in words(one)]:
+            name, sign, number = text.rpartition("=")
+            if not _is_whole(number):
+                message = f"got {text!r}, expected POOL=NUMBER, or one number"
+                raise typer.BadParameter(message, param_hint="--size")
+            if sign:
+                sizes[name] = int(number)
+            else:
+                sizes |= dict.fromkeys(votes.groups or ("pool",), int(number))
+        return sizes
+
+
+def _is_whole(text: str) -> bool:
+    return text.strip().isdecimal()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescoring:
+    """The benchmark, and models to score again with the audited items."""
+
+    annotations: Annotated[
+        Path | None,
+        typer.Option("--annotations", "-a", rich_help_panel=FILES, help="Who said what."),
+    ] = None
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--predictions", "-p", rich_help_panel=FILES, help="What each model scored."
+        ),
+    ] = None
     metric: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=RESULT,
             help="Metrics of the models, comma-separated. Default: auroc.",
         ),
-    ] = None,
+    ] = None
     labels: Annotated[
         str | None,
         typer.Option(
@@ -111,39 +200,45 @@ def audit(
             help="Labels to score models against: `hard` (strict majority) or `soft` (mean "
             "vote). Default: hard.",
         ),
-    ] = None,
+    ] = None
     replicates: Annotated[
         int | None,
         typer.Option(
-            min=1, rich_help_panel=DOUBT, help="Resamples of the models. Default: 500."
+            min=1, rich_help_panel=UNCERTAINTY, help="Resamples of the models. Default: 500."
         ),
-    ] = None,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=NUMBERS, help="Which question, where there are several."),
-    ] = None,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    columns: Columns = None,
-    prediction_columns: PredictionColumns = None,
-    layout: Layout = "auto",
-    prediction_layout: PredictionLayout = "auto",
-    repeats: Repeats = "keep",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for audit.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
-            "methods.md, references.bib and report.html.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    title: Title = None,
-    as_json: AsJson = False,
+    ] = None
+    seed: Seed = 0
+    level: Level = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and options about models where there are none."""
+        check_choice("labels", self.labels, ("hard", "soft"))
+        metric_names(self.metric)
+        for name in ("metric", "labels", "replicates"):
+            if not self.predictions and getattr(self, name) is not None:
+                raise typer.BadParameter(NO_MODELS, param_hint=flag(name))
+
+
+NO_MODELS = "belongs to models; add -p, or leave it out"
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadAudit:
+    """Pools, positives found, what models are scored on again, and what to know."""
+
+    pools: "Sequence[Pool]"
+    found: int
+    notices: tuple[Notice, ...] = ()
+    benchmark: "Annotations | None" = None
+    votes: "Annotations | None" = None
+    pool: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    models: "tuple[Predictions, ...]" = ()
+
+
+@command
+def audit(
+    items: AuditedItems, models: Rescoring, reading: StudyReading, output: OutputOptions
 ) -> None:
     """How many positives did the retrieval of candidates miss?
 
@@ -158,95 +253,210 @@ def audit(
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    options = dict(locals())
-    from equipoise.cli._audited import read_audit
+    from equipoise.cli.study import file_facts, table_files
+    from equipoise.run import hashed
 
-    _check(options)
-    if out is not None:
-        from equipoise.run.text_folder import check_folder
-
-        check_folder(out, (MARK, "report.html"), overwrite=overwrite)
+    _check(items, models, reading)
+    output.check_folder(MARK, "report.html")
     with progress("reading") as tell:
-        given = read_audit(options)
+        read = _read(items, models, reading)
         tell(1, 1)
-    facts = _facts(given, options)
-    note(facts["notices"])
-    if out is not None:
-        _write(out, facts, options)
-    if as_json:
-        print_json(facts)
-    else:
-        from equipoise.cli._threshold_screen import show_audit
+    report = _report(read, items, models)
+    inputs = [
+        row
+        for role, paths in (
+            ("audited", [items.file] if items.file else []),
+            ("annotations", [models.annotations] if models.annotations else []),
+            ("predictions", table_files(models.predictions)),
+        )
+        for row in hashed(role, paths)
+    ]
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
 
-        show_audit(output(), facts)
 
-
-def _check(options: dict[str, Any]) -> None:
-    """Check words before anything is read."""
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, PREDICTION_LAYOUTS, REPEATS
-
-    known: dict[str, tuple[str, ...]] = {
-        "kind": KINDS,
-        "layout": ANNOTATION_LAYOUTS,
-        "prediction_layout": PREDICTION_LAYOUTS,
-        "repeats": REPEATS,
-        "labels": ("hard", "soft"),
-    }
-    check_choices(options, known)
-    check_metrics(options["metric"])
-    if not options["predictions"]:
-        refuse(options, OF_MODELS, "belongs to models; add -p, or leave it out")
-    if options["file"] is None and options["annotations"] is None:
-        refuse(options, OF_FILES, "belongs to files; add FILE or -a, or leave it out")
-    if options["predictions"] and (options["file"] is None or options["annotations"] is None):
+def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:
+    """Refuse options that would do nothing, before anything is read."""
+    if not models.predictions:
+        for name in reading.changed(reading.OF_SCORES):
+            raise typer.BadParameter(NO_MODELS, param_hint=flag(name))
+    if items.file is None and models.annotations is None:
+        given = [*(["task"] if items.task else []), *reading.changed(OF_FILES)]
+        for name in given:
+            why = "belongs to files; add FILE or -a, or leave it out"
+            raise typer.BadParameter(why, param_hint=flag(name))
+    if models.predictions and (items.file is None or models.annotations is None):
         raise InputError(
-            "--predictions", "models, but not both FILE and -a",
+            "--predictions",
+            "models, but not both FILE and -a",
             "the audited items and the benchmark that the models were scored on",
             "add them, or leave the models out",
-        )  # fmt: skip
-    if options["annotations"] and options["found"] is not None and not options["predictions"]:
+        )
+    if models.annotations and items.found is not None and not models.predictions:
         raise typer.BadParameter(
             "got both --found and -a, expected one, because -a is only counted; or add -p",
             param_hint="--found",
         )
+    items.check()
 
 
-def _facts(given: "Audited", options: dict[str, Any]) -> dict[str, Any]:
-    """Count what was missed and score the models again, under a bar."""
-    from equipoise.run.audit import AuditHow, audit_facts
+def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _ReadAudit:
+    """Read the audit from the numbers, or from the file."""
+    from equipoise.analyses.audit import audited_pools
 
-    told = {name: options[name] for name in ("labels", "replicates") if options[name]}
-    with progress("audit") as tell:
-        how = AuditHow(
-            level=options["level"], finite=not options["infinite"], seed=options["seed"],
-            metrics=words(options["metric"]) or ["auroc"], progress=tell, **told,
-        )  # fmt: skip
-        facts = audit_facts(given.pools, given.found, given.benchmark, how)
-    facts["notices"] = [*given.notices, *facts["notices"]]
-    return facts
+    if items.file is None:
+        pools = items.pools()
+        found, notices = _retrieved(items, models, reading)
+        return _ReadAudit(pools, found, notices)
+    columns = _audit_columns(items.file, reading)
+    votes = answers_to(read_question(items.file, reading, columns), items.task, items.file)
+    sizes = items.sizes(votes)
+    pools, pool = audited_pools(votes, sizes)
+    own = as_notices(votes.notices)
+    if not models.predictions or models.annotations is None:
+        found, notices = _retrieved(items, models, reading)
+        return _ReadAudit(pools, found, (*notices, *own))
+    table = _benchmark(models.annotations, items.task, reading)
+    scored = read_models(models.predictions, reading, items.task)
+    found, tied = _positives(table, models.annotations)
+    return _ReadAudit(
+        pools,
+        found if items.found is None else items.found,
+        (*as_notices(table.notices), *tied, *own),
+        table,
+        replace(votes, group=None, groups=None),  # which are the pools
+        pool,
+        sizes,
+        scored,
+    )
 
 
-def _write(folder: Path, facts: dict[str, Any], options: dict[str, Any]) -> None:
-    """Make every text, then write the folder in one go."""
-    from equipoise.cli._findings_folder import write_findings
-    from equipoise.cli._inputs import spread
-    from equipoise.export.audit_texts import audit_texts
-    from equipoise.report.audit_page import audit_figures, render_audit
-    from equipoise.report.findings_page import About
-    from equipoise.run import hashed
-
-    name = options["title"] or "What did the retrieval miss?"
-    inputs = [
-        row
-        for role, paths in (
-            ("audited", [options["file"]] if options["file"] else []),
-            ("annotations", [options["annotations"]] if options["annotations"] else []),
-            ("predictions", spread(options["predictions"] or [])),
+def _retrieved(
+    items: AuditedItems, models: Rescoring, reading: StudyReading
+) -> tuple[int, tuple[Notice, ...]]:
+    """Positives that the retrieval found, as said or by the votes."""
+    if items.found is not None:
+        return items.found, ()
+    if models.annotations is None:
+        raise InputError(
+            "audit",
+            "no --found",
+            "how many positives the retrieval found",
+            "add --found NUMBER, or -a with the votes on what was retrieved",
         )
-        for row in hashed(role, paths)
+    table = _benchmark(models.annotations, items.task, reading)
+    found, tied = _positives(table, models.annotations)
+    return found, (*as_notices(table.notices), *tied)
+
+
+def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...]]:
+    """Items that more than half of the votes call positive, and a notice of ties."""
+    from equipoise.evaluation.questions import questions
+
+    question = questions(table)[0]
+    if len(question.classes) > 1:
+        raise InputError(
+            f"{path.name}",
+            f"classes {table.classes}",
+            "a yes/no question",
+            "ask about one class with --positive CLASS",
+        )
+    tied = Notice(
+        "tied_benchmark",
+        "{ties:count} of {items:count} items of {file} have no strict majority of votes: they "
+        "count as negative, so not as found.",
+        values={"ties": question.undecided, "items": len(question.items), "file": path.name},
+    )
+    return int((question.hard[0] > 0).sum()), (tied,) if question.undecided else ()
+
+
+def _benchmark(path: Path, task: str | None, reading: StudyReading) -> "Annotations":
+    columns = reading.column_names()
+    columns.pop("pool", None)
+    return votes_on(read_question(path, reading, columns), task, path)
+
+
+def _audit_columns(path: Path, reading: StudyReading) -> dict[str, str]:
+    """Columns of the audited items; the pool is the group of an item."""
+    columns = reading.column_names()
+    theirs = columns.pop("pool", None)
+    if theirs is None and "pool" in _header(path):
+        theirs = "pool"
+    return columns if theirs is None else {**columns, "group": theirs}
+
+
+def _header(path: Path) -> list[str]:
+    """Names of the columns of a table; none for other files."""
+    from equipoise.io.delimited import read_delimited
+    from equipoise.io.files import content
+    from equipoise.io.parquet import read_arrow
+
+    if not path.is_file():
+        return []
+    if path.suffix.lower() in TEXT:
+        return list(read_delimited(content(path)).columns)
+    return list(read_arrow(content(path)).column_names) if path.suffix == ".parquet" else []
+
+
+def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report":
+    """Count what was missed and score the models again, under a bar."""
+    from equipoise.analyses.audit import TERMS
+    from equipoise.analyses.audit import audit as count_missed
+    from equipoise.findings import Report
+    from equipoise.metrics import named
+
+    done = count_missed(read.pools, read.found, level=models.level, finite=not items.infinite)
+    metrics = metric_names(models.metric) or ["auroc"]
+    again = _again(read, models, metrics) if read.models else []
+    settings = [
+        ("Positives retrieved", count(done.found)),
+        ("Level of the intervals", exact_percent(models.level)),
     ]
-    with progress("page"):
-        texts = audit_texts(facts)
-        texts |= {f"figures/{k}.svg": text for k, text in audit_figures(facts).items()}
-        texts["report.html"] = render_audit(facts, About(name))
-    write_findings(folder, MARK, texts, {"title": name, "inputs": inputs, **facts})
+    if again:
+        settings += [
+            ("Labels", models.labels or "hard"),
+            ("Resamples", count(models.replicates or 500)),
+            ("Seed", str(models.seed)),
+        ]
+    scored = [named(one) for one in metrics if again]
+    audited = sum(one.audited for one in done.pools)
+    return Report(
+        title="What did the retrieval miss?",
+        findings=(done.report(), *again),
+        models=tuple(one.model for one in read.models),
+        known=(
+            count(len(done.pools), "pool"),
+            f"{count(audited, 'item')} audited",
+            f"{count(done.found, 'positive')} retrieved",
+            *([count(len(read.models), "model")] if again else []),
+        ),
+        terms=(*TERMS, *((one.title, one.definition) for one in scored)),
+        settings=tuple(settings),
+        notices=read.notices,
+    )
+
+
+def _again(read: _ReadAudit, models: Rescoring, metrics: Sequence[str]) -> "list[Finding]":
+    """Every metric before and after."""
+    from equipoise.analyses.audit import Audited, reevaluate
+
+    assert read.benchmark is not None and read.votes is not None
+    findings = []
+    with progress("audit") as tell:
+        for place, metric in enumerate(metrics):
+
+            def within(done: int, whole: int, place: int = place) -> None:
+                tell(place * whole + done, len(metrics) * whole)
+
+            audited = Audited(
+                read.votes,
+                read.pool,
+                read.sizes,
+                models.labels or "hard",
+                models.replicates or 500,
+                models.seed,
+                models.level,
+                within,
+            )
+            done = reevaluate(read.models, read.benchmark, audited, metric=metric)
+            findings.append(done.report())
+    return findings

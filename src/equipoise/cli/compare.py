@@ -1,46 +1,50 @@
-"""equipoise compare: two models, side by side on the same items."""
+"""equipoise compare: two models, side by side on the same items.
 
+Two models of one study; or one model of each of two evaluations, whose items, votes and
+question must be the same, because differences are paired item by item.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from equipoise.cli._dataset import Dataset
-from equipoise.cli._options import checked
-from equipoise.cli._reading import (
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    OnMissing,
-    Positive,
-    PredictionColumns,
-    PredictionLayout,
-    Repeats,
+from equipoise.arrays import InputError, listed
+from equipoise.cli._results import deliver
+from equipoise.cli._screen import progress, say
+from equipoise.cli.options import (
+    UNCERTAINTY,
+    DataFiles,
+    MetricNames,
+    OutputOptions,
+    ReadingOptions,
+    ResamplingOptions,
+    SearchLimit,
+    StudyFiles,
+    checked,
+    command,
+    metric_names,
 )
-from equipoise.cli._screen import note, output, print_json, progress, say
-from equipoise.cli._stability_options import (
-    DOUBT,
-    RESULT,
-    AsJson,
-    Given,
-    Level,
-    Metrics,
-    Most,
-    Overwrite,
-    Replicates,
-    Scores,
-    Seed,
-    Votes,
-    check,
-)
+from equipoise.cli.study import CliStudy, read_study
+from equipoise.wording import Option, hint
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.findings import Report
+    from equipoise.predictions import Predictions
 
 MARK = "compare.json"
+FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
+CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
+NUMBERS = ("value", "rank", "count", "weight")
 
 
-def compare(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """Which two models, and by what."""
+
     models: Annotated[
         list[str],
         typer.Argument(
@@ -49,51 +53,48 @@ def compare(
             "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
             "where each has one model.",
         ),
-    ],
-    annotations: Votes = None,
-    predictions: Scores = None,
-    dataset: Dataset = None,
-    metric: Metrics = None,
-    most: Most = 50,
+    ]
+    metric: MetricNames = None
+    most: SearchLimit = 50
     resample: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=DOUBT,
-            help="What is drawn anew, as in `evaluate`; by default what the run did, or what "
+            rich_help_panel=UNCERTAINTY,
+            help="What is resampled, as in `evaluate`; by default what the run did, or what "
             "fits the annotations.",
         ),
-    ] = None,
-    replicates: Replicates = 1000,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    prediction_columns: PredictionColumns = None,
-    layout: Layout = "auto",
-    prediction_layout: PredictionLayout = "auto",
-    repeats: Repeats = "keep",
-    on_missing: OnMissing = "error",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for compare.json, tables (CSV, Markdown, LaTeX), methods.md and "
-            "references.bib.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.resampling import normalised
+
+        metric_names(self.metric)
+        if self.resample is not None:
+            checked("--resample", normalised, self.resample)
+
+
+class _Named(NamedTuple):
+    """What was named: runs and models, in their order; None where a run has one model."""
+
+    runs: tuple[Path, ...]
+    models: tuple[str | None, str | None]
+
+
+@command
+def compare(
+    asked: CompareOptions,
+    files: DataFiles,
+    resampling: ResamplingOptions,
+    reading: ReadingOptions,
+    results: OutputOptions,
 ) -> None:
     """Which of two models is better, how sure is that, and what would turn it round?
 
     Paired differences for every task and metric, by hard and soft labels, with intervals and
-    the chance that the first is better; the fewest items or votes that would turn the order
-    round; and how either stands among the experts. Models of two evaluations are compared if
-    both were judged on the same items and votes.
+    the probability that the first is better; the fewest items or votes that would turn the
+    order round; and how either stands among the experts. Models of two evaluations are compared
+    if both were judged on the same items and votes.
 
     Example: equipoise compare resnet vit -a votes.csv -p scores.csv
 
@@ -101,63 +102,202 @@ def compare(
 
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
-    options = dict(locals())
-    from equipoise.cli._compare_pair import named, paired
-    from equipoise.resampling import normalised
-
-    check(options)
-    if resample is not None:
-        checked("--resample", normalised, resample)
-    asked = named(models, options)
-    if out is not None:
-        from equipoise.run.text_folder import check_folder
-
-        check_folder(out, (MARK,), overwrite=overwrite)
+    named = _named(asked.models, files)
+    results.check_folder(MARK, "report.html")
     with progress("reading") as tell:
-        pair, study = paired(asked, options)
+        sides = [
+            read_study(
+                StudyFiles(
+                    run=run,
+                    annotations=files.annotations,
+                    predictions=files.predictions,
+                    dataset=files.dataset,
+                ),
+                reading,
+                metric_names(asked.metric),
+                out=results.out,
+            )
+            for run in named.runs or (None,)
+        ]
+        pair, study = _paired(named, sides, reading.on_missing)
         tell(1, 1)
-    facts = _facts(pair, study, options)
-    how = facts["settings"]
-    say(f"Resampling: {how['reason']}", how["scope"])
-    note(facts["notices"])
-    if out is not None:
-        _write(out, facts, study)
-    if as_json:
-        print_json(facts)
-    else:
-        from equipoise.cli._compare_screen import show
-
-        show(output(), facts)
+    report = _report(pair, study, asked, resampling)
+    why = dict(report.settings)["Because"]
+    if study.resample and asked.resample is None:
+        why = f"{study.resample}, as in the evaluation."
+    say(f"Resampling: {why}", report.scope)
+    title = results.title or f"{report.title} ({study.name})"
+    deliver(replace(report, title=title), study, results, MARK)
 
 
-def _facts(pair: tuple[str, str], study: Given, options: dict[str, Any]) -> dict[str, Any]:
-    from equipoise.run.compare import compare_facts
-    from equipoise.run.stability import StabilityHow
+def _report(
+    pair: tuple[str, str],
+    study: CliStudy,
+    asked: CompareOptions,
+    resampling: ResamplingOptions,
+) -> "Report":
+    from equipoise.analyses.compare import compare_models
+    from equipoise.analyses.study import StudyOptions
 
-    names = ("replicates", "seed", "level", "most")
     with progress("comparing") as tell:
-        how = StabilityHow(
+        options = StudyOptions(
             metrics=study.metrics,
             on_missing=study.on_missing,
             progress=tell,
-            **{name: options[name] for name in names},
+            replicates=resampling.replicates,
+            seed=resampling.seed,
+            level=resampling.level,
+            most=asked.most,
         )
-        kind = options["resample"] or study.resample
-        facts = compare_facts(pair, study.predictions, study.annotations, how, kind)
-    if study.resample and options["resample"] is None:
-        facts["settings"]["reason"] = f"{facts['settings']['resample']}, as in the evaluation."
-    facts["notices"] = [*study.notices, *study.annotations.notices, *facts["notices"]]
-    return facts
+        kind = asked.resample or study.resample
+        return compare_models(pair, study.predictions, study.annotations, options, kind)
 
 
-def _write(folder: Path, facts: dict[str, Any], study: Given) -> None:
-    """Make every text, then write the folder in one go."""
-    from equipoise.cli._findings_folder import write_findings
-    from equipoise.export import stability_texts
-    from equipoise.export.tables import table_texts
+def _named(words: Sequence[str], files: DataFiles) -> _Named:
+    """Read the words: models, or folders of evaluations and models."""
+    apart = files.annotations is None and files.dataset is None
+    held = [apart and _holds_run(word) for word in words]
+    if len(words) == 2 and all(held):
+        return _Named((Path(words[0]), Path(words[1])), (None, None))
+    if len(words) == 2 and not any(held):
+        return _Named((), (words[0], words[1]))
+    if len(words) == 3 and not held[2]:
+        return _Named((Path(words[0]),), (words[1], words[2]))
+    if len(words) == 4:
+        return _Named((Path(words[0]), Path(words[2])), (words[1], words[3]))
+    got = " ".join(words) if len(words) < 5 else f"{len(words)} names"
+    raise typer.BadParameter(f"got {got}, expected two models: {FORMS}", param_hint="A B")
 
-    known = {"dataset": dict(study.dataset)} if study.dataset else {}
-    texts = stability_texts({**known, **facts})
-    for name in ("values", "differences"):
-        texts |= table_texts(name, facts[name])
-    write_findings(folder, MARK, texts, {**known, "inputs": list(study.inputs), **facts})
+
+def _paired(
+    named: _Named, sides: Sequence[CliStudy], on_missing: str
+) -> tuple[tuple[str, str], CliStudy]:
+    """The names of the two models and the study that holds both."""
+    if len(named.runs) < 2:
+        first, second = named.models
+        return (str(first), str(second)), sides[0]
+    _require_same(named.runs, sides)
+    names = [
+        _model(run, side, name)
+        for run, side, name in zip(named.runs, sides, named.models, strict=True)
+    ]
+    pair = (names[0], names[1])
+    if names[0] == names[1]:
+        pair = (f"{names[0]} ({named.runs[0]})", f"{names[1]} ({named.runs[1]})")
+    both = tuple(
+        replace(one, model=new)
+        for side, old, new in zip(sides, names, pair, strict=True)
+        for one in side.predictions
+        if one.model == old
+    )
+    if on_missing != "drop":
+        _require_scored(pair, both)
+    a, b = sides
+    return pair, replace(
+        a,
+        predictions=both,
+        metrics=_metrics(named.runs, sides),
+        inputs=tuple({str(one): one for one in (*a.inputs, *b.inputs)}.values()),
+        name=f"{named.runs[0].name}, {named.runs[1].name}",
+        notices=tuple(dict.fromkeys((*a.notices, *b.notices))),
+        resample=a.resample if a.resample == b.resample else None,
+    )
+
+
+def _holds_run(word: str) -> bool:
+    from equipoise.run.folder import HEADER
+
+    return (Path(word) / HEADER).is_file()
+
+
+def _model(run: Path, side: CliStudy, name: str | None) -> str:
+    """The model that was named, or the only one of a run."""
+    from equipoise.arrays import nearest
+
+    known = list(dict.fromkeys(one.model for one in side.predictions))
+    if name is None and len(known) > 1:
+        raise InputError(
+            f"{run}",
+            f"{len(known)} models ({listed(known)})",
+            "one to compare",
+            f"name one after each folder: compare {run} {known[0]} RUN_B B, or two models of "
+            f"it: compare {run} {known[0]} {known[1]}",
+        )
+    if name is not None and name not in known:
+        raise InputError(
+            f"{run}, model",
+            f"{name!r}",
+            f"one of {listed(known, most=8)}",
+            nearest(name, known),
+        )
+    return known[0] if name is None else name
+
+
+def _metrics(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> tuple[str, ...]:
+    """Metrics of both evaluations."""
+    common = tuple(name for name in sides[0].metrics if name in sides[1].metrics)
+    if not common:
+        first, second = (", ".join(side.metrics) for side in sides)
+        raise InputError(
+            f"{runs[0]} and {runs[1]}",
+            f"no metric in common ({first}; {second})",
+            "one by which to compare",
+            hint("name it: {}", Option("metric", "auroc")),
+        )
+    return common
+
+
+def _require_same(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> None:
+    """Refuse to pair models that were judged on different items, votes or questions."""
+    a, b = (side.annotations for side in sides)
+    got = _unlike(a, b)
+    if got:
+        raise InputError(
+            f"{runs[0]} and {runs[1]}",
+            got,
+            "the same items, votes and question: differences are paired item by item",
+            "evaluate both models with the same annotations and options",
+        )
+
+
+def _unlike(a: "Annotations", b: "Annotations") -> str:
+    """What differs between two tables, in words; nothing if they say the same."""
+    if set(a.items) != set(b.items):
+        shared = len(set(a.items) & set(b.items))
+        return f"different items ({len(a.items):,} and {len(b.items):,}, {shared:,} in both)"
+    for what in ("kind", "classes", "tasks"):
+        ours, theirs = getattr(a, what), getattr(b, what)
+        if ours != theirs:
+            shown = [one if what == "kind" else listed(one) for one in (ours, theirs)]
+            return f"different {what} ({shown[0]}; {shown[1]})"
+    same = len(a) == len(b) and _votes(a) == _votes(b)
+    return "" if same else "the same items with different votes"
+
+
+def _votes(table: "Annotations") -> list[tuple[Any, ...]]:
+    """Every vote by the names behind its codes, in an order of its own."""
+    columns: list[list[Any]] = []
+    for codes, names in CODED.items():
+        coded = getattr(table, codes)
+        known = getattr(table, names)
+        columns.append([""] * len(table) if coded is None else [known[k] for k in coded])
+    for name in NUMBERS:
+        column = getattr(table, name)
+        columns.append([0.0] * len(table) if column is None else column.tolist())
+    return sorted(zip(*columns, strict=True))
+
+
+def _require_scored(pair: tuple[str, str], both: "tuple[Predictions, ...]") -> None:
+    """Refuse models that scored different items, unless that was asked for."""
+    first, second = (
+        {(one.task, item) for one in both if one.model == name for item in one.items}
+        for name in pair
+    )
+    if first != second:
+        raise InputError(
+            f"{pair[0]} and {pair[1]}",
+            f"different items were scored ({len(first):,} and {len(second):,}, "
+            f"{len(first & second):,} by both)",
+            "the same items: differences are paired",
+            hint("score them all, or {}", Option("on_missing", "drop")),
+        )

@@ -1,15 +1,14 @@
 """equipoise evaluate: two files in, the ranking with its uncertainty out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.arrays import InputError
+from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import note, output, print_json, progress, say
+from equipoise.cli._screen import note, print_json, progress, say
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -46,72 +45,6 @@ RECORDED = (
     "repeats",
     "on_missing",
 )
-FAMILIES = {
-    "Order of items, for scores and probabilities": (
-        "auroc",
-        "average_precision",
-        "precision_at_k",
-        "recall_at_k",
-    ),
-    "Decisions": (
-        "accuracy",
-        "expected_cost",
-        "normalised_expected_cost",
-        "mean_absolute_error",
-        "quadratic_weighted_kappa",
-    ),
-    "Proper scores of probabilities": ("brier_score", "log_score"),
-    "Grades in a known order": ("ranked_probability_score", "squared_absolute_rps"),
-    "Distance from the distribution of votes, and its doubt": (
-        "total_variation",
-        "jensen_shannon",
-        "entropy_correlation",
-    ),
-    "Calibration": ("expected_calibration_error", "maximum_calibration_error"),
-    "Leaving doubtful items to experts": ("retained_samples_area",),
-    "Under a model of the truth, with --truth": (
-        "topk_accuracy",
-        "set_accuracy",
-        "overlap",
-        "average_overlap",
-        "kendall_tau",
-        "spearman_footrule",
-    ),
-}
-
-
-def _metrics_help() -> str:
-    """The help of `--metrics`: one line per family."""
-    lines = [
-        "Comma-separated; parameters after colons, as `auroc:form=strict` or "
-        "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
-        *(
-            f"* {family}: {', '.join(f'`{_shown(name)}`' for name in names)}."
-            for family, names in FAMILIES.items()
-        ),
-    ]
-    return "\n\n".join(lines)
-
-
-def _shown(name: str) -> str:
-    """A name that can be typed: k is a number."""
-    return name.replace("_at_k", "_at_100")
-
-
-def _list_metrics(asked: bool) -> None:
-    """Print every metric with its definition, and stop."""
-    if not asked:
-        return
-    from equipoise.metrics import named
-
-    console = output()
-    for family, names in FAMILIES.items():
-        console.print(f"[bold]{family}[/bold]")
-        for name in names:
-            metric = named(_shown(name))
-            better = "higher is better" if metric.better == "higher" else "lower is better"
-            console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
-    raise typer.Exit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,14 +95,14 @@ class EvaluateFiles(DataFiles):
 class EvaluateOptions:
     """By which metrics models are scored, and how sure that is."""
 
-    metrics: Annotated[str, typer.Option(rich_help_panel=RESULT, help=_metrics_help())] = (
+    metrics: Annotated[str, typer.Option(rich_help_panel=RESULT, help=metrics_help())] = (
         "auroc,average_precision"
     )
     listed: Annotated[
         bool,
         typer.Option(
             "--list-metrics",
-            callback=_list_metrics,
+            callback=list_metrics,
             is_eager=True,
             rich_help_panel=RESULT,
             help="Print every metric with its definition, and stop.",
@@ -213,7 +146,7 @@ class EvaluateOptions:
 
     def chosen(self) -> "list[Metric]":
         """The metrics that were asked for."""
-        return [checked("--metrics", _metric, word) for word in words(self.metrics)]
+        return [checked("--metrics", metric_of, word) for word in words(self.metrics)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +235,7 @@ def evaluate(
     made, expected = with_groups(grouping, made)
     made, models = regrouped(grouping, made, models, by_group=groups.by_group)
     metrics = scoring.chosen()
-    _check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
+    check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
     drawn = make_plan(
         made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
     )
@@ -392,24 +325,3 @@ def _question(table: "Annotations", asked: _Asked) -> "Question":
     told["columns"] = reading.column_names()
     told["prediction_columns"] = reading.prediction_column_names()
     return question(**told)
-
-
-def _metric(word: str) -> "Metric":
-    """The metric of a name, or a refusal that says which names and parameters there are."""
-    from equipoise.metrics import CATALOGUE, named, require_known
-
-    require_known(word, CATALOGUE)
-    return named(word)
-
-
-def _check_k(metrics: "Sequence[Metric]", classes: int) -> None:
-    """Refuse metrics of the first k classes where there are fewer; 0: not known."""
-    from equipoise.metrics import parsed
-
-    for metric in metrics:
-        k = parsed(metric.name)[1].get("k", 1)
-        if metric.labels == "draws" and 0 < classes < k:
-            raise InputError(
-                f"metric {metric.name!r}", f"k={k}", f"at most the {classes} classes",
-                f"choose k={classes} or less",
-            )  # fmt: skip

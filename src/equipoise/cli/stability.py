@@ -1,13 +1,14 @@
 """equipoise stability: does the ranking survive other items, annotators, votes and choices?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._screen import note, output, print_json, progress
-from equipoise.cli._stability_legends import LEGENDS
+from equipoise.analyses.catalogue import ANALYSES
+from equipoise.cli._results import deliver
+from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -26,8 +27,11 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.study import CliStudy, read_study
 
+if TYPE_CHECKING:
+    from equipoise.findings import Report
+
 MARK = "stability.json"
-NAMES = tuple(LEGENDS)
+NAMES = tuple(ANALYSES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +100,7 @@ def stability(
 ) -> None:
     """Does the ranking survive other items, other annotators, other votes, other choices?
 
-    Draws the data anew in every way they allow, leaves annotators out, looks for the fewest
+    Resamples the data in every way they allow, leaves annotators out, looks for the fewest
     items or votes that would put the second model first, sets the models among the experts, and
     repeats the evaluation under other aggregation models. What the data do not allow is said.
 
@@ -116,29 +120,22 @@ def stability(
             also={"attributes": asked.attributes},
         )
         tell(1, 1)
-    facts = _facts(study, asked, resampling)
-    note(facts["notices"])
-    if results.out is not None:
-        title = results.title or f"How stable is the ranking? ({study.name})"
-        _write(results.out, facts, study, title)
-    if results.as_json:
-        print_json(facts)
-    else:
-        from equipoise.cli._stability_screen import show
-
-        show(output(), facts)
+    report = _report(study, asked, resampling)
+    title = results.title or f"How stable is the ranking? ({study.name})"
+    deliver(replace(report, title=title), study, results, MARK)
 
 
-def _facts(
+def _report(
     study: CliStudy, asked: StabilityOptions, resampling: ResamplingOptions
-) -> dict[str, Any]:
+) -> "Report":
     """Everything that was asked, under a bar."""
+    from equipoise.analyses.run_study import analyse_study
+    from equipoise.analyses.study import StudyOptions
     from equipoise.analyses.subgroups import read_attributes
-    from equipoise.run.stability import StabilityHow, stability_facts
 
     path = asked.attributes
     with progress("analyses") as tell:
-        how = StabilityHow(
+        options = StudyOptions(
             metrics=study.metrics,
             on_missing=study.on_missing,
             only=words(asked.only),
@@ -151,22 +148,4 @@ def _facts(
             sign_test=asked.sign_test,
             most=asked.most,
         )
-        facts = stability_facts(study.predictions, study.annotations, how)
-    facts["notices"] = [*map(str, study.notices), *study.annotations.notices, *facts["notices"]]
-    return facts
-
-
-def _write(folder: Path, facts: dict[str, Any], study: CliStudy, title: str) -> None:
-    """Make every text, then write the folder in one go."""
-    from equipoise.cli._findings_folder import write_findings
-    from equipoise.export import stability_texts
-    from equipoise.report.stability_page import StabilityPage, figures, render_stability
-
-    inputs, source = list(study.inputs), dict(study.dataset)
-    about = StabilityPage(title, f"From {study.source}.")
-    with progress("page"):
-        texts = stability_texts({"dataset": source, **facts})
-        texts |= {f"figures/{name}.svg": text for name, text in figures(facts).items()}
-        texts["report.html"] = render_stability(facts, about)
-    known = {"title": title, **({"dataset": source} if source else {}), "inputs": inputs}
-    write_findings(folder, MARK, texts, {**known, **facts})
+        return analyse_study(study.predictions, study.annotations, options)

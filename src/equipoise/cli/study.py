@@ -8,8 +8,8 @@ the folder, then beside it, in it and here, and count only if their hash is the 
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,6 +229,13 @@ def input_rows(
     for role, path in also.items():
         rows += hashed(role, [path] if path is not None else [], home)
     return rows
+
+
+def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
+    """What the JSON of a folder says of the files that were read."""
+    return [
+        {key: value for key, value in asdict(one).items() if value is not None} for one in files
+    ]
 
 
 def published_files(name: str) -> "tuple[InputFile, ...]":

@@ -1,56 +1,56 @@
 """equipoise threshold: where experts draw the line between negative and positive."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 import typer
 
-from equipoise.arrays import InputError
-from equipoise.cli._chances import (
-    ITEMS,
-    File,
-    Model,
-    Task,
-    Truth,
-    check_truth,
-    read_chances,
-)
-from equipoise.cli._inputs import spread
-from equipoise.cli._options import check_choices, check_metrics, refuse, words
-from equipoise.cli._reading import (
+from equipoise.arrays import InputError, Ints, listed
+from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
+from equipoise.cli._results import present
+from equipoise.cli._screen import progress
+from equipoise.cli.options import (
     FILES,
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    OnMissing,
-    Positive,
-    PredictionColumns,
-    PredictionLayout,
-    Repeats,
-)
-from equipoise.cli._screen import note, output, print_json, progress
-from equipoise.cli._stability_options import (
-    DOUBT,
     RESULT,
-    AsJson,
+    UNCERTAINTY,
     Level,
-    Overwrite,
+    OutputOptions,
     Seed,
-    Title,
+    StudyReading,
+    check_choice,
+    column_map,
+    command,
+    flag,
+    metric_names,
 )
-from equipoise.cli._task_models import read_models
-from equipoise.cli.threshold_plan import Bins, PerBin
+from equipoise.cli.probabilities import (
+    ITEMS,
+    ProbabilitySource,
+    answers_to,
+    read_models,
+    read_probabilities,
+    read_question,
+)
+from equipoise.cli.threshold_plan import BinCount, ItemsPerBin
+from equipoise.notices import as_notices
+
+if TYPE_CHECKING:
+    from equipoise.analyses.thresholds import ExpertSample, Rule
+    from equipoise.annotations import Annotations
+    from equipoise.findings import Report
 
 MARK = "threshold.json"
 RULE = "How the threshold is set"
-OF_MODELS = ("metric", "prediction_columns", "prediction_layout", "on_missing")
+TEXT = (".csv", ".tsv")
 
 
-def threshold(
-    file: File,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdSource(ProbabilitySource):
+    """The items of a plan, and what the experts said of them."""
+
     experts: Annotated[
         list[Path],
         typer.Option(
@@ -58,23 +58,7 @@ def threshold(
             help="What the experts said: one file of votes (item, annotator, label), or a "
             "filled-in plan of each expert; repeat for several.",
         ),
-    ],
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--predictions",
-            "-p",
-            rich_help_panel=FILES,
-            help="Models to score against the labels of each threshold.",
-        ),
-    ] = None,
-    truth: Truth = None,
-    reliability: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=ITEMS, help="As for `threshold-plan`."),
-    ] = None,
-    model: Model = None,
-    task: Task = None,
+    ]
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -82,9 +66,32 @@ def threshold(
             help="The key that `threshold-plan` wrote (plan.key.json), or the plan beside it: "
             "supplies `--truth`, `--task`, `--bins` and all else that the plan was made with.",
         ),
-    ] = None,
-    bins: Bins = None,
-    per_bin: PerBin = None,
+    ] = None
+    bins: BinCount = None
+    per_bin: ItemsPerBin = None
+    expert_columns: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=FILES, help="Other names in the experts' files."),
+    ] = None
+
+    NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = ("reliability", "exchangeable")
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words; with a key, once its options are known."""
+        if self.plan is None:
+            super(ThresholdSource, self).__post_init__()
+
+    def with_key(self, key: PlanKey) -> "ThresholdSource":
+        """The same with the options of a key; those that were given must not differ."""
+        key.refuse_other("bins", self.bins, None, key.size.bins)
+        key.refuse_other("per_bin", self.per_bin, None, key.size.per_bin)
+        return replace(self, plan=None, **key.options_for(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOptions:
+    """How the threshold is set, and how its uncertainty is measured."""
+
     rule: Annotated[
         str,
         typer.Option(
@@ -92,7 +99,7 @@ def threshold(
             help="`rise`: mean probability of the first bin from which on positives are more "
             "frequent than below; `isotonic`: where a rising fit reaches `--share`.",
         ),
-    ] = "rise",
+    ] = "rise"
     margin: Annotated[
         float | None,
         typer.Option(
@@ -101,7 +108,7 @@ def threshold(
             min=0,
             max=1,
         ),
-    ] = None,
+    ] = None
     share: Annotated[
         float | None,
         typer.Option(
@@ -110,13 +117,66 @@ def threshold(
             min=0,
             max=1,
         ),
-    ] = None,
+    ] = None
     reach: Annotated[
         float,
         typer.Option(
             rich_help_panel=RESULT, help="How far the threshold is moved.", min=0.001, max=0.999
         ),
-    ] = 0.15,
+    ] = 0.15
+    redraw: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="What is drawn anew for the interval of the threshold: `experts x items` "
+            "(within their bins), `experts` alone, as published, or `items` alone.",
+        ),
+    ] = "experts x items"
+    replicates: Annotated[
+        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
+    ] = 1000
+    seed: Seed = 0
+    level: Level = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and the parameter of the other rule."""
+        from equipoise.analyses.thresholds import REDRAW, RULES
+
+        check_choice("rule", self.rule, RULES)
+        check_choice("redraw", self.redraw, tuple(REDRAW))
+        other = "share" if self.rule == "rise" else "margin"
+        if getattr(self, other) is not None:
+            message = f"does not belong to --rule {self.rule}; leave it out"
+            raise typer.BadParameter(message, param_hint=flag(other))
+
+    def made(self) -> "Rule":
+        """The rule of the library."""
+        from equipoise.analyses.thresholds import Rule
+
+        return Rule(
+            self.rule,
+            margin=0.1 if self.margin is None else self.margin,
+            share=0.5 if self.share is None else self.share,
+            redraw=self.redraw,
+            replicates=self.replicates,
+            seed=self.seed,
+            level=self.level,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredModels:
+    """Models to score, and how their files are read."""
+
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--predictions",
+            "-p",
+            rich_help_panel=FILES,
+            help="Models to score against the labels of each threshold.",
+        ),
+    ] = None
     metric: Annotated[
         str | None,
         typer.Option(
@@ -124,51 +184,53 @@ def threshold(
             help="Metrics of the models, comma-separated, the most important first. "
             "Default: auroc.",
         ),
-    ] = None,
-    redraw: Annotated[
+    ] = None
+    prediction_columns: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=FILES, help="Other names of columns in the predictions."),
+    ] = None
+    prediction_layout: Annotated[
+        str,
+        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
+    ] = "auto"
+    on_missing: Annotated[
         str,
         typer.Option(
-            rich_help_panel=DOUBT,
-            help="What is drawn anew for the interval of the threshold: `experts x items` "
-            "(within their bins), `experts` alone, as published, or `items` alone.",
+            rich_help_panel=FILES,
+            help="Items that only one side has: `error`, or `drop` and say so.",
         ),
-    ] = "experts x items",
-    replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=DOUBT, help="Number of resamples.")
-    ] = 1000,
-    seed: Seed = 0,
-    level: Level = 0.95,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    expert_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="Other names in the experts' files."),
-    ] = None,
-    prediction_columns: PredictionColumns = None,
-    layout: Layout = "auto",
-    prediction_layout: PredictionLayout = "auto",
-    repeats: Repeats = "keep",
-    on_missing: OnMissing = "error",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for threshold.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
-            "methods.md, references.bib and report.html.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    title: Title = None,
-    as_json: AsJson = False,
+    ] = "error"
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and options about models where there are none."""
+        from equipoise.evaluation.alignment import ON_MISSING
+
+        check_choice("on_missing", self.on_missing, ON_MISSING)
+        metric_names(self.metric)
+        self.reading(None)
+        usual = {"prediction_layout": "auto", "on_missing": "error"}
+        for name in ("metric", "prediction_columns", "prediction_layout", "on_missing"):
+            if not self.predictions and getattr(self, name) != usual.get(name):
+                why = "belongs to models; add -p, or leave it out"
+                raise typer.BadParameter(why, param_hint=flag(name))
+
+    def reading(self, positive: str | None) -> StudyReading:
+        """How the files are read."""
+        return StudyReading(
+            positive=positive,
+            prediction_columns=self.prediction_columns,
+            prediction_layout=self.prediction_layout,
+        )
+
+
+@command
+def threshold(
+    source: ThresholdSource, rule: RuleOptions, models: ScoredModels, output: OutputOptions
 ) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
     Takes the items of `equipoise threshold-plan` back in, labels each by the majority of the
-    experts, sets the threshold, and redraws experts and items for its interval. Says how many
+    experts, sets the threshold, and resamples experts and items for its interval. Says how many
     items become positive and, with `-p`, what models are worth as the threshold moves. Give
     FILE as for the plan, and the key of the plan, or repeat its options (`--truth`, `--bins`,
     `--per-bin`, `--seed`).
@@ -179,108 +241,197 @@ def threshold(
     Example: equipoise threshold scores.csv --model resnet --experts panel.csv --rule isotonic
     -p detectors
     """
-    from equipoise.cli._plan_key import with_key
-
-    options = with_key(dict(locals()))
-    _check(options)
-    if out is not None:
-        from equipoise.run.text_folder import check_folder
-
-        check_folder(out, (MARK, "report.html"), overwrite=overwrite)
-    facts = _facts(options)
-    notices = (*facts["notices"], *facts.get("sweep", {}).get("notices", ()))
-    note(dict.fromkeys(notices))
-    if out is not None:
-        _write(out, facts, options)
-    if as_json:
-        print_json(facts)
-    else:
-        from equipoise.cli._threshold_screen import show_threshold
-
-        show_threshold(output(), facts)
-
-
-def _check(options: dict[str, Any]) -> None:
-    """Check words before anything is read."""
-    from equipoise.analyses.thresholds import REDRAW, RULES
-    from equipoise.coding.options import PREDICTION_LAYOUTS
-    from equipoise.evaluation.alignment import ON_MISSING
-
-    check_truth(options)
-    known = {
-        "rule": RULES,
-        "redraw": tuple(REDRAW),
-        "on_missing": ON_MISSING,
-        "prediction_layout": PREDICTION_LAYOUTS,
-    }
-    check_choices(options, known)
-    other = {"rise": "share", "isotonic": "margin"}[options["rule"]]
-    if options[other] is not None:
-        raise typer.BadParameter(
-            f"does not belong to --rule {options['rule']}; leave it out",
-            param_hint=f"--{other}",
-        )
-    check_metrics(options["metric"])
-    if not options["predictions"]:
-        refuse(options, OF_MODELS, "belongs to models; add -p, or leave it out")
-
-
-def _facts(options: dict[str, Any]) -> dict[str, Any]:
-    """Read everything and set the threshold, under a bar."""
-    from equipoise.analyses.thresholds import Rule, sampling_plan
-    from equipoise.cli._expert_votes import read_experts
-    from equipoise.cli._plan_key import check_key
-    from equipoise.run.thresholds import ThresholdHow, threshold_facts
-
-    names = ("margin", "share", "redraw", "replicates", "seed", "level")
-    given = {name: options[name] for name in names if options[name] is not None}
-    rule = Rule(options["rule"], **given)
-    with progress("reading") as tell:
-        found = read_chances(options["file"], options)
-        size = (options["bins"], options["per_bin"], options["sample_seed"])
-        sample = sampling_plan(found.chances.values, found.chances.items, *size)
-        check_key(options, sample)
-        told = options | {"task": options["task"] or found.task}
-        votes = read_experts(options["experts"], told, sample)
-        _refuse_one(votes.annotators, options)
-        models = read_models(options, told["task"])
-        tell(1, 1)
-    with progress("threshold") as tell:
-        how = ThresholdHow(
-            rule=rule, reach=options["reach"], metrics=words(options["metric"]) or ["auroc"],
-            on_missing=options["on_missing"], progress=tell,
-        )  # fmt: skip
-        facts = threshold_facts(found.chances, sample, votes, models, how)
-    facts["notices"] = [*found.notices, *votes.notices, *facts["notices"]]
-    return facts
-
-
-def _refuse_one(experts: tuple[str, ...] | None, options: dict[str, Any]) -> None:
-    """Refuse to redraw a single expert, or experts without names."""
-    if not options["redraw"].startswith("experts") or len(experts or ()) > 1:
-        return
-    got = "1 expert" if experts else "votes without annotators"
-    raise InputError(
-        "--experts", got, "two or more experts with names, to be drawn anew",
-        "add their files, or say --redraw items",
-    )  # fmt: skip
-
-
-def _write(folder: Path, facts: dict[str, Any], options: dict[str, Any]) -> None:
-    """Make every text, then write the folder in one go."""
-    from equipoise.cli._findings_folder import write_findings
-    from equipoise.export.threshold_texts import threshold_texts
-    from equipoise.report.findings_page import About
-    from equipoise.report.threshold_page import render_threshold, threshold_figures
+    from equipoise.cli.study import file_facts, table_files
     from equipoise.run import hashed
 
-    name = options["title"] or f"{options['file'].stem}: from where on is an item positive?"
-    inputs = [*hashed("items", [options["file"]]), *hashed("experts", options["experts"])]
-    if options["plan"] is not None:
-        inputs += hashed("plan", [options["plan"]])
-    inputs += hashed("predictions", spread(options["predictions"] or []))
-    with progress("page"):
-        texts = threshold_texts(facts)
-        texts |= {f"figures/{k}.svg": text for k, text in threshold_figures(facts).items()}
-        texts["report.html"] = render_threshold(facts, About(name))
-    write_findings(folder, MARK, texts, {"title": name, "inputs": inputs, **facts})
+    key = None if source.plan is None else read_key(source.plan)
+    source = source if key is None else source.with_key(key)
+    output.check_folder(MARK, "report.html")
+    report = _report(source, rule, models, key)
+    inputs = [*hashed("items", [source.file]), *hashed("experts", source.experts)]
+    if key is not None:
+        inputs += hashed("plan", [key.path])
+    inputs += hashed("predictions", table_files(models.predictions))
+    present(report, output, MARK, {"inputs": file_facts(inputs)})
+
+
+def _report(
+    source: ThresholdSource, rule: RuleOptions, models: ScoredModels, key: PlanKey | None
+) -> "Report":
+    """Read everything and set the threshold, under a bar."""
+    from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
+    from equipoise.analyses.thresholds import sampling_plan
+    from equipoise.export.references import references
+
+    with progress("reading") as tell:
+        read = read_probabilities(source)
+        known = read.probabilities
+        usual = SampleSize(source.bins or BINS, source.per_bin or PER_BIN, rule.seed)
+        sample = sampling_plan(known.values, known.items, *(usual if key is None else key.size))
+        if key is not None:
+            key.check(source.file, sample)
+        task = source.task or read.task
+        votes = _read_experts(replace(source, task=task), sample, sure=key is not None)
+        _refuse_one(votes.annotators, rule)
+        scored = read_models(models.predictions, models.reading(source.positive), task)
+        tell(1, 1)
+    with progress("threshold") as tell:
+        options = ThresholdOptions(
+            rule=rule.made(),
+            reach=rule.reach,
+            metrics=metric_names(models.metric) or ["auroc"],
+            on_missing=models.on_missing,
+            progress=tell,
+        )
+        report = threshold_report(known, sample, votes, scored, options)
+    return replace(
+        report,
+        title=f"{source.file.stem}: from where on is an item positive?",
+        notices=(*read.notices, *as_notices(votes.notices), *report.notices),
+        references=(*report.references, *references([known.model])),
+    )
+
+
+def _refuse_one(experts: tuple[str, ...] | None, rule: RuleOptions) -> None:
+    """Refuse to resample a single expert, or experts without names."""
+    if rule.redraw == "items" or len(experts or ()) > 1:
+        return
+    raise InputError(
+        "--experts",
+        "1 expert" if experts else "votes without annotators",
+        "two or more experts with names, to be drawn anew",
+        "add their files, or say --redraw items",
+    )
+
+
+def _read_experts(
+    source: ThresholdSource, sample: "ExpertSample", *, sure: bool
+) -> "Annotations":
+    """Votes of all experts; a file without annotators is that of one expert, by its name."""
+    columns = column_map(source.expert_columns, "--expert-columns")
+    reading = StudyReading(
+        kind=source.kind,
+        classes=source.classes,
+        positive=source.positive,
+        at_least=source.at_least,
+        repeats=source.repeats,
+    )
+    tables = []
+    for path in source.experts:
+        sure |= _has_bins(path, sample)
+        table = answers_to(read_question(path, reading, columns), source.task, path)
+        tables.append((path, table))
+    votes = tables[0][1] if _is_panel(tables) else _one_table(tables)
+    _check_items(votes.items, sample, sure=sure)
+    return votes
+
+
+def _check_items(items: Sequence[str], sample: "ExpertSample", *, sure: bool) -> None:
+    """Refuse answers on other items than those of the plan made now.
+
+    Where a key or columns of bins show that it is the plan, it may be answered in part.
+    """
+    outside = set(items) - set(sample.items)
+    lost = set(sample.items) - set(items)
+    if not lost or (sure and not outside):
+        return
+    raise InputError(
+        "--experts",
+        f"answers on {len(items) - len(outside):,} of the {len(sample.items):,} "
+        f"items of the plan made now, and on {len(outside):,} others",
+        "answers on the items of the plan",
+        "give the key of the plan (--plan plan.key.json), or repeat --truth, --bins, --per-bin "
+        "and --seed of threshold-plan",
+    )
+
+
+def _is_panel(tables: Sequence[tuple[Path, "Annotations"]]) -> bool:
+    """Whether there is one file that says who voted, or that holds several votes per item."""
+    table = tables[0][1]
+    return len(tables) == 1 and (table.annotators is not None or len(table) > len(table.items))
+
+
+def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
+    """One table of all files."""
+    from equipoise.annotations import Annotations
+
+    first = tables[0][1]
+    items = {name: None for _, one in tables for name in one.items}
+    place = {name: number for number, name in enumerate(items)}
+    people: dict[str, int] = {}
+    rows: list[tuple[Ints, Ints, Ints]] = []
+    for path, one in tables:
+        if one.kind != "binary" or one.classes != first.classes or one.count is not None:
+            raise InputError(
+                f"{path.name}",
+                f"answers {listed(one.classes)}, kind {one.kind}",
+                "one yes or no per item, in the same words in every file",
+                "ask about one answer with --positive CLASS, or correct the file",
+            )
+        who = _annotator_codes(path, one, people)
+        item = np.array([place[name] for name in one.items])[one.item]
+        assert one.label is not None
+        rows.append((item, who, one.label))
+    notices = dict.fromkeys(notice for _, one in tables for notice in one.notices)
+    item, who, label = (np.concatenate(part) for part in zip(*rows, strict=True))
+    return Annotations(
+        kind="binary",
+        items=tuple(items),
+        classes=first.classes,
+        annotators=tuple(people),
+        item=item,
+        annotator=who,
+        label=label,
+        notices=tuple(notices),
+    )
+
+
+def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> Ints:
+    """Codes of the annotators of one file among all."""
+    if one.annotators is not None and one.annotator is not None:
+        codes = [people.setdefault(name, len(people)) for name in one.annotators]
+        return np.array(codes)[one.annotator]
+    if path.stem in people:
+        raise InputError(
+            f"{path}",
+            f"a second file of {path.stem!r}",
+            "one file per expert",
+            "name files by their experts, or add a column annotator",
+        )
+    if len(one) > len(one.items):
+        raise InputError(
+            f"{path.name}",
+            "several votes on one item, and no annotator",
+            "one answer per item, or a column annotator",
+            "say who voted",
+        )
+    return np.full(len(one.item), people.setdefault(path.stem, len(people)))
+
+
+def _has_bins(path: Path, sample: "ExpertSample") -> bool:
+    """Refuse a filled-in plan whose bins are others than those made now; whether it has any."""
+    from equipoise.coding.columns import words_of
+    from equipoise.io.delimited import read_delimited
+    from equipoise.io.files import content
+
+    if path.suffix.lower() not in TEXT or not path.is_file():
+        return False
+    table = read_delimited(content(path))
+    if not {"item", "bin"} <= set(table.columns):
+        return False
+    known = {row["item"]: str(row["bin"]) for row in sample.rows()}
+    columns = []
+    for name in ("item", "bin"):
+        codes, spelt = words_of(table, name)
+        columns.append([spelt[code] if code >= 0 else "" for code in codes])
+    for item, number in zip(*columns, strict=True):
+        if known.get(item) != number:
+            got = f"item {item!r} in bin {number}"
+            other = f"bin {known[item]}" if item in known else "an item of the plan made now"
+            raise InputError(
+                f"{path.name}",
+                got,
+                other,
+                "repeat the file, --truth, --bins, --per-bin and --seed of threshold-plan",
+            )
+    return True

@@ -1,66 +1,55 @@
 """equipoise threshold-plan: which items to send to experts to set a threshold."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._chances import File, Model, Task, Truth, check_truth, read_chances
-from equipoise.cli._reading import (
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    Positive,
-    Repeats,
-)
-from equipoise.cli._screen import note, output, print_json, progress, say
-from equipoise.cli._stability_options import RESULT, AsJson
+from equipoise.arrays import InputError
+from equipoise.cli._plan_key import BINS, PER_BIN, SampleSize, key_of, key_text, write_plan
+from equipoise.cli._results import present
+from equipoise.cli._screen import progress, say
+from equipoise.cli.options import RESULT, AsJson, OutputOptions, command
+from equipoise.cli.probabilities import ProbabilitySource, read_probabilities
+from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample
 
 SAMPLE = "Sample"
 
-Bins = Annotated[
+BinCount = Annotated[
     int | None,
     typer.Option(
         min=1, rich_help_panel=SAMPLE, help="Bins of as equal size as possible. Default: 20."
     ),
 ]
-PerBin = Annotated[
+ItemsPerBin = Annotated[
     int | None,
     typer.Option(min=1, rich_help_panel=SAMPLE, help="Items drawn from each bin. Default: 20."),
 ]
 
 
-def threshold_plan(
-    file: File,
-    bins: Bins = None,
-    per_bin: PerBin = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOptions:
+    """How the sample is drawn."""
+
+    bins: BinCount = None
+    per_bin: ItemsPerBin = None
     seed: Annotated[
         int, typer.Option(min=0, rich_help_panel=SAMPLE, help="Same seed, same items.")
-    ] = 0,
-    truth: Truth = None,
-    reliability: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel="Where the probabilities come from",
-            help="How much a vote is worth to models that take it; see `aggregate --help`.",
-        ),
-    ] = None,
-    model: Model = None,
-    task: Task = None,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    layout: Layout = "auto",
-    repeats: Repeats = "keep",
+    ] = 0
+
+    def size(self) -> SampleSize:
+        """Bins and items of each, the usual ones where none were named."""
+        return SampleSize(self.bins or BINS, self.per_bin or PER_BIN, self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """Where the items go."""
+
     out: Annotated[
         Path | None,
         typer.Option(
@@ -69,7 +58,7 @@ def threshold_plan(
             "column `label` for the expert. Bins, probabilities and options go into a second "
             "file beside it, the key, which experts should not see: plan.csv, plan.key.json.",
         ),
-    ] = None,
+    ] = None
     shown: Annotated[
         bool,
         typer.Option(
@@ -78,12 +67,31 @@ def threshold_plan(
             help="One file and no key: items bin by bin, with bin and probability, which tell "
             "the expert what is expected.",
         ),
-    ] = False,
+    ] = False
     overwrite: Annotated[
         bool, typer.Option("--overwrite", rich_help_panel=RESULT, help="Replace these files.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+    ] = False
+    as_json: AsJson = False
+
+    def check(self) -> None:
+        """Refuse a file that cannot be written, or that would be lost, before reading."""
+        from equipoise.cli.targets import check_target
+
+        check_target("--out", self.out, (".csv",))
+        if self.out is None or self.overwrite:
+            return
+        for path in (self.out,) if self.shown else (self.out, key_of(self.out)):
+            if path.exists():
+                raise InputError(
+                    f"--out {path}",
+                    "is there already",
+                    "a new file",
+                    "name another file, or allow overwriting (--overwrite)",
+                )
+
+
+@command
+def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: PlanFile) -> None:
     """Which items should experts see, so that they can set a threshold?
 
     Orders items by probability, cuts them into bins of equal size and draws as many from
@@ -95,64 +103,41 @@ def threshold_plan(
 
     Example: equipoise threshold-plan scores.csv --model resnet --bins 10 --out plan.csv
     """
-    from equipoise.cli._plan_key import SIZE
-
-    options = dict(locals())
-    options |= {name: options[name] or usual for name, usual in SIZE.items()}
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.cli.targets import check_target
+    from equipoise.findings import Report
 
-    check_truth(options)
-    check_target("--out", out, (".csv",))
-    _refuse_lost(options)
+    output.check()
+    size = drawn.size()
     with progress("reading") as tell:
-        found = read_chances(file, options)
-        chances = found.chances
-        size = (options["bins"], options["per_bin"], seed)
-        sample = sampling_plan(chances.values, chances.items, *size)
+        read = read_probabilities(source)
+        known = read.probabilities
+        sample = sampling_plan(known.values, known.items, *size)
         tell(1, 1)
-    note((*found.notices, *sample.notices))
-    if out is not None:
-        _write(out, sample, options, found.task or None)
-    if as_json:
-        print_json(
-            {
-                "finding": sample.finding, "chances": chances.words, "seed": seed,
-                "bins": sample.bin_rows(), "items": sample.rows(),
-                "notices": [*found.notices, *sample.notices],
-            }
-        )  # fmt: skip
-    else:
-        from equipoise.cli._threshold_screen import show_plan
-
-        show_plan(output(), sample)
-
-
-def _refuse_lost(options: dict[str, Any]) -> None:
-    """Refuse to write over a file, before anything is read."""
-    from equipoise.arrays import InputError
-    from equipoise.cli._plan_key import key_of
-
-    out = options["out"]
-    if out is None or options["overwrite"]:
-        return
-    for path in (out,) if options["shown"] else (out, key_of(out)):
-        if path.exists():
-            raise InputError(
-                f"--out {path}", "is there already", "a new file",
-                "name another file, or allow overwriting (--overwrite)",
-            )  # fmt: skip
+    report = Report(
+        title="Which items should experts see?",
+        scope=f"Probabilities: {known.source}.",
+        findings=(replace(sample.report(), title="Items for the experts"),),
+        settings=tuple((name, str(value)) for name, value in size._asdict().items()),
+        notices=read.notices,
+    )
+    if output.out is not None:
+        _write(
+            output,
+            sample,
+            None if output.shown else key_text(sample, source, size, read.task),
+            read.task,
+        )
+    present(report, OutputOptions(as_json=output.as_json), "")
 
 
-def _write(
-    out: Path, sample: "ExpertSample", options: dict[str, Any], task: str | None
-) -> None:
+def _write(output: PlanFile, sample: "ExpertSample", key: str | None, task: str | None) -> None:
     """Write plan and key, and say what each is for."""
-    from equipoise.cli._plan_key import key_of, key_text, write_plan
-
-    key = None if options["shown"] else key_text(sample, options, task)
-    write_plan(out, sample, task, key)
-    say(f"Wrote {out}: {len(sample.items):,} items; experts fill in the column label")
+    assert output.out is not None
+    write_plan(output.out, sample, task, key)
+    items = count(len(sample.items))
+    say(f"Wrote {output.out}: {items} items; experts fill in the column label")
     if key is not None:
-        say(f"Wrote {key_of(out)}: bins and probabilities, for threshold --plan; keep it from "
-            "the experts")  # fmt: skip
+        say(
+            f"Wrote {key_of(output.out)}: bins and probabilities, for threshold --plan; keep "
+            "it from the experts"
+        )

@@ -10,6 +10,7 @@ import typer
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress
 from equipoise.cli.options import QuestionReading, checked, flag, words
+from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
-CHAINS = (AUTO, "plackett_luce")  # what may run chains
 DRAWS, BURN_IN = 1000, 500
 MOST_BYTES = 4 * 2**30  # of draws
 TRUTH = "What the truth is"
@@ -69,7 +69,7 @@ class TruthOptions:
                         "a model of the truth",
                         f"add --truth MODEL, or leave out {flag(name)}",
                     )
-        elif self.truth not in CHAINS:
+        elif self.truth not in (AUTO, *_chained()):
             self.refuse_burn_in(self.truth)
 
     @property
@@ -88,7 +88,7 @@ class TruthOptions:
             raise InputError(
                 "--burn-in",
                 f"{self.burn_in} with --truth {model}",
-                "a model whose draws come from chains: plackett_luce",
+                f"a model whose draws come from chains: {joined(_chained(), 'or')}",
                 "leave out --burn-in",
             )
 
@@ -144,12 +144,19 @@ class Truth:
 
 def known_truth(word: str) -> str:
     """Refuse a word that is neither votes nor a model nor files."""
-    from equipoise.aggregate import CATALOGUE
+    from equipoise.aggregate import MODELS
     from equipoise.arrays import choice
 
     if word.endswith(ENDING):
         return word
-    return choice("--truth", word, (VOTES, AUTO, *CATALOGUE, "normal"))
+    return choice("--truth", word, (VOTES, AUTO, *MODELS))
+
+
+def _chained() -> list[str]:
+    """Models whose draws come from chains."""
+    from equipoise.aggregate import MODELS
+
+    return [name for name, model in MODELS.items() if model.chains]
 
 
 def model_name(table: "Annotations", word: str) -> tuple[str, str]:
@@ -207,10 +214,10 @@ def _fitted(
     table: "Annotations", name: str, options: TruthOptions, question: QuestionReading, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
-    from equipoise.aggregate import Chain
+    from equipoise.aggregate import MODELS, Chain
     from equipoise.choosing import Settings, model
 
-    if name != "plackett_luce":
+    if not MODELS[name].chains:
         options.refuse_burn_in(name)
     draws = options.draws or DRAWS
     fit = model(name, table, Settings(_threshold(name, question), options.reliability))
@@ -218,30 +225,15 @@ def _fitted(
     with progress("fitting") as tell:
         for place, task in enumerate(table.tasks):
             how: dict[str, Any] = {}
-            if name == "plackett_luce":
+            if MODELS[name].chains:
                 burn_in = BURN_IN if options.burn_in is None else options.burn_in
                 how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
             made = fit(table, task=task, **how)
-            if name == "plackett_luce":
-                made = _advised(made)
-            if name == "majority_vote":  # every draw would be the same
+            if MODELS[name].same_draws:
                 made = made.averaged()
             parts.append(_drawn(made, draws, seed + place))
             tell(place + 1, len(table.tasks))
     return tuple(parts)
-
-
-def _advised(made: "Plausibilities") -> "Plausibilities":
-    """Name the options that make chains longer, where these are too short."""
-    from equipoise.aggregate.plackett_luce import FEWEST, SLOW, UNMIXED
-
-    draws = int(made.diagnostics["draws"])
-    size, r_hat = (np.asarray(made.diagnostics[key]) for key in ("effective_size", "r_hat"))
-    slow = draws > 1 and size.min() < max(SLOW * draws, min(draws, FEWEST))
-    unmixed = draws >= 4 and np.nanmax(r_hat, initial=1.0) > UNMIXED
-    if not slow and not unmixed:
-        return made
-    return replace(made, notices=(*made.notices, "Raise --draws and --burn-in."))
 
 
 def _threshold(name: str, question: QuestionReading) -> float | None:

@@ -18,16 +18,16 @@ from equipoise.datasets.dermatology_ddx import DermatologyStudy, dermatology_ddx
 from equipoise.datasets.sleep_dodh import sleep_dodh
 
 CATALOGUE: Mapping[str, Source] = {
-    "chexpert": _chexpert.SOURCE,
-    "cifar10h": _cifar10h.SOURCE,
-    "dermatology_ddx": _dermatology_ddx.SOURCE,
-    "sleep_dodh": _sleep_dodh.SOURCE,
+    source.name: source
+    for source in (
+        _chexpert.SOURCE,
+        _cifar10h.SOURCE,
+        _dermatology_ddx.SOURCE,
+        _sleep_dodh.SOURCE,
+    )
 }
 LOADERS: Mapping[str, Callable[[], Study]] = {
-    "chexpert": chexpert,
-    "cifar10h": cifar10h,
-    "dermatology_ddx": dermatology_ddx,
-    "sleep_dodh": sleep_dodh,
+    name: source.load for name, source in CATALOGUE.items() if source.load is not None
 }
 
 __all__ = [

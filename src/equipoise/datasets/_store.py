@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -34,6 +34,10 @@ class Source:
         By path inside the data set's folder.
     licence, citation
         As the source states them.
+    load
+        Reads it.
+    references
+        Keys of its sources in the bibliography.
     folder
         Of the data set in the folder that ``EQUIPOISE_DATA`` names; empty: its name.
     """
@@ -43,6 +47,8 @@ class Source:
     files: Mapping[str, File]
     licence: str
     citation: str
+    load: Callable[[], "Study"] | None = None
+    references: tuple[str, ...] = ()
     folder: str = ""
 
     @property

@@ -32,15 +32,6 @@ def _published(path: str) -> str:
     return f"{'' if first else 'example_models/'}predictions/standard/{name}"
 
 
-SOURCE = Source(
-    name="chexpert",
-    title="500 chest X-ray studies, 8 radiologists, 10 leaderboard models, 5 findings",
-    files={path: File(_REPOSITORY + _published(path), sha) for path, sha in _HASHES.items()},
-    licence="none stated by the source",
-    citation="Rajpurkar et al. (2021), CheXternal; Irvin et al. (2019), CheXpert",
-)
-
-
 def chexpert() -> Study:
     """Load the readings and the models' scores."""
     folder = fetched(SOURCE)
@@ -94,3 +85,14 @@ def _scores(folder: Path) -> tuple[Predictions, ...]:
         for finding in FINDINGS
         for name, rows in models
     )
+
+
+SOURCE = Source(
+    name="chexpert",
+    title="500 chest X-ray studies, 8 radiologists, 10 leaderboard models, 5 findings",
+    files={path: File(_REPOSITORY + _published(path), sha) for path, sha in _HASHES.items()},
+    licence="none stated by the source",
+    citation="Rajpurkar et al. (2021), CheXternal; Irvin et al. (2019), CheXpert",
+    load=chexpert,
+    references=("irvin2019", "rajpurkar2021"),
+)

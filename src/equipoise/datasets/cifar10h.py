@@ -18,20 +18,6 @@ CLASSES = (
     "truck",
 )
 
-SOURCE = Source(
-    name="cifar10h",
-    title="10,000 CIFAR-10 test images, about 51 anonymous votes each, 10 classes",
-    files={
-        "cifar10h-counts.npy": File(
-            "https://raw.githubusercontent.com/jcpeterson/cifar-10h/"
-            "597cbc5f07266c9405b830ee4a53463539124c4f/data/cifar10h-counts.npy",
-            "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
-        )
-    },
-    licence="CC BY-NC-SA 4.0",
-    citation="Peterson et al. (2019), Human uncertainty makes classification more robust",
-)
-
 
 def cifar10h() -> Study:
     """Load the counts; items are numbered as in the CIFAR-10 test set."""
@@ -46,3 +32,20 @@ def cifar10h() -> Study:
         count=counts[item, label].astype(np.int64),
     )
     return Study(annotations, (), SOURCE)
+
+
+SOURCE = Source(
+    name="cifar10h",
+    title="10,000 CIFAR-10 test images, about 51 anonymous votes each, 10 classes",
+    files={
+        "cifar10h-counts.npy": File(
+            "https://raw.githubusercontent.com/jcpeterson/cifar-10h/"
+            "597cbc5f07266c9405b830ee4a53463539124c4f/data/cifar10h-counts.npy",
+            "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
+        )
+    },
+    licence="CC BY-NC-SA 4.0",
+    citation="Peterson et al. (2019), Human uncertainty makes classification more robust",
+    load=cifar10h,
+    references=("peterson2019",),
+)

@@ -27,16 +27,6 @@ _HASHES = {
     ),
 }
 
-SOURCE = Source(
-    name="dermatology_ddx",
-    title="1,947 skin cases, 9,602 differential diagnoses as partial rankings, 419 conditions",
-    files={path: File(_REPOSITORY + path, sha) for path, sha in _HASHES.items()},
-    licence="CC BY 4.0",
-    citation="Stutz et al. (2025), Evaluating medical AI systems in dermatology under "
-    "uncertain ground truth; Stutz et al. (2023), Conformal prediction under ambiguous "
-    "ground truth",
-)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DermatologyStudy(Study):
@@ -62,3 +52,16 @@ def dermatology_ddx() -> DermatologyStudy:
     )
     grouping = Grouping.of(dict(zip(conditions, risks, strict=True)), groups=RISKS)
     return DermatologyStudy(annotations, (), SOURCE, grouping)
+
+
+SOURCE = Source(
+    name="dermatology_ddx",
+    title="1,947 skin cases, 9,602 differential diagnoses as partial rankings, 419 conditions",
+    files={path: File(_REPOSITORY + path, sha) for path, sha in _HASHES.items()},
+    licence="CC BY 4.0",
+    citation="Stutz et al. (2025), Evaluating medical AI systems in dermatology under "
+    "uncertain ground truth; Stutz et al. (2023), Conformal prediction under ambiguous "
+    "ground truth",
+    load=dermatology_ddx,
+    references=("stutz2025", "stutz2023"),
+)

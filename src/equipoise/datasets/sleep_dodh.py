@@ -17,23 +17,6 @@ from equipoise.predictions import Predictions
 STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night
 
-SOURCE = Source(
-    name="sleep_dodh",
-    title="25,440 half-minutes of 25 nights, 5 scorers, 6 published models, 5 stages of sleep",
-    files={
-        "sleep_dodh.csv": File(
-            "", "1a156634819fa8506149c2bba9f4a80660fa2ae0c0db880016e2f85b254a7a91"
-        ),
-        "sleep_dodh_models.csv": File(
-            "", "7b2b3a0ab3c645eb60ce38bb6f0e3041eb104a872b10cbea26096c347d36d5d1"
-        ),
-    },
-    licence="MIT",
-    citation="Guillot et al. (2020), Dreem open datasets: multi-scored sleep datasets to "
-    "compare human and automated sleep staging",
-    folder="votes",
-)
-
 
 def sleep_dodh() -> Study:
     """Load the stages that scorers and models name; nights are groups."""
@@ -73,3 +56,23 @@ def _models(folder: Path) -> tuple[Predictions, ...]:
         )
         for number, name in enumerate(heads[1:], 1)
     )
+
+
+SOURCE = Source(
+    name="sleep_dodh",
+    title="25,440 half-minutes of 25 nights, 5 scorers, 6 published models, 5 stages of sleep",
+    files={
+        "sleep_dodh.csv": File(
+            "", "1a156634819fa8506149c2bba9f4a80660fa2ae0c0db880016e2f85b254a7a91"
+        ),
+        "sleep_dodh_models.csv": File(
+            "", "7b2b3a0ab3c645eb60ce38bb6f0e3041eb104a872b10cbea26096c347d36d5d1"
+        ),
+    },
+    licence="MIT",
+    citation="Guillot et al. (2020), Dreem open datasets: multi-scored sleep datasets to "
+    "compare human and automated sleep staging",
+    folder="votes",
+    load=sleep_dodh,
+    references=("guillot2020",),
+)

@@ -1,7 +1,6 @@
 """Export: tables as CSV, Markdown or LaTeX, and a methods paragraph with its references."""
 
 from equipoise.export.references import bibtex, references
-from equipoise.export.stability_texts import stability_methods, stability_texts
 from equipoise.export.tables import as_csv, as_latex, as_markdown, table_texts, write_table
 
 __all__ = [
@@ -10,8 +9,6 @@ __all__ = [
     "as_markdown",
     "bibtex",
     "references",
-    "stability_methods",
-    "stability_texts",
     "table_texts",
     "write_table",
 ]

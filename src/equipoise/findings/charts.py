@@ -56,13 +56,16 @@ class Dot:
 class Dots(_Named):
     """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
 
-    `zero` draws a line at zero; `reference` one at another value.
+    `zero` draws a line at zero; `reference` one at another value; `band` shades a range;
+    `logarithmic` is the kind of axis.
     """
 
     axis: str
     rows: Sequence[Dot]
     zero: bool = False
     reference: float | None = None
+    band: tuple[float, float] | None = None
+    logarithmic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,11 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a line chart; `dots` marks its points, `dashed` sets it apart."""
+    """A line of a line chart.
+
+    `dots` marks its points, `dashed` sets it apart, `beyond` goes on from it past the data,
+    dashed.
+    """
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -82,6 +89,7 @@ class Line:
     band: Band | None = None
     dots: bool = True
     dashed: bool = False
+    beyond: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,8 @@ class Lines(_Named):
         What the axes show at least.
     logarithmic
         Whether the x axis is logarithmic.
+    downward
+        Whether small values stand at the top, as ranks do.
     """
 
     x: str
@@ -130,6 +140,7 @@ class Lines(_Named):
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     logarithmic: bool = False
+    downward: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from equipoise.aggregate._normal_prior import Moments, Ratings
+from equipoise.aggregate.normal import Moments, Ratings
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
 from equipoise.coding.batches import (
     Vocabulary,

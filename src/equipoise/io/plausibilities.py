@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.aggregate import MODELS
 from equipoise.arrays import InputError
 from equipoise.io.files import replaced, unreadable
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
 from equipoise.posteriors import POSTERIORS, Posterior
 
@@ -49,6 +51,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["diagnostics"] = dict(plausibilities.diagnostics)
     header |= {"ordered": True} if plausibilities.ordered else {}
+    header |= {"model": plausibilities.model} if plausibilities.model else {}
     if law is not None and law.name in POSTERIORS:
         header["law"] = law.name
         header |= {"law_numbers": numbers} if numbers else {}
@@ -85,18 +88,30 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
             "read it with the version of equipoise that wrote it",
         )  # fmt: skip
     facts = {name: header[name] for name in PLAIN}
-    facts |= {name: tuple(header[name]) for name in ("items", "classes", "notices")}
+    facts |= {name: tuple(header[name]) for name in ("items", "classes")}
+    facts["notices"] = tuple(
+        Notice("stored", "{text}", (), {"text": one}) for one in header["notices"]
+    )
     law, skills = _group(arrays, "law_"), _group(arrays, "skills_")
     return Plausibilities(
         **facts,
         **arrays,
         diagnostics=header["diagnostics"],
         ordered=header.get("ordered", False),
+        model=header.get("model") or _model(header["method"]),
         law=POSTERIORS[header["law"]](**law, **header.get("law_numbers", {}))
         if "law" in header
         else None,
         skills=_skills(header["skills"], skills) if "skills" in header else None,
     )
+
+
+def _model(method: str) -> str:
+    """The model of a file of an older version, which does not name it; empty if unknown."""
+    if method.startswith("annotator bootstrap of "):
+        return "annotator_bootstrap"
+    titles = {model.title: name for name, model in MODELS.items()}
+    return titles.get(method.partition(" (")[0], "")
 
 
 def _arrays(thing: Posterior | Skills) -> dict[str, Any]:

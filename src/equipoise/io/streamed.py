@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from equipoise.aggregate._normal_prior import Moments
+from equipoise.aggregate.normal import Moments
 from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import InputError, listed
 from equipoise.coding.options import AnnotationOptions, annotation_options

@@ -127,7 +127,7 @@ def _cell_words(chart: Heat, values: Floats, size: tuple[float, float]) -> list[
                 said = percent(value).rstrip("%")
             else:
                 said = change(value, 2)
-            if LETTER * 0.9 * width(said) <= wide + 4:
+            if 6.2 * width(said) <= wide - 2:
                 dark = chart.scale == "share" and value >= STEPS[DARK_INK_FROM - 1]
                 class_ = "i" if dark else None
                 words.append(element("text", said, x=(j + 0.5) * wide, class_=class_))

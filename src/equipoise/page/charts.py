@@ -7,6 +7,7 @@ lines the leaders alone keep name and colour, and the others are grey and counte
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -73,33 +74,65 @@ def _finite(*values: float) -> list[float]:
 # ---- rows of dots --------------------------------------------------------------------------
 
 DOTS_LABEL, DOTS_START, DOTS_END = 142.0, 148.0, 300.0
+DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
 
 
 def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
-    known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
-    if not known:
+    scale = _dots_scale(chart)
+    if scale is None:
         return None
-    known += [0.0] if chart.zero else []
-    known += [] if chart.reference is None else [chart.reference]
-    margin = 0.04 * (max(known) - min(known)) or 0.01
-    scale = Scale(min(known) - margin, max(known) + margin, DOTS_START, DOTS_END)
-    bottom = 6 + ROW * len(chart.rows)
+    rows = [_above(dot, scale.low) if chart.logarithmic else dot for dot in chart.rows]
+    bottom = 6 + ROW * len(rows)
     parts = [Axis(scale, 2.0, bottom, shorten(chart.axis, 44)).draw(4)]
+    if chart.band:
+        left, right = (scale(end) for end in chart.band)
+        corners = [(left, 2.0), (right, 2.0), (right, bottom), (left, bottom)]
+        parts.append(group([path("band", through(corners) + "Z")], class_="tinted"))
     for place, class_ in ((0.0 if chart.zero else None, "zero"), (chart.reference, "ref")):
         if place is not None:
             parts.append(path(class_, down(scale(place), 2.0, bottom - 2)))
     before = ""
-    for row, dot in enumerate(chart.rows):
+    for row, dot in enumerate(rows):
         label = "" if dot.label == before else dot.label
         parts.append(_dot(dot, label, (scale, 4 + ROW * (row + 0.5)), styles))
         before = dot.label
     return drawing((NARROW, bottom + 38), described(chart), *parts)
 
 
+def _dots_scale(chart: Dots) -> Scale | None:
+    """The scale of all numbers; on a logarithmic one, of those above zero."""
+    known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
+    if not known:
+        return None
+    known += [0.0] if chart.zero else []
+    known += [] if chart.reference is None else [chart.reference]
+    known += _finite(*(chart.band or ()))
+    if chart.logarithmic:
+        known = [x for x in known if x > 0]
+    if not known:
+        return None
+    if chart.logarithmic:
+        low = max(min(known), max(known) / DEEP)
+        return Scale(low / 1.2, 1.2 * max(known), DOTS_START, DOTS_END, logarithmic=True)
+    margin = 0.04 * (max(known) - min(known)) or 0.01
+    return Scale(min(known) - margin, max(known) + margin, DOTS_START, DOTS_END)
+
+
+def _above(dot: Dot, least: float) -> Dot:
+    """What a logarithmic axis can show of a dot: an interval from its edge, no dot at zero."""
+    return replace(
+        dot,
+        value=dot.value if dot.value >= least else math.nan,
+        low=max(dot.low, least),
+        high=dot.high if dot.high >= least else math.nan,
+        remark=dot.remark or (number(dot.value) if dot.value else "none"),
+    )
+
+
 def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
     scale, y = place
     own = dot.label == dot.model
-    short = styles.short(label, 18) if own and label else shorten(label, 18)
+    short = styles.short(label, 21) if own and label else shorten(label, 21)
     parts = [titled(label, short, x=DOTS_LABEL, y=y + 4, class_="e")] if label else []
     if len(_finite(dot.low, dot.high)) == 2:
         start, end = scale(dot.low), scale(dot.high)
@@ -156,7 +189,8 @@ def _lines(chart: Lines, styles: ModelStyles) -> Html | None:
 
 
 def _known(line: Line) -> list[tuple[float, float]]:
-    return [(x, y) for x, y in line.points if math.isfinite(x) and math.isfinite(y)]
+    points = [*line.points, *line.beyond]
+    return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
 
 
 def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> Frame:
@@ -168,7 +202,8 @@ def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> Frame:
     xs += [*(chart.x_range or ()), *(x for x, _ in chart.marks)]
     margin = 0.04 * (max(ys) - min(ys)) or 0.01
     sideways = Scale(min(xs), max(xs), LEFT + 12, RIGHT - 6, chart.logarithmic)
-    return sideways, Scale(min(ys) - margin, max(ys) + margin, bottom, TOP)
+    edges = (TOP, bottom) if chart.downward else (bottom, TOP)
+    return sideways, Scale(min(ys) - margin, max(ys) + margin, *edges)
 
 
 def _line_classes(drawn: Sequence[Line], styles: ModelStyles) -> dict[str, str]:
@@ -250,11 +285,16 @@ def _end(line: Line, upward: Scale) -> float:
 def _leaders(drawn: Sequence[Line], upward: Scale) -> tuple[list[Line], list[Line]]:
     """Lines with a name, and those that are grey because names would stand too far away."""
     ends = {line.name: _end(line, upward) for line in drawn}
-    placed = _spread(ends, (upward.end, upward.start))
+    placed = _spread(ends, _room(upward))
     far = max(abs(placed[name] - ends[name]) for name in ends)
     if far <= FAR or len(drawn) <= LEADERS + 1:
         return list(drawn), []
     return list(drawn[:LEADERS]), list(drawn[LEADERS:])
+
+
+def _room(upward: Scale) -> tuple[float, float]:
+    """Top and bottom of a plot."""
+    return min(upward.start, upward.end), max(upward.start, upward.end)
 
 
 def _spread(
@@ -286,7 +326,7 @@ def _named(
     middle = median(_end(line, upward) for line in rest) if rest else 0.0
     if rest:
         wanted[""] = middle
-    places = _spread(wanted, (upward.end, upward.start))
+    places = _spread(wanted, _room(upward))
     shorts = unique_short_names(tuple(line.name for line in named), 15)
     parts = [
         _line(line, frame, places[line.name], (classes[line.name], shorts[line.name]))
@@ -311,10 +351,13 @@ def _grey(line: Line, frame: Frame) -> Html:
 def _line(line: Line, frame: Frame, y: float, look: tuple[str, str]) -> Html:
     """Draw one line and name it at its end."""
     sideways, upward = frame
-    places = [(sideways(x), upward(height)) for x, height in _known(line)]
-    x_end, y_end = places[-1]
+    every = [(sideways(x), upward(height)) for x, height in _known(line)]
+    x_end, y_end = every[-1]
+    inner = _known(replace(line, beyond=()))
+    places = every[: len(inner)]
     parts = [
-        path("cv far" if line.dashed else "cv", through(places)),
+        path("cv far" if line.dashed else "cv", through(places)) if places else Html(""),
+        path("cv far", through(every[max(0, len(inner) - 1) :])) if line.beyond else Html(""),
         path("o small", *(across(*place) for place in places)) if line.dots else Html(""),
         path("l", through([(x_end + 2, y_end), (RIGHT + 12, y)])),
         titled(line.name, look[1], x=RIGHT + 16, y=y + 4),

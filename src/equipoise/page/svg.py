@@ -84,7 +84,9 @@ class Scale:
                 math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1
             )
             every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-            return [tick for tick in every if self.low <= tick <= self.high]
+            fits = [tick for tick in every if self.low <= tick <= self.high]
+            tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
+            return fits if len(fits) <= most else tens or fits[:1]
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)

@@ -1,5 +1,6 @@
 """Planning: from a pilot to how many items and votes are needed, and which votes come next."""
 
+from equipoise.planning._findings import plan_report
 from equipoise.planning.next_votes import (
     NextForRanking,
     NextItems,
@@ -19,5 +20,6 @@ __all__ = [
     "next_for_ranking",
     "next_items",
     "plan_ranking",
+    "plan_report",
     "plan_size",
 ]

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from equipoise.findings import Column, Dot, Dots, Finding, Line, Lines, Row, Table
-from equipoise.metrics import titled
+from equipoise.arrays import InputError, wrong_type
+from equipoise.findings import Column, Dot, Dots, Finding, Line, Lines, Report, Row, Table
+from equipoise.metrics import named, titled
 from equipoise.numbers import (
     change,
     count,
@@ -24,13 +25,13 @@ from equipoise.numbers import (
 from equipoise.wording import capital
 
 if TYPE_CHECKING:
+    from equipoise.planning.next_votes import NextForRanking, NextItems
     from equipoise.planning.ranking import RankingDesign, RankingPlan
     from equipoise.planning.size import Size
 
 NORMAL = NormalDist()
 STEPS = 25  # numbers of items along a curve
 OTHER = (0.5, 0.95)  # powers drawn beside the one asked for
-CURVES = 8  # lines of a figure; all are in the table
 OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 SOURCES = {"items": "the items", "votes": "single votes", "annotators": "who votes"}
 VERDICT_NOTE = (
@@ -89,12 +90,12 @@ def _ranks(plan: "RankingPlan") -> bool:
     return len(plan.pairs) > 1
 
 
-def votes_on_each(votes: float) -> str:
+def _votes_on_each(votes: float) -> str:
     """Write a number of votes on each item; none where all truths are known.
 
     Examples
     --------
-    >>> votes_on_each(1), votes_on_each(3), votes_on_each(0)
+    >>> _votes_on_each(1), _votes_on_each(3), _votes_on_each(0)
     ('1 vote', '3 votes', 'a known truth')
     """
     return count(votes, "vote") if votes > 0 else "a known truth"
@@ -154,7 +155,7 @@ def _verdict(plan: "RankingPlan") -> Finding:
         ),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best) + PICKED_NOTE * picked,
         methods=_methods(plan),
-        references=("roe1997",),
+        references=("roe1997", "efron1993"),
         notices=plan.notices,
     )
 
@@ -162,7 +163,7 @@ def _verdict(plan: "RankingPlan") -> Finding:
 def _pilot_sentence(plan: "RankingPlan") -> str:
     """What the pilot found."""
     first = plan.pairs[0]
-    size = f"{count(first.pilot_items, 'item')} with {votes_on_each(first.pilot_votes)} each"
+    size = f"{count(first.pilot_items, 'item')} with {_votes_on_each(first.pilot_votes)} each"
     if _ranks(plan):
         return f"Pilot: {len(plan.models)} models by {titled(first.metric)}, on {size}."
     return (
@@ -218,8 +219,8 @@ def _methods(plan: "RankingPlan") -> str:
     return (
         f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote){task} "
         f"from a pilot of {count(first.pilot_items, 'item')} with "
-        f"{votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
-        f"{split} [@roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
+        f"{_votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
+        f"{split} [@efron1993; @roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
     )
 
 
@@ -273,7 +274,7 @@ def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
     """Power against the number of items, by votes on an item."""
     rows = _power_rows(plan)
     columns = [
-        Column(f"power_{one.votes_per_item}", votes_on_each(one.votes_per_item), "percent")
+        Column(f"power_{one.votes_per_item}", _votes_on_each(one.votes_per_item), "percent")
         for one in plan.designs
     ]
     return Finding(
@@ -310,15 +311,16 @@ def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
 
 
 def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Lines:
-    """A line for each number of votes on an item, and one through the designs."""
-    designs = plan.designs[:CURVES]
-    lines = []
-    for one in designs:
-        own = [row for row in rows if row["votes_per_item"] == one.votes_per_item]
+    """A line for some numbers of votes on an item, and one through all designs."""
+    last = len(plan.designs) - 1
+    best = plan.designs.index(plan.recommended) if plan.recommended else 0
+    some = [plan.designs[place].votes_per_item for place in sorted({0, best, last // 2, last})]
+    planned = sorted((float(one.items), one.power) for one in plan.designs)
+    lines = [Line(f"{exact_percent(plan.aim.power)} asked for", planned, dashed=True)]
+    for votes in some:
+        own = [row for row in rows if row["votes_per_item"] == votes]
         points = [(float(row["items"]), row["power"]) for row in own]
-        lines.append(Line(votes_on_each(one.votes_per_item), points, dots=False))
-    planned = sorted((float(one.items), one.power) for one in designs)
-    lines.append(Line(f"{exact_percent(plan.aim.power)} asked for", planned, dashed=True))
+        lines.append(Line(_votes_on_each(votes), points, dots=False))
     return Lines(
         name="plan-power",
         caption=f"{capital(_event(plan))} by items (logarithmic axis) and votes on an item; "
@@ -341,7 +343,7 @@ def _power_sentence(plan: "RankingPlan", best: "RankingDesign") -> str:
     )
     return (
         f"With as many items and votes as the pilot ({count(first.pilot_items, 'item')}, "
-        f"{votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} with "
+        f"{_votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} with "
         f"{count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
     )
 
@@ -602,7 +604,7 @@ def _source_chart(plan: "RankingPlan", study: str, items: int, votes: float) -> 
     return Dots(
         name=f"plan-uncertainty-{study}",
         caption=f"Standard error of the difference of {_of_pair(plan)} by its source, {study}: "
-        f"{count(items, 'item')}, {votes_on_each(votes)} each; in brackets: share of the "
+        f"{count(items, 'item')}, {_votes_on_each(votes)} each; in brackets: share of the "
         "variance",
         axis="standard error",
         rows=dots,
@@ -658,3 +660,75 @@ def _sources_sentence(plan: "RankingPlan", sources: Sequence[_Source]) -> str:
         f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
         f"({percent(share[most])} of the variance): {cure[most]}."
     )
+
+
+def plan_report(
+    planned: "Size | RankingPlan", wanted: "NextItems | NextForRanking | None" = None
+) -> Report:
+    """Everything about a plan, and about the votes that come next.
+
+    Parameters
+    ----------
+    planned
+        What `plan_size` or `plan_ranking` found.
+    wanted
+        What `next_items` or `next_for_ranking` found, if asked.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> from equipoise.planning import plan_size
+    >>> readings, scores = reading_study()
+    >>> report = plan_report(plan_size(scores, readings, simulations=0))
+    >>> [one.key for one in report.findings]
+    ['verdict', 'power', 'designs', 'uncertainty']
+    """
+    from equipoise.planning.ranking import RankingPlan, of_pair
+    from equipoise.planning.size import Size
+
+    if not isinstance(planned, Size | RankingPlan):
+        raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
+    plan = of_pair(planned) if isinstance(planned, Size) else planned
+    first, target = plan.pairs[0], plan.aim
+    pilot = f"{count(first.pilot_items, 'item')}, {_votes_on_each(first.pilot_votes)} each"
+    prices = [
+        (f"Price of {what}", count(price))
+        for what, price in (("an item", target.price_item), ("a vote", target.price_vote))
+        if price is not None
+    ]
+    metric, terms = _metric(first.metric)
+    return Report(
+        title="How large must the study be?",
+        findings=(*planned.reports(), *([] if wanted is None else [wanted.report()])),
+        models=plan.models,
+        known=(
+            count(len(plan.models), "model"),
+            titled(first.metric),
+            *([target.task] if target.task else []),
+            f"pilot: {pilot}",
+        ),
+        terms=terms,
+        settings=(
+            ("Metric", first.metric),
+            ("Goal", "ranking" if _ranks(plan) else "pair"),
+            ("Power asked for", exact_percent(target.power)),
+            (
+                "Difference",
+                "that of the pilot" if target.difference is None else number(target.difference),
+            ),
+            ("Level of the interval", exact_percent(target.level)),
+            ("Simulated studies", count(target.simulations)),
+            ("Seed", str(target.seed)),
+            *prices,
+        ),
+        references=metric,
+    )
+
+
+def _metric(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Sources and definition of a metric; one of the caller's own has but its name."""
+    try:
+        known = named(name)
+    except InputError:
+        return (), ()
+    return known.references, ((known.title, known.definition),)

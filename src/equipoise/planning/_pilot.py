@@ -40,7 +40,7 @@ from equipoise.evaluation.blocks import every_class, pair
 from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
 from equipoise.evaluation.questions import questions
 from equipoise.metrics import Metric
-from equipoise.notices import Notice
+from equipoise.notices import Notice, as_notices
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.votes import Votes
@@ -269,12 +269,7 @@ def _aligned(
             "at least 3",
             "collect a larger pilot",
         )
-    return aligned[0], tuple(as_notice(one) for one in notices)
-
-
-def as_notice(said: str | Notice) -> Notice:
-    """A notice; a sentence becomes one that is passed on as it is."""
-    return Notice("plain", "{text}", values={"text": said}) if isinstance(said, str) else said
+    return aligned[0], as_notices(notices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,18 +447,6 @@ def require_finite(metric: Metric, infinite: Sequence[str]) -> None:
             "finite values",
             "give no class that somebody may choose a probability of 0, or plan by another "
             "metric, as brier_score",
-        )
-
-
-def require_possible(metric: Metric, difference: float | None) -> None:
-    """Refuse a difference that no two models can have."""
-    low, high = metric.bounds
-    if difference is not None and difference > high - low:
-        raise InputError(
-            "plan, difference",
-            f"{difference:g}",
-            f"at most {high - low:g}, because {metric.title} lies between {low:g} and {high:g}",
-            "say how much better a model must be to matter",
         )
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, PerItem
 from equipoise.planning._pilot import Pilot, Progress, differences, prepare
-from equipoise.planning._target import PowerTarget
+from equipoise.planning.target import PowerTarget
 
 PARTS = 50
 ENOUGH = 0.9  # share of items that must have as many votes; the others give all they have

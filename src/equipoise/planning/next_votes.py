@@ -100,7 +100,7 @@ RISE = 5e-4  # of a probability, which shows in the digits that are told
 DIGITS = 9  # to which gains must differ to stand in order
 TINY = 1e-300  # in place of a mean of exactly 0, whose side does not matter
 NOBODY: Ints = np.arange(0)
-SHOWN, DRAWN = 10, 12  # items in a terminal, and in the figure
+DRAWN = 12  # items in the figure
 COLUMNS = ("item", "votes so far", "soft label", "expected gain", "rank")
 LAW_NOTE = (
     "What all voters would say of an item follows a Dirichlet law: its votes, and imagined "
@@ -122,7 +122,7 @@ RANKING_GAIN = (
 )
 
 
-class VoteShareDirichlet(NamedTuple):
+class _VoteShareDirichlet(NamedTuple):
     """What all possible voters would say of each item: Dirichlet laws.
 
     Attributes
@@ -140,14 +140,14 @@ class VoteShareDirichlet(NamedTuple):
     imagined: float
 
 
-def vote_shares(two: Pilot) -> VoteShareDirichlet:
+def _vote_shares(two: Pilot) -> _VoteShareDirichlet:
     """Fit the laws to the votes of a pilot."""
     whole, worth = two.distributions(), _worth(two)
     voted = whole[:, ~two.gold]
     usual = (voted.sum(axis=1) + 1 / len(whole)) / (voted.shape[1] + 1)
     imagined = _imagined(voted, worth[~two.gold], usual)
     mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
-    return VoteShareDirichlet(np.where(two.gold, whole, mean), worth, imagined)
+    return _VoteShareDirichlet(np.where(two.gold, whole, mean), worth, imagined)
 
 
 def _imagined(labels: Floats, worth: PerItem, usual: Floats) -> float:
@@ -270,7 +270,7 @@ class _NextVote(NamedTuple):
 
 def _one_more_vote(two: Pilot, progress: Progress | None) -> _NextVote:
     """Look one vote ahead on every item."""
-    whole, (mean, number, imagined) = two.distributions(), vote_shares(two)
+    whole, (mean, number, imagined) = two.distributions(), _vote_shares(two)
     total = number + imagined
     with np.errstate(invalid="ignore"):
         there = two.with_labels(mean)
@@ -475,7 +475,6 @@ class _NamedItems:
                     caption="Items worth one more vote, those that tell most first",
                     columns=columns,
                     rows=rows,
-                    brief=rows[:SHOWN],
                     legend=gain,
                 ),
             ),

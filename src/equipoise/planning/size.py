@@ -27,7 +27,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, interval, number, significant
 from equipoise.planning._pilot import Pilot, pilot, votes_each, with_single_votes
 from equipoise.planning._precision import Spread, can_simulate, simulated_power, spread
-from equipoise.planning._target import PowerKeywords, PowerTarget, power_target
+from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
 from equipoise.wording import Hint, Option, hint
 
@@ -270,7 +270,7 @@ def plan_size(
     models
         The two models; by default the two best of the pilot.
     **how
-        The fields of `equipoise.planning._target.PowerTarget`: power, level, votes, items,
+        The fields of `equipoise.planning.target.PowerTarget`: power, level, votes, items,
         difference, price_item, price_vote, simulations, seed, task, progress.
 
     Examples

@@ -7,8 +7,9 @@ import numpy as np
 
 from equipoise.agreement import AgreementTable, Pairs, agreement_table, landis_koch
 from equipoise.annotations import Annotations
+from equipoise.findings.json import plain
 from equipoise.run.folder import Run
-from equipoise.run.record import AgreementRow, plain, read
+from equipoise.run.record import AgreementRow, read
 
 SHOWN = 60  # annotators in the heatmap, those with most votes
 ENOUGH = 10  # items that a pair must share to be called close or far, if any does

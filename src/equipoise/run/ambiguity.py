@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.arrays import Floats, Ints
 from equipoise.ballots import Ballots
 from equipoise.evaluation.questions import Question
 from equipoise.laws import Dirichlet
 from equipoise.plausibilities import Plausibilities
-from equipoise.run.sorted_certainty import sorted_points
 
 BINS = 20
-SURE = 0.99  # below this an item counts as uncertain
 MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
 CLASSES = 5  # plausible classes named per item
 VOTERS = 60  # votes on an item up to which it is told who gave them

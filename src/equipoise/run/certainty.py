@@ -12,12 +12,12 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Ints
 from equipoise.ballots import Ballots, ballots
 from equipoise.evaluation.questions import questions
+from equipoise.findings.json import plain
 from equipoise.plausibilities import Plausibilities
 from equipoise.run.ambiguity import certainty_row, ranked, voted
 from equipoise.run.cases import SEED, cases
 from equipoise.run.describe import annotator_rows
 from equipoise.run.meaning import meaning
-from equipoise.run.record import plain
 from equipoise.run.sweep import reliability_sweep
 
 

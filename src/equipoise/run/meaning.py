@@ -66,11 +66,11 @@ def meaning(made: Plausibilities) -> Meaning:
     >>> meaning(dirichlet(votes)).words, meaning(mean_vote(votes)).doubt
     ('chance of the largest share', False)
     """
-    if made.method.startswith("annotator bootstrap"):
+    if made.model == "annotator_bootstrap":
         return _panels(made.draws)
-    if made.method.startswith("mean vote"):
+    if made.model == "mean_vote":
         return VOTES
-    if made.method.startswith("majority vote") or (made.law is None and made.draws == 1):
+    if made.model == "majority_vote" or (made.law is None and made.draws == 1):
         return POINT
     if made.law is not None and made.law.name in BY_LAW:
         return BY_LAW[made.law.name]

@@ -58,14 +58,14 @@ def _again(
     if "reliability" not in told:
         return None
     exact = "Each value is a fit of the same model; certainties are exact."
-    if made.method.startswith("Dirichlet"):
+    if made.model == "dirichlet":
         prior = float(told["prior"])
         return (
             lambda r: dirichlet(annotations, reliability=r, prior=prior, task=task),
             COUNTS,
             exact,
         )
-    if made.method.startswith("probabilistic inverse rank"):
+    if made.model == "probabilistic_inverse_rank":
         preset = str(told["preset"])
         return (
             lambda r: probabilistic_inverse_rank(
@@ -74,7 +74,7 @@ def _again(
             FACTORS,
             exact,
         )
-    if made.method.startswith("Plackett-Luce"):
+    if made.model == "plackett_luce":
         how = (
             f"Each value is a fit of the same model with {QUICK.draws} draws after "
             f"{QUICK.burn_in} (seed {QUICK.seed}), fewer than elsewhere on this page, so the "

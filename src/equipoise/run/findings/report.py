@@ -7,12 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from equipoise.aggregate import model_title
+from equipoise.datasets import CATALOGUE
 from equipoise.evaluation import MACRO
-from equipoise.export.references import OF_DATA, references
-from equipoise.export.titles import hard_words, model_title
+from equipoise.export.references import references
 from equipoise.findings import Finding, Report
 from equipoise.findings.bibliography import cite
 from equipoise.findings.json import JsonValue
+from equipoise.metrics import hard_labels_rule
 from equipoise.notices import Notice
 from equipoise.numbers import count
 from equipoise.run.findings.panels import RunView, listing
@@ -406,7 +408,11 @@ def _models(names: Sequence[str]) -> str:
 def _data(record: RunRecord) -> tuple[str, tuple[str, ...]]:
     """A sentence on a public data set of the catalogue, and its sources."""
     known = record.dataset
-    keys = OF_DATA.get(known.name, ()) if known is not None else ()
+    keys = (
+        CATALOGUE[known.name].references
+        if known is not None and known.name in CATALOGUE
+        else ()
+    )
     if known is None or not keys:
         return "", ()
     title = known.title or known.name
@@ -425,7 +431,7 @@ def _labels(record: RunRecord) -> tuple[str, str]:
     how = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = how.hard if classes == 1 else hard_words(kinds, classes=classes)
+    hard = how.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
     return f"Soft labels: {how.soft}; hard labels: {hard}.", ""
 
 

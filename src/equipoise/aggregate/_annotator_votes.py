@@ -1,0 +1,169 @@
+"""Annotator votes: who answered what, for models of annotators."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Categorical
+from equipoise.votes import check_gold
+from equipoise.wording import Option, hint
+
+ROOM = 2 * 2**30  # bytes that one table may take
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnnotatorVotes:
+    """Votes of identified annotators on one task.
+
+    Attributes
+    ----------
+    items, classes, annotators, task
+        Names.
+    ordered
+        Whether the classes are grades.
+    answers
+        Weight of the votes, sparse (items, annotators * classes), answers of an annotator
+        side by side; gold rows are not among them.
+    shares
+        Share of votes per class (items, classes); the known class of gold items.
+    settled
+        Which items are gold, shape (items,).
+    """
+
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    annotators: tuple[str, ...]
+    task: str
+    answers: Any
+    shares: Floats
+    settled: Bools
+    ordered: bool = False
+
+
+def annotator_votes(annotations: Annotations, task: str, *, model: str) -> AnnotatorVotes:
+    """Collect the votes of one task, or say why this model cannot take them.
+
+    Items without votes are left out; annotators without votes stay, known by the prior alone.
+    """
+    from scipy.sparse import csr_matrix
+
+    if annotations.annotators is None or annotations.annotator is None:
+        raise InputError(
+            model,
+            "anonymous votes or exchangeable slots",
+            "annotators with ids",
+            "a model of annotators needs to know who voted; choose dirichlet or mean_vote",
+        )
+    if annotations.kind in ("ranking", "interval") or annotations.label is None:
+        raise InputError(
+            model,
+            f"annotations of kind {annotations.kind}",
+            "single labels",
+            hint(
+                "ask about one class with {}, or choose a model for this kind",
+                Option("positive", python="against()"),
+            ),
+        )
+    _require_room(annotations, model)
+    rows = np.flatnonzero(annotations.in_task(task))
+    if not len(rows):
+        raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
+    gold = _gold(annotations, task)[rows]
+    seen = np.bincount(annotations.item[rows]) > 0
+    items, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[annotations.item[rows]]
+    size = len(annotations.classes)
+    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
+    if annotations.count is not None:
+        weight = weight * annotations.count[rows]
+    label = annotations.label[rows].astype(np.int64)
+    settled = np.bincount(place[gold], minlength=len(items)) > 0
+    column = annotations.annotator[rows].astype(np.int64) * size + label
+    shape = (len(items), len(annotations.annotators) * size)
+    own = ~gold
+    return AnnotatorVotes(
+        items=tuple(map(annotations.items.__getitem__, items.tolist())),
+        classes=annotations.classes,
+        annotators=annotations.annotators,
+        task=task,
+        answers=csr_matrix((weight[own], (place[own], column[own])), shape=shape),
+        shares=_shares(place * size + label, np.where(settled[place] & own, 0, weight), size),
+        settled=settled,
+        ordered=annotations.kind == "ordinal",
+    )
+
+
+def _require_room(annotations: Annotations, model: str) -> None:
+    """Refuse classes so many that the tables of items or annotators would not fit."""
+    size, people = len(annotations.classes), len(annotations.annotators or ())
+    wanted = max(people * size, len(annotations.items)) * size * 8
+    if wanted > ROOM:
+        raise InputError(
+            f"{model}, {size:,} classes and {people:,} annotators",
+            f"tables of {wanted / 2**30:.1f} GiB",
+            f"at most {ROOM / 2**30:g} GiB",
+            hint(
+                "declare only the classes that occur, ask about one with {}, or choose "
+                "dirichlet",
+                Option("positive", python="against()"),
+            ),
+        )
+
+
+def _gold(annotations: Annotations, task: str) -> Bools:
+    """Which rows are gold; those of one item must agree, which `collect_votes` sees to."""
+    if annotations.is_gold is None or not annotations.is_gold.any():
+        return np.zeros(len(annotations), dtype=bool)
+    check_gold(annotations, task)
+    return annotations.is_gold
+
+
+def _shares(cell: Ints, weight: Floats, size: int) -> Floats:
+    """Share of the weight per class, (items, classes); cells are item * classes + class."""
+    cells = (int(cell.max()) // size + 1) * size
+    table = np.bincount(cell, weight, cells).reshape(-1, size)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def class_posteriors(who: AnnotatorVotes, log: Floats, classes: Floats) -> tuple[Floats, float]:
+    """Class posteriors of every item, and the log-likelihood; gold items stay settled.
+
+    ``log`` holds the log chance of each answer given each true class, (annotators, true,
+    answer); ``classes`` the class prior, which counts once per item.
+    """
+    size = len(classes)
+    joint = who.answers @ log.transpose(0, 2, 1).reshape(-1, size)
+    joint = np.ascontiguousarray(joint.T) + np.log(np.maximum(classes, 1e-300))[:, None]
+    top = joint.max(axis=0)  # classes first: sums over few classes are then sums of rows
+    weight = np.exp(joint - top)
+    total = weight.sum(axis=0)
+    each = top + np.log(total)
+    posterior = np.ascontiguousarray((weight / total).T)
+    if who.settled.any():
+        posterior = np.where(who.settled[:, None], who.shares, posterior)
+        each = np.where(who.settled, (who.shares * joint.T).sum(axis=1), each)
+    return posterior, float(each.sum())
+
+
+def from_class_posterior(
+    who: AnnotatorVotes, posterior: Floats, *, method: str, **facts: Any
+) -> Plausibilities:
+    """Plausibilities of items whose class is known but for these probabilities."""
+    items, size = posterior.shape
+    chance, none = posterior.ravel(), np.zeros(items)
+    return Plausibilities(
+        items=who.items,
+        classes=who.classes,
+        start=np.arange(0, items * size + 1, size),
+        label=np.tile(np.arange(size), items),
+        mass=chance[None],
+        rest=none[None],
+        method=method,
+        task=who.task,
+        law=Categorical(chance, none),
+        ordered=who.ordered,
+        **facts,
+    )

@@ -1,0 +1,526 @@
+r"""Certainty: does the order of the models hold on the items whose truth is clear?
+
+The certainty of an item is the probability that the class that leads it really is the most
+plausible one, by independent :math:`\mathrm{Dirichlet}(r \cdot \text{votes} + 1)` distributions
+at a reliability :math:`r` of 1. For every cut-off c only items with a certainty of at least c
+count; cut-offs are certainties that occur, so that equally certain items stay together.
+Intervals resample items; the change against all items is paired, replicate by replicate. Shares
+of uncertain items are also told at other reliabilities.
+
+Sentences name the cut-off of clear items, or the last below it, that keeps enough items and
+leaves every model a value; they say so where there is none.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
+
+Examples
+--------
+>>> from equipoise.demo import reading_study
+>>> readings, scores = reading_study()
+>>> found = clear_cases(scores, readings, replicates=20)
+>>> found.curves[0].items == found.items[0].item(), found.cutoffs[0] < 0.99
+(True, True)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from equipoise.aggregate import dirichlet
+from equipoise.analyses.cuts import Cuts, cut
+from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.scoring import Given, StudyScorer, study
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import BRACKETS, TIES_SHARE, score_head, score_title, scored_again
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, Ints
+from equipoise.evaluation import MACRO
+from equipoise.evaluation.truth import TaskTruth
+from equipoise.findings import (
+    Band,
+    Bar,
+    Chart,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Row,
+    Table,
+)
+from equipoise.metrics import titled
+from equipoise.notices import Notice, Value
+from equipoise.numbers import number, percent, significant
+from equipoise.ranks import TIE, goodness
+from equipoise.wording import capital, joined
+
+TITLE = "Does the order hold on the clear cases?"
+SURE = 0.99  # below this an item counts as uncertain
+RELIABILITIES = (1.0, 3.0, 10.0)
+MANY = 200_000  # items times classes of all tasks, beyond which only the first is looked at
+STEPS = 8  # cut-offs at most, besides that of clear items
+FINE = 9  # decimals to which certainties must differ
+LEAST = 10  # items, below which a cut-off is in no sentence
+DRAWN = 12  # models with a line; all are in the table
+LEVELS = 50  # different certainties up to which every one has its own piece of the line
+POINTS = 101
+NOTE = (
+    "The certainty of an item is the probability that the class with most votes really is the "
+    "most plausible one, by a Dirichlet distribution over its votes; few or divided votes "
+    "make it small. Reliability is what one vote counts: nothing in the votes tells it, so "
+    "the curve is drawn for several. Models are scored on the items whose certainty (at "
+    "reliability 1) reaches a cut-off; intervals come from resampled items and take it as "
+    "known which are clear, and the change is paired with the value on all items. Clear items "
+    "are also the easy ones, so values rise; what matters is whether the order stays."
+)
+LEGEND = (
+    "Certainty: probability that the leading class is the most plausible one. Spearman with "
+    "all: rank correlation with the order on all items. " + BRACKETS
+)
+NOT_DEFINED = (
+    "On the items with a certainty of at least {sure:number} alone, {metric} is not defined "
+    "for every model{where}."
+)
+SHARE_COLUMNS = (
+    Column("task", "task"),
+    Column("reliability", "reliability"),
+    Column("items", "items", "count"),
+    Column("mean", "mean certainty", "number"),
+    Column("below", "uncertain", "count"),
+    Column("share_below", "share uncertain", "percent"),
+)
+
+
+class SortedCertainty(NamedTuple):
+    """Certainties at one reliability: how many items are uncertain, and the sorted line."""
+
+    task: str
+    reliability: float
+    items: int
+    mean: float
+    below: int
+    share_below: float
+    points: list[list[float]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClearCases:
+    """Every model on the items of at least some certainty.
+
+    Attributes
+    ----------
+    study
+        What was scored, and how.
+    cuts
+        Values, changes and ranks at every cut-off.
+    cutoffs, items
+        Least certainties, rising, and how many items reach them (summed over tasks).
+    below
+        Share of items that are uncertain.
+    curves, shares
+        Sorted certainties of all items by reliability, and the same task by task.
+    notices
+        What the user should know.
+    """
+
+    study: StudyScorer
+    cuts: Cuts
+    cutoffs: tuple[float, ...]
+    items: Ints
+    below: float
+    curves: tuple[SortedCertainty, ...]
+    shares: tuple[SortedCertainty, ...]
+    notices: tuple[Notice, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict per cut-off and model."""
+        cuts = self.cuts
+        parts = {
+            "value": cuts.values,
+            "low": cuts.low,
+            "high": cuts.high,
+            "change": cuts.change,
+            "change_low": cuts.change_low,
+            "change_high": cuts.change_high,
+            "rank": cuts.ranks,
+        }
+        return [
+            {
+                "task": self.study.task,
+                "metric": self.study.metric.name,
+                "labels": self.study.asked.labels,
+                "certainty": least,
+                "items": int(self.items[c]),
+                "coverage": float(self.items[c] / self.items[0]),
+                "status": "undefined" if np.isnan(cuts.values[c, m]) else "scored",
+                "model": model,
+                **{name: float(part[c, m]) for name, part in parts.items()},
+                "spearman": float(cuts.spearman[c]),
+            }
+            for c, least in enumerate(self.cutoffs)
+            for m, model in enumerate(self.study.models)
+        ]
+
+    @property
+    def finding(self) -> str:
+        """What came out, in a sentence or two."""
+        over = "Over all tasks " if len(self.study.subjects) > 1 else ""
+        if not self.below:
+            return capital(f"{over}every item is clear: no certainty is below {SURE:g}.")
+        open_ = capital(f"{over}the votes leave {percent(self.below)} of the items open")
+        start = f"{open_} (certainty below {SURE:g} when a vote counts once)"
+        clear = self._clear()
+        if clear is None and len(self.cutoffs) == 1:
+            return f"{start}. All are equally certain, so none can be left out."
+        if clear is None:
+            return f"{start}. The models cannot be scored on the clearer ones alone."
+        least = self.cutoffs[clear]
+        reached = SURE if least >= SURE else int(1000 * least) / 1000
+        share = percent(self.items[clear] / self.items[0])
+        return (
+            f"{start}. On the {share} with a certainty of at least {reached:g} "
+            f"{self._outcome(clear)}."
+        )
+
+    def _clear(self) -> int | None:
+        """The cut-off of clear items, or the last below it at which all models have a value."""
+        clear = [c for c, least in enumerate(self.cutoffs) if least >= SURE][:1]
+        last = clear[0] if clear else len(self.cutoffs) - 1
+        fine = [bool(np.isfinite(line).all()) for line in self.cuts.values]
+        usable = [c for c in range(1, last + 1) if fine[c] and self.items[c] >= LEAST]
+        return usable[-1] if usable and fine[0] else None
+
+    @property
+    def _title(self) -> str:
+        return titled(self.study.metric.name, self.study.asked.labels)
+
+    def _outcome(self, cutoff: int) -> str:
+        """Who leads there, against who leads on all items."""
+        values, title = self.cuts.values, self._title
+        if len(self.study.models) == 1:
+            return f"{title} is {number(values[cutoff, 0])}, on all {number(values[0, 0])}"
+        now, before = self._leaders(cutoff), self._leaders(0)
+        if len(now) == len(self.study.models):
+            return f"all models have the same {title}" + ", as on all items" * (now == before)
+        text = f"{_names(now)} {self._change(cutoff, now, before)}"
+        rho = float(self.cuts.spearman[cutoff])
+        if len(self.study.models) > 2 and not np.isnan(rho):
+            text += (
+                f"; the order there has a rank correlation of {number(rho, 2)} with that on all"
+            )
+        return text
+
+    def _change(self, cutoff: int, now: list[str], before: list[str]) -> str:
+        """How the lead changed."""
+        verb = f"{'leads' if len(now) == 1 else 'lead'} by {self._title}"
+        if now == before:
+            return f"still {verb}"
+        gone = [name for name in before if name not in now]
+        come = [name for name in now if name not in before]
+        if not come:
+            return f"{verb}, no longer tied with {_names(gone)}"
+        if not gone:
+            return f"{verb}, {_names(come)} now tied with {_names(before)}"
+        return f"{verb} in place of {_names(before)}{self._gap(cutoff, now[0], before[0])}"
+
+    def _gap(self, cutoff: int, first: str, other: str) -> str:
+        """By how much one model is ahead of another, with its interval."""
+        a, b = (self.study.models.index(name) for name in (first, other))
+        sign = 1 if self.study.metric.better == "higher" else -1
+        gap = sign * (self.cuts.values[cutoff, a] - self.cuts.values[cutoff, b])
+        drawn = sign * (self.cuts.drawn[cutoff, a] - self.cuts.drawn[cutoff, b])
+        ends = self.study.ends(gap, drawn, difference=True)
+        gap, low, high = (float(np.round(end, TIE)) + 0.0 for end in (gap, *ends))
+        if not gap > 0 or np.isnan(low) or np.isnan(high):
+            return ""
+        noise = "" if low > 0 else ", which may be chance"
+        return f", {significant(gap)} ahead{noise} ({significant(low)} to {significant(high)})"
+
+    def _leaders(self, cutoff: int) -> list[str]:
+        """Models that share the best value."""
+        good = goodness(self.cuts.values[cutoff], self.study.metric.better)
+        return [self.study.models[m] for m in np.flatnonzero(good == good.max())]
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        metric, labels = self.study.metric.name, self.study.asked.labels
+        rows = self.rows()
+        columns = (
+            Column("certainty", "certainty at least", "number"),
+            Column("items", "items", "count"),
+            Column("coverage", "share", "percent"),
+            Column("model", "model", "model"),
+            Column("value", score_head(metric, labels), "number", ("low", "high")),
+            Column("change", "change", "change", ("change_low", "change_high"), brief=False),
+            Column("rank", "rank", "rank", brief=False),
+            Column("spearman", "Spearman with all", "number"),
+        )
+        what = score_title(metric, labels, self.study.task)
+        tables = (
+            Table(
+                name="certainty",
+                caption=f"{capital(what)} by least certainty, and its change from all items",
+                columns=columns,
+                rows=rows,
+                brief=_best_rows(rows),
+                legend=LEGEND,
+            ),
+            Table(
+                name="certainty_shares",
+                caption=f"Items with a certainty below {SURE:g}, by reliability",
+                columns=SHARE_COLUMNS,
+                rows=[_summary_row(share) for share in self.shares],
+                brief=(),
+            ),
+        )
+        return Finding(
+            key="certainty",
+            title=TITLE,
+            sentence=self.finding,
+            tables=tables,
+            charts=self._charts(what),
+            note=NOTE,
+            methods=f"{scored_again(self.study.models)} on the items of at least some "
+            "certainty, the probability by a Dirichlet distribution over the votes that the "
+            "leading class is the most plausible [@stutz2025].",
+            references=("stutz2025",),
+            notices=self.notices,
+        )
+
+    def _charts(self, what: str) -> tuple[Chart, ...]:
+        """Sorted certainties; the value and the rank of each model over the cut-offs."""
+        lines = [
+            Line(
+                f"reliability {curve.reliability:g}",
+                [(x, y) for x, y in curve.points],
+                dots=False,
+            )
+            for curve in self.curves
+        ]
+        sorted_ = Lines(
+            name="certainty",
+            caption="Items sorted by certainty, by what one vote counts",
+            x="share of items",
+            y="certainty",
+            lines=lines,
+            y_range=(0.5, 1.0),
+        )
+        full = goodness(self.cuts.full, self.study.metric.better)
+        order = np.argsort(np.where(np.isnan(full), np.inf, -full), kind="stable")[:DRAWN]
+        first = self.study.models[order[0]]
+        value = self._lines(
+            "certainty-models",
+            f"{capital(what)} on the items of at least some certainty; band: interval of "
+            f"{first}; bars: items that are left",
+            what,
+            [self._line(int(m), self.cuts.values, band=m == order[0]) for m in order],
+        )
+        ranks = self._lines(
+            "certainty-ranks",
+            f"Ranks on the items of at least some certainty; {TIES_SHARE}",
+            "rank, 1 is best",
+            [self._line(int(m), self.cuts.ranks) for m in order],
+            ranks=True,
+        )
+        return (sorted_, value, ranks) if len(self.study.models) > 1 else (sorted_, value)
+
+    def _line(self, model: int, each: Floats, *, band: bool = False) -> Line:
+        name = self.study.models[model]
+        ends = zip(self.cuts.low[:, model], self.cuts.high[:, model], strict=True)
+        return Line(
+            name,
+            [(float(c), float(value)) for c, value in enumerate(each[:, model])],
+            name,
+            Band([(float(c), float(low), float(high)) for c, (low, high) in enumerate(ends)])
+            if band
+            else None,
+        )
+
+    def _lines(
+        self, name: str, caption: str, y: str, lines: Sequence[Line], *, ranks: bool = False
+    ) -> Lines:
+        ticks = [(float(c), _cut_words(least)) for c, least in enumerate(self.cutoffs)]
+        shares = self.items / self.items[0]
+        return Lines(
+            name=name,
+            caption=caption,
+            x="least certainty of an item",
+            y=y,
+            lines=lines,
+            ticks=[(0.0, "all"), *ticks[1:]],
+            bars=() if ranks else [Bar("", float(share)) for share in shares],
+            bar_title="" if ranks else "items left",
+            downward=ranks,
+        )
+
+
+def clear_cases(
+    predictions: Given, annotations: Annotations, **how: Unpack[AnalysisKeywords]
+) -> ClearCases:
+    """Score every model on the items of at least some certainty.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    **how
+        See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
+    """
+    scorer = study(predictions, annotations, as_options(how))
+    sure = [_certainties(annotations, task.question, 1.0) for task in scorer.subjects]
+    pooled = np.concatenate(sure)
+    steps = _cutoffs(pooled)
+    reached = [one >= np.array(steps)[:, None] for one in sure]
+    cuts = cut(scorer, reached)
+    curves, shares = _sorted(annotations, [task.question for task in scorer.subjects])
+    return ClearCases(
+        study=scorer,
+        cuts=cuts,
+        cutoffs=steps,
+        items=np.sum([one.sum(axis=1) for one in reached], axis=0),
+        below=float((pooled < SURE).mean()),
+        curves=curves,
+        shares=shares,
+        notices=(*scorer.notices, *_undefined(scorer, cuts, steps)),
+    )
+
+
+def analyse(study: Study) -> Finding:
+    """The models of a study on the items whose truth is clear."""
+    return clear_cases(study.predictions, study.annotations, **study.single).report()
+
+
+def _undefined(scorer: StudyScorer, cuts: Cuts, steps: tuple[float, ...]) -> list[Notice]:
+    """Say so when clear items cannot be scored by themselves."""
+    clear = [c for c, least in enumerate(steps) if least >= SURE][:1]
+    if not clear or np.isfinite(cuts.values[clear[0]]).all():
+        return []
+    values: dict[str, Value] = {
+        "sure": SURE,
+        "metric": titled(scorer.metric.name, scorer.asked.labels),
+        "where": " in every task" if len(scorer.subjects) > 1 else "",
+    }
+    return [Notice("clear_items_undefined", NOT_DEFINED, (), values)]
+
+
+def _certainties(annotations: Annotations, question: TaskTruth, reliability: float) -> Floats:
+    """Certainty of the items of a question, shape (items,)."""
+    made = dirichlet(annotations, reliability=reliability, task=question.task)
+    place = {name: position for position, name in enumerate(made.items)}
+    return np.round(made.certainty[[place[name] for name in question.items]], FINE)
+
+
+def _cutoffs(certainty: Floats) -> tuple[float, ...]:
+    """Certainties to cut at, rising: all that occur, or of many those at even shares.
+
+    The first keeps every item; the smallest that makes an item clear is among them.
+
+    Examples
+    --------
+    >>> _cutoffs(np.array([0.5, 0.5, 0.9, 1.0]))
+    (0.5, 0.9, 1.0)
+    >>> [round(one, 2) for one in _cutoffs(np.linspace(0.5, 1.0, 1001))]
+    [0.5, 0.56, 0.62, 0.69, 0.75, 0.81, 0.88, 0.94, 0.99]
+    """
+    levels = np.unique(certainty)
+    if len(levels) > STEPS:
+        shares = np.arange(STEPS) / STEPS
+        some = np.sort(certainty)[(shares * len(certainty)).astype(np.intp)]
+        levels = np.unique(np.append(some, levels[levels >= SURE][:1]))
+    return tuple(float(one) for one in levels)
+
+
+def _sorted(
+    annotations: Annotations, questions: Sequence[TaskTruth]
+) -> tuple[tuple[SortedCertainty, ...], tuple[SortedCertainty, ...]]:
+    """Lines of all items together, and shares of uncertain items task by task."""
+    size = sum(len(question.items) for question in questions) * len(annotations.classes)
+    curves, shares = [], []
+    for reliability in RELIABILITIES if size <= MANY else RELIABILITIES[:1]:
+        each = {one.task: _certainties(annotations, one, reliability) for one in questions}
+        pooled = np.concatenate(list(each.values()))
+        if len(each) > 1:
+            each[MACRO] = pooled
+        curves.append(_summary("", reliability, pooled))
+        shares += [
+            _summary("all tasks together" if task == MACRO else task, reliability, own)
+            for task, own in each.items()
+        ]
+    return tuple(curves), tuple(shares)
+
+
+def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertainty:
+    """How many items there are, how certain on average, and how many are uncertain."""
+    below = int((certainty < SURE).sum())
+    return SortedCertainty(
+        task,
+        reliability,
+        len(certainty),
+        float(certainty.mean()),
+        below,
+        below / len(certainty),
+        sorted_points(certainty),
+    )
+
+
+def sorted_points(certainty: Floats) -> list[list[float]]:
+    """Certainties from the least to the most, as a line: (share of items, certainty).
+
+    A place along the line is the share of items that are no more certain. Items that are
+    equally certain are one even piece; where there are many different certainties the line
+    runs through evenly spaced ranks.
+
+    Examples
+    --------
+    >>> sorted_points(np.array([1.0, 0.5, 1.0, 1.0]))
+    [[0.0, 0.5], [0.25, 0.5], [0.25, 1.0], [1.0, 1.0]]
+    >>> sorted_points(np.array([]))
+    []
+    """
+    rising = np.sort(np.round(certainty, 6))
+    if not len(rising):
+        return []
+    levels, first = np.unique(rising, return_index=True)
+    if len(levels) <= LEVELS:
+        ends = np.append(first[1:], len(rising))
+        return [
+            [round(float(place) / len(rising), 6), float(level)]
+            for level, *places in zip(levels, first, ends, strict=True)
+            for place in places
+        ]
+    ranks = np.unique(np.linspace(0, len(rising) - 1, POINTS).round().astype(np.intp))
+    shares = ranks / (len(rising) - 1)
+    return [[round(float(s), 6), float(c)] for s, c in zip(shares, rising[ranks], strict=True)]
+
+
+def _summary_row(share: SortedCertainty) -> Row:
+    """One line of the shares, without the points of its curve."""
+    return {name: value for name, value in share._asdict().items() if name != "points"}
+
+
+def _best_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best model at each cut-off; one of them where they tie or are undefined."""
+    best: dict[float, dict[str, Any]] = {}
+    for row in rows:
+        known = best.get(row["certainty"])
+        if known is None or row["rank"] < known["rank"]:
+            best[row["certainty"]] = row
+    return list(best.values())
+
+
+def _names(names: Sequence[str]) -> str:
+    """Name a few models, and count the others."""
+    return joined(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} others"])
+
+
+def _cut_words(least: float) -> str:
+    """Write a cut-off so that no two of them look alike.
+
+    Examples
+    --------
+    >>> _cut_words(0.74609), _cut_words(0.998), _cut_words(1.0)
+    ('0.75', '0.998', '1')
+    """
+    return number(least, 2) if least < 0.985 else f"{least:.4g}"

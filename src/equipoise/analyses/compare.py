@@ -1,0 +1,260 @@
+"""Compare: everything that speaks for one of two models, as one report.
+
+Paired differences by hard and soft labels under the resampling that fits the data, the fewest
+items or votes that would turn each task round, and how either stands among the experts.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from equipoise.analyses.catalogue import ANALYSES
+from equipoise.analyses.duplicates import duplicate_models, duplicate_notices
+from equipoise.analyses.methods import (
+    StudyData,
+    computed,
+    labels_sentence,
+    metric_sources,
+    paired_sentence,
+    paired_sources,
+)
+from equipoise.analyses.run_study import attempt, metric_terms
+from equipoise.analyses.study import Study, StudyOptions
+from equipoise.analyses.verdict import SCORE_COLUMNS
+from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed, nearest
+from equipoise.evaluation import LABELS, Evaluation, evaluate
+from equipoise.evaluation.result import Difference
+from equipoise.findings import Column, Finding, Report, Table
+from equipoise.numbers import count, number, percent
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+
+GROUNDS = ("flips", "experts")  # analyses that a comparison adds
+LOWER = " Of metrics of which less is better, a difference below 0 speaks for the first."
+COLUMNS = (
+    Column("task", "task"),
+    Column("metric", "metric"),
+    Column("labels", "labels"),
+    Column("value", "difference", "change", ("low", "high")),
+    Column("p_better", "P(better)", "percent"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The first of two models minus the second.
+
+    Attributes
+    ----------
+    a, b
+        Names of the two models.
+    labels
+        Which labels stand in front.
+    evaluation
+        Both models, under the resampling that fits the data.
+    """
+
+    a: str
+    b: str
+    labels: str
+    evaluation: Evaluation
+
+    def differences(self) -> list[Difference]:
+        """First minus second, for every task, metric and kind of labels."""
+        done = self.evaluation
+        return [
+            gap
+            for task in done.tasks
+            for metric in done.metrics
+            for labels in LABELS
+            for gap in done.differences(metric.name, labels=labels, task=task)
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per task, metric and kind of labels."""
+        better = {metric.name: metric.better for metric in self.evaluation.metrics}
+        return [gap._asdict() | {"better": better[gap.metric]} for gap in self.differences()]
+
+    @property
+    def finding(self) -> str:
+        """The last task by the first metric, in one sentence."""
+        done, metric = self.evaluation, self.evaluation.metrics[0]
+        front = (done.tasks[-1], metric.name, self.labels)
+        gap = next(
+            one for one in self.differences() if (one.task, one.metric, one.labels) == front
+        )
+        what = score_title(metric.name, self.labels, gap.task)
+        if math.isnan(gap.value):
+            return f"The difference by {what} is undefined."
+        if gap.value == 0:
+            return f"By {what} {self.a} and {self.b} are tied."
+        ahead = (gap.value > 0) == (metric.better == "higher")
+        first, second = (self.a, self.b) if ahead else (self.b, self.a)
+        text = f"By {what} {first} is better than {second} by {number(abs(gap.value))}"
+        if math.isnan(gap.low) or math.isnan(gap.p_better):
+            return f"{text}; how sure that is, is undefined."
+        sign = 1 if gap.value > 0 else -1
+        low, high = sorted((sign * gap.low, sign * gap.high))
+        probability = percent(gap.p_better if ahead else 1 - gap.p_better)
+        holds = "leaves out 0" if low > 0 else "holds 0"
+        return (
+            f"{text}, {_in_resamples(probability, done.plan.kind)}; the interval of the "
+            f"difference ({number(low)} to {number(high)}) {holds}."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        done, rows = self.evaluation, self.rows()
+        metrics = [metric.name for metric in done.metrics]
+        lower = any(metric.better == "lower" for metric in done.metrics)
+        kind, a, b = done.plan.kind, self.a, self.b
+        legend = (
+            f"P(better): probability that {a} is better than {b}, normal, for other items."
+            if kind == "influence"
+            else f"P(better): share of resamples of {RESAMPLED.get(kind, kind)} in which {a} "
+            f"is better than {b}, ties half. Brackets: interval over the same resamples."
+        )
+        tables = (
+            Table(
+                name="differences",
+                caption=f"{a} minus {b}",
+                columns=with_titles(COLUMNS, metrics),
+                rows=rows,
+                legend=legend + LOWER * lower,
+                open=True,
+            ),
+            Table(
+                name="values",
+                caption="Both models by task, metric and labels",
+                columns=with_titles(SCORE_COLUMNS, metrics),
+                rows=[score._asdict() for score in done.table()],
+                brief=(),
+            ),
+        )
+        return Finding(
+            key="comparison",
+            title=f"{a} against {b}",
+            sentence=self.finding,
+            tables=tables,
+        )
+
+
+def compare_models(
+    pair: tuple[str, str],
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    options: StudyOptions | None = None,
+    kind: str | None = None,
+) -> Report:
+    """Compare two models of a study.
+
+    Parameters
+    ----------
+    pair
+        Names of the two models: differences are the first minus the second.
+    options
+        What is asked.
+    kind
+        What is resampled, as in `resample`; by default what fits the annotations.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> options = StudyOptions(metrics=["auroc"], replicates=50, most=5)
+    >>> pair = ("decision tree", "random forest")
+    >>> report = compare_models(pair, scores, readings, options)
+    >>> [round(row["value"], 3) for row in report.findings[0].tables[0].rows]
+    [-0.055, -0.046]
+    """
+    asked = options or StudyOptions()
+    models = _two(pair, predictions)
+    plan = resample(annotations, kind, replicates=asked.replicates, seed=asked.seed)
+    evaluation = evaluate(
+        models, annotations, metrics=asked.metrics, resampling=plan, settings=asked.settings
+    )
+    chosen = [ANALYSES[name] for name in GROUNDS if name in ANALYSES]
+    tell = asked.progress or (lambda *_: None)
+    tell(1, len(chosen) + 1)
+    quiet = replace(asked, progress=None)
+    study = Study(models, annotations, quiet, evaluation, lambda *_: None)
+    findings = [Comparison(*pair, asked.labels, evaluation).report()]
+    for step, analysis in enumerate(chosen, 2):
+        findings.append(attempt(analysis, study)[0])
+        tell(step, len(chosen) + 1)
+    return _report(study, findings)
+
+
+def _report(study: Study, findings: Sequence[Finding]) -> Report:
+    asked, evaluation = study.options, study.evaluation
+    plan, data = evaluation.plan, StudyData.of(evaluation, study.annotations)
+    a, b = evaluation.models
+    experts = any(one.key == "experts" and not one.left_out for one in findings)
+    of_items = (
+        "Intervals of the comparison with experts are from resamples of items."
+        if experts and plan.kind != "items"
+        else ""
+    )
+    return Report(
+        title=f"{a} against {b}",
+        scope=plan.scope,
+        findings=tuple(findings),
+        models=evaluation.models,
+        known=(*data.known(), count(asked.replicates, "resample")),
+        terms=metric_terms(evaluation.metrics),
+        settings=(
+            ("Resampled", plan.kind),
+            ("Because", plan.reason),
+            ("Labels", asked.labels),
+            ("Resamples", count(asked.replicates)),
+            ("Level of the intervals", level_text(asked.level)),
+            ("Seed", str(asked.seed)),
+        ),
+        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
+        methods=(
+            data.sentence(
+                f"compared {a} with {b}, 2 models,", evaluation.tasks, evaluation.metrics
+            ),
+            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            data.groups_sentence() if "items" in plan.kind else "",
+            paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
+            of_items,
+            computed(),
+        ),
+        references=(*metric_sources(evaluation.metrics), *paired_sources(plan.kind)),
+    )
+
+
+def _two(
+    pair: tuple[str, str], predictions: Predictions | Iterable[Predictions]
+) -> tuple[Predictions, ...]:
+    """Predictions of the two models, the first before the second."""
+    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    known = list(dict.fromkeys(one.model for one in given))
+    for name in pair:
+        if name not in known:
+            raise InputError(
+                "compare, model",
+                f"{name!r}",
+                f"one of {listed(known, most=8)}",
+                nearest(name, known),
+            )
+    if pair[0] == pair[1]:
+        raise InputError("compare", f"{pair[0]!r} twice", "two models", "name another one")
+    return tuple(one for name in pair for one in given if one.model == name)
+
+
+def _in_resamples(probability: str, kind: str) -> str:
+    """A probability and what it is a share of.
+
+    Examples
+    --------
+    >>> _in_resamples("78%", "panel")
+    'in 78% of the resamples of annotators'
+    """
+    if kind == "influence":
+        return f"with a probability of {probability} (normal, for other items)"
+    return f"in {probability} of the resamples of {RESAMPLED.get(kind, kind)}"

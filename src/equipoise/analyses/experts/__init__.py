@@ -1,0 +1,641 @@
+r"""Experts as competitors: where the models stand among the people who set the truth.
+
+Three questions, each with the metric of the evaluation and intervals that resample items:
+
+- *The human range.* Every expert is scored against the mean vote of the others on the items
+  that expert rated; every model on the same items against the same labels.
+- *Better than a colleague?* For two experts e and f on the items both rated,
+
+  .. math:: P = P_{e \ne f}\big(M(\text{model}, e) > M(f, e)\big)
+
+  is the probability that the model agrees with a random expert better than another expert does;
+  ties count half. Its interval allows for the few experts: see `experts.equivalents`.
+- *Worth how many experts?* The k for which the mean vote of k random others agrees with a
+  held-out expert as well as the model does, interpolated between whole numbers; 0 stands for
+  fewer than one, infinity for more than there are. Numbers of experts who do no better than
+  fewer do, such as two who can only tie, are passed over: see `experts.equivalents`.
+  One held-out expert is another truth than the mean of several, so that the value of a model
+  against it is not the one among the human range; it is given beside it.
+  Up to nine experts all groups of k are taken, so that nothing depends on the seed but the
+  intervals; of larger panels different groups are drawn: see `experts.held_out`.
+
+An expert's vote counts as a certain prediction. Metrics of order reward the finer scale of a
+model's scores, and scores of probabilities that a model can hedge; metrics of decisions, such
+as accuracy, compare like with like, and the finding says when the metric does not. With several
+classes only metrics of whole distributions make sense of single votes.
+
+Examples
+--------
+>>> from equipoise.demo import reading_study
+>>> readings, scores = reading_study()
+>>> among = experts(scores[0], readings, metric="accuracy", replicates=20)
+>>> among.experts[int(np.argmax(among.values))]
+'Dr Abel'
+"""
+
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+
+from equipoise.analyses.experts.equivalents import (
+    Estimated,
+    Standing,
+    Three,
+    compare_with_groups,
+    passed_over,
+)
+from equipoise.analyses.experts.held_out import (
+    DRAWN,
+    against_others,
+    drawn_sizes,
+    expert_votes,
+    known_mean,
+    merge_task,
+)
+from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.scoring import Given, StudyScorer, freeze, study
+from equipoise.analyses.study import Study
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, Ints
+from equipoise.evaluation.given import given_annotations
+from equipoise.findings import (
+    Band,
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Line,
+    Lines,
+    Row,
+    Table,
+)
+from equipoise.metrics import titled
+from equipoise.notices import Notice
+from equipoise.numbers import UNDEFINED, change, count, estimate
+from equipoise.ranks import goodness
+from equipoise.wording import capital, joined
+
+__all__ = ["Experts", "analyse", "experts"]
+
+KEY, TITLE = "experts", "Models among the experts"
+MOST = 100  # experts scored against the others
+MOST_PAIRED = 16  # experts compared pair by pair
+SHOWN = 24  # experts in the chart, the first and last of them
+TICKS = 8  # numbers of experts written under the curve
+NOTE = (
+    "Every expert is scored against the mean vote of the other experts, as if the expert were "
+    "a model; models are scored on the same items against the same labels. Lines of experts "
+    "are intervals over items; those of models are intervals of the paired difference to the "
+    "average expert. "
+    "What one held-out expert said is another truth than the mean of several: a model's value "
+    "against it, the line beside the curve, is not its value among the experts. "
+    "A model is worth k experts when it agrees with a held-out expert as well as the mean vote "
+    "of k others does, over {groups}; its interval resamples items and keeps these experts. "
+    "The curve may fall: by accuracy two experts decide no better than one, as they can only "
+    "tie where they differ. Numbers of experts who do no better than fewer do are passed over, "
+    "and the worth is read between the others. (?) marks a worth above one expert that is not "
+    "shown to be more than one, because the difference to the average expert may be zero, the "
+    "model beats a colleague in fewer than half of the pairs, or the interval of its worth "
+    "begins at one or fewer. "
+    "That a model agrees better than a colleague is counted over pairs of experts; its "
+    "interval allows for the items and for how few experts there are, so that it is wide even "
+    "where all pairs agree."
+)
+EVERY_GROUP = "all groups of k"
+SOME_GROUPS = "groups of k drawn at random, which the intervals allow for"
+LEGEND = (
+    "Minus expert: the model's value minus an expert's, on average{sign}. Against one expert: "
+    "with the labels of a held-out expert instead of the mean of several. Beats a colleague: "
+    "probability to agree with an expert better than another expert does. Worth: how many "
+    "experts have together the model's value against one expert, and its interval; (?): not "
+    "shown to be more than one expert. Brackets: interval when items are resampled."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Experts:
+    """Models among experts.
+
+    Attributes
+    ----------
+    task, metric, better, labels, models, level
+        What was scored, and the level of the intervals.
+    experts, items
+        Who, and on how many items (summed over tasks), shape (experts,).
+    values, low, high
+        Each expert against the others, shape (experts,).
+    model_values
+        Each model on the same items against the same labels, shape (experts, models).
+    gap, gap_low, gap_high
+        Model minus expert, paired, shape (experts, models).
+    mean_gap, mean_gap_low, mean_gap_high
+        The same on average over experts, shape (models,).
+    pairs, superior, superior_low, superior_high
+        Probability that the model agrees with an expert better than another expert, and of how
+        many ordered pairs of experts, (models,).
+    worth, worth_low, worth_high
+        How many experts the model is worth, (models,); also `equivalent_experts`.
+    sizes, crowd, crowd_low, crowd_high
+        Numbers of experts, and the metric of their mean vote against a held-out one, (sizes,).
+    held_out, held_out_low, held_out_high
+        Each model against the held-out expert on the same items as those groups, so that the
+        worth is where this meets `crowd`, (sizes, models).
+    every_group
+        Whether all groups of experts were taken, so that no number depends on a draw of them.
+    caveat
+        Why the metric favours models over experts, as a sentence; empty where it does not.
+    notices
+        What the user should know.
+    """
+
+    task: str
+    metric: str
+    better: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
+    experts: tuple[str, ...]
+    items: Ints
+    values: Floats
+    low: Floats
+    high: Floats
+    model_values: Floats
+    gap: Floats
+    gap_low: Floats
+    gap_high: Floats
+    mean_gap: Floats
+    mean_gap_low: Floats
+    mean_gap_high: Floats
+    pairs: Ints
+    superior: Floats
+    superior_low: Floats
+    superior_high: Floats
+    worth: Floats
+    worth_low: Floats
+    worth_high: Floats
+    sizes: Ints
+    crowd: Floats
+    crowd_low: Floats
+    crowd_high: Floats
+    held_out: Floats
+    held_out_low: Floats
+    held_out_high: Floats
+    every_group: bool
+    caveat: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def equivalent_experts(self) -> Floats:
+        """How many experts each model is worth, (models,)."""
+        return self.worth
+
+    def worth_words(self, model: int) -> str:
+        """A model's worth in experts, in words."""
+        return self._standing(model).worth_words()
+
+    def worth_range(self, model: int) -> str:
+        """The interval of a model's worth, in words."""
+        return self._standing(model).worth_range()
+
+    def superior_words(self, model: int) -> str:
+        """In how many pairs of experts a model beats the colleague, in words."""
+        return self._standing(model).superior_words(int(self.pairs[model]))
+
+    def _standing(self, m: int) -> Standing:
+        def of(*columns: Floats) -> Three:
+            value, low, high = (float(column[m]) for column in columns)
+            return value, low, high
+
+        gap = of(self.mean_gap, self.mean_gap_low, self.mean_gap_high)
+        return Standing(
+            gap=gap if self.better == "higher" else (-gap[0], -gap[2], -gap[1]),
+            superior=of(self.superior, self.superior_low, self.superior_high),
+            worth=of(self.worth, self.worth_low, self.worth_high),
+            most=int(self.sizes[-1]),
+            scores=self.held_out[:, m],
+            crowd=self.crowd,
+        )
+
+    @property
+    def _sign(self) -> int:
+        return 1 if self.better == "higher" else -1
+
+    @property
+    def finding(self) -> str:
+        """What came out for the model that agrees best, as a sentence or two."""
+        score = titled(self.metric, self.labels)
+        if np.isnan(self.mean_gap).all():
+            return f"{capital(score)} of models and experts is undefined."
+        m = int(np.nanargmax(self._sign * self.mean_gap))
+        known = self.gap[:, m][~np.isnan(self.gap[:, m])]
+        above = int((self._sign * known > 0).sum())
+        ends = float(self.mean_gap_low[m]), float(self.mean_gap_high[m])
+        gap = estimate(float(self.mean_gap[m]), *ends, change)
+        unknown = f", interval {UNDEFINED}" if np.isnan(ends).any() else ""
+        return (
+            f"By {score} {self.models[m]} agrees with the other experts better than "
+            f"{above} of {len(known)} experts do (against the average expert {gap}{unknown}), "
+            f"and with an expert better than a colleague does {self.superior_words(m)}. "
+            f"{self._standing(m).said()} {self.caveat}"
+        ).rstrip()
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One plain dict per expert, then one per model."""
+        return [*self._expert_rows(), *self._model_rows()]
+
+    def _expert_rows(self) -> list[dict[str, Cell]]:
+        return [
+            {
+                "task": self.task,
+                "metric": self.metric,
+                "labels": self.labels,
+                "who": who,
+                "kind": "expert",
+                "items": int(self.items[e]),
+                "value": float(self.values[e]),
+                "low": float(self.low[e]),
+                "high": float(self.high[e]),
+            }
+            for e, who in enumerate(self.experts)
+        ]
+
+    def _model_rows(self) -> list[dict[str, Cell]]:
+        means = known_mean(self.model_values)
+        return [
+            {
+                "task": self.task,
+                "metric": self.metric,
+                "labels": self.labels,
+                "who": model,
+                "kind": "model",
+                "value": float(means[m]),
+                "held_out": float(self.held_out[0, m]),
+                "held_out_low": float(self.held_out_low[0, m]),
+                "held_out_high": float(self.held_out_high[0, m]),
+                "gap": float(self.mean_gap[m]),
+                "gap_low": float(self.mean_gap_low[m]),
+                "gap_high": float(self.mean_gap_high[m]),
+                "pairs": int(self.pairs[m]),
+                "superior": float(self.superior[m]),
+                "superior_low": float(self.superior_low[m]),
+                "superior_high": float(self.superior_high[m]),
+                "worth": float(self.worth[m]),
+                "worth_low": float(self.worth_low[m]),
+                "worth_high": float(self.worth_high[m]),
+                "worth_words": self.worth_words(m),
+                "worth_range": self.worth_range(m),
+                "worth_doubts": "; ".join(self._standing(m).doubts()),
+            }
+            for m, model in enumerate(self.models)
+        ]
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        superior = not np.isnan(self.superior).all()
+        groups = EVERY_GROUP if self.every_group else SOME_GROUPS
+        crowd = self._crowd_chart()
+        return Finding(
+            key=KEY,
+            title=TITLE,
+            sentence=self.finding,
+            tables=self._tables(),
+            charts=(self._dots(), crowd) if crowd else (self._dots(),),
+            note=NOTE.format(groups=groups),
+            methods=_methods(every_group=self.every_group, superior=superior),
+            references=("wilson1927",) if superior else (),
+            notices=self.notices,
+        )
+
+    def _best_first(self, values: Floats) -> list[int]:
+        """Places by value, the best first and undefined ones last."""
+        return [int(m) for m in np.argsort(-self._sign * values, kind="stable")]
+
+    def _tables(self) -> tuple[Table, ...]:
+        score = titled(self.metric, self.labels)
+        rows = self._model_rows()
+        models = [rows[m] for m in self._best_first(known_mean(self.model_values))]
+        people = self._expert_rows()
+        read: list[Row] = [{**row, "worth_read": _worth_read(row)} for row in models]
+        lower = " (below 0: model better)" if self.better == "lower" else ""
+        against = f"{score}{' (lower is better)' if self.better == 'lower' else ''}"
+        columns = (
+            Column("who", "model", "model"),
+            Column("value", against, "number"),
+            Column("gap", "minus expert", "change", ("gap_low", "gap_high")),
+            Column(
+                "held_out", "against one expert", "number", ("held_out_low", "held_out_high")
+            ),
+            Column(
+                "superior",
+                "beats a colleague in pairs",
+                "percent",
+                ("superior_low", "superior_high"),
+            ),
+            Column("pairs", "pairs", "count", brief=False),
+        )
+        return (
+            Table(
+                name="models_next_to_experts",
+                caption="Models next to experts",
+                columns=(*columns, Column("worth_read", "worth")),
+                rows=read,
+                legend=LEGEND.format(sign=lower),
+                file=False,
+            ),
+            Table(
+                name="experts",
+                caption="Experts against the other experts",
+                columns=(
+                    Column("who", "expert"),
+                    Column("items", "items", "count"),
+                    Column("value", against, "number", ("low", "high")),
+                ),
+                rows=people,
+                brief=(),
+            ),
+            Table(
+                name="models_among_experts",
+                caption="Models among the experts",
+                columns=(
+                    *columns,
+                    Column("worth_words", "worth"),
+                    Column("worth_range", "interval of the worth"),
+                    Column("worth_doubts", "what speaks against more than one"),
+                ),
+                rows=rows,
+                brief=(),
+            ),
+        )
+
+    def _dots(self) -> Dots:
+        """Models, then experts, the best first."""
+        means, score = known_mean(self.model_values), titled(self.metric, self.labels)
+        rows = []
+        for m in self._best_first(means):
+            low, high = (
+                float(means[m] + end[m] - self.mean_gap[m])
+                for end in (self.mean_gap_low, self.mean_gap_high)
+            )
+            standing = self._standing(m)
+            unsure = " (?)" if standing.doubts() else ""
+            name = self.models[m]
+            worth = standing.worth_words().removeprefix("the mean of ")
+            remark = f"{worth}{unsure}"
+            rows.append(Dot(name, float(means[m]), low, high, model=name, remark=remark))
+        order, half = self._best_first(self.values), SHOWN // 2
+        for e in [*order[:half], *order[max(half, len(order) - half) :]]:
+            value, low, high = (float(x[e]) for x in (self.values, self.low, self.high))
+            rows.append(Dot(self.experts[e], value, low, high, remark="expert"))
+        known = self.values[np.isfinite(self.values)]
+        few = f" ({SHOWN} of {count(len(order), 'expert')})" if len(order) > SHOWN else ""
+        return Dots(
+            name="experts",
+            caption=f"Agreement with the other experts by {score}: models, with what they are "
+            f"worth, then experts{few}; shaded: from the lowest to the highest expert",
+            alternative=f"{count(len(self.models), 'model')} next to "
+            f"{count(len(order), 'expert')}.",
+            axis=score,
+            rows=rows,
+            band=(float(known.min()), float(known.max())) if len(known) else None,
+        )
+
+    def _crowd_chart(self) -> Lines | None:
+        """How well the mean vote of k experts, and models, agree with another expert."""
+        known = np.flatnonzero(np.isfinite(self.crowd))
+        if len(known) < 2:
+            return None
+        points = [(float(self.sizes[k]), float(self.crowd[k])) for k in known]
+        rising = points[:1]
+        for x, y in points[1:]:
+            if self._sign * (y - rising[-1][1]) > 0:
+                rising.append((x, y))
+        band = [
+            (float(self.sizes[k]), float(self.crowd_low[k]), float(self.crowd_high[k]))
+            for k in known
+        ]
+        lines = [Line("mean of k experts", rising, band=Band(band))]
+        if len(rising) < len(points):
+            lines.append(Line("every k", points, dashed=True))
+        best = self._best_first(known_mean(self.model_values))
+        for m in best:
+            heights = zip(self.sizes, self.held_out[:, m], strict=True)
+            level = [(float(size), float(y)) for size, y in heights]
+            lines.append(Line(self.models[m], level, model=self.models[m], dots=False))
+        worth = float(self.worth[best[0]])
+        inside = self.sizes[0] <= worth <= self.sizes[-1]
+        step = max(1, len(self.sizes) // TICKS)
+        score = titled(self.metric, self.labels)
+        return Lines(
+            name="experts-crowd",
+            caption=f"Agreement with one held-out expert by {score}: "
+            "the mean vote of k others, and the models, each worth the k at which its line "
+            "meets the curve" + ("; upright line: worth of the best model" if inside else ""),
+            alternative=f"Agreement of the mean vote of 1 to {self.sizes[-1]} experts, and of "
+            f"{count(len(self.models), 'model')}, with another expert.",
+            x="number of experts, k",
+            y="agreement with one held-out expert",
+            lines=lines,
+            ticks=[(float(size), f"{size}") for size in self.sizes[::step]],
+            marks=[(worth, "worth")] if inside else (),
+        )
+
+
+def _worth_read(row: Row) -> str:
+    """The worth with its interval, and a mark where it is not shown to be more than one."""
+    words, ends = row["worth_words"], row["worth_range"]
+    interval = "" if words == ends else f" ({ends})"
+    return f"{words}{interval}{' (?)' if row['worth_doubts'] else ''}"
+
+
+def _methods(*, every_group: bool, superior: bool) -> str:
+    groups = "all groups of experts" if every_group else "random groups of experts"
+    text = (
+        "Each expert was scored against the labels of the others, and the models on the same "
+        "items against the same labels. A model is worth as many experts as it takes for their "
+        f"mean vote to agree with another expert as well as the model does, over {groups}."
+    )
+    if superior:
+        text += (
+            " The share of pairs of experts in which a model agrees better than the colleague "
+            "has Wilson's interval for no more comparisons than there are experts "
+            "[@wilson1927]."
+        )
+    return text
+
+
+@np.errstate(invalid="ignore")  # of two infinite values: undefined
+def experts(
+    predictions: Given, annotations: Annotations, **how: Unpack[AnalysisKeywords]
+) -> Experts:
+    """Score experts as if they were models, and models next to them.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say; at least three annotators with ids.
+    **how
+        See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
+    """
+    _refuse(given_annotations(annotations))
+    scorer = study(predictions, annotations, as_options(how))
+    _refuse_metric(scorer)
+    people, paired, notices = _compared(scorer, annotations)
+    names = annotations.annotators or ()
+    votes = [expert_votes(task, people, len(names), scorer) for task in scorer.subjects]
+    items, scores = against_others(votes, scorer)
+    own, models = scores[:, 0], scores[:, 1:]
+    gap = models - own[:, None]
+    mean = known_mean(gap)
+    value = Estimated(own[:, 0], *scorer.ends(own[:, 0], own[:, 1:]))
+    apart = scorer.ends(gap[..., 0], gap[..., 1:], difference=True)
+    mean_apart = scorer.ends(mean[:, 0], mean[:, 1:], difference=True)
+    groups = compare_with_groups(
+        [merge_task(task, paired, len(names), scorer) for task in scorer.subjects], scorer
+    )
+    passed = passed_over(groups.sizes, goodness(groups.crowd.value, scorer.metric.better))
+    return Experts(
+        task=scorer.task,
+        metric=scorer.metric.name,
+        better=scorer.metric.better,
+        labels=scorer.asked.labels,
+        models=scorer.models,
+        level=scorer.asked.level,
+        experts=tuple(names[p] for p in people),
+        items=items,
+        values=value.value,
+        low=value.low,
+        high=value.high,
+        model_values=models[..., 0],
+        gap=gap[..., 0],
+        gap_low=apart[0],
+        gap_high=apart[1],
+        mean_gap=mean[:, 0],
+        mean_gap_low=mean_apart[0],
+        mean_gap_high=mean_apart[1],
+        pairs=groups.pairs,
+        superior=groups.superior.value,
+        superior_low=groups.superior.low,
+        superior_high=groups.superior.high,
+        worth=groups.worth.value,
+        worth_low=groups.worth.low,
+        worth_high=groups.worth.high,
+        sizes=groups.sizes,
+        crowd=groups.crowd.value,
+        crowd_low=groups.crowd.low,
+        crowd_high=groups.crowd.high,
+        held_out=groups.held_out.value,
+        held_out_low=groups.held_out.low,
+        held_out_high=groups.held_out.high,
+        every_group=not drawn_sizes(len(paired)),
+        caveat=_caveat(scorer),
+        notices=(*scorer.notices, *notices, *_passing(passed)),
+    )
+
+
+def analyse(study: Study) -> Finding:
+    """Models among the experts of a study."""
+    return experts(study.predictions, study.annotations, **study.single).report()
+
+
+def _compared(scorer: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints, list[Notice]]:
+    """The experts with votes, those compared in pairs, and what the user should know."""
+    load = scorer.votes_given(len(annotations.annotators or ()))
+    active = np.flatnonzero(load)
+    if len(active) < 3:
+        raise InputError(
+            "experts",
+            f"{count(len(active), 'annotator')} with votes",
+            "at least three",
+            "compare annotators by their agreement instead",
+        )
+    order = active[np.argsort(-load[active], kind="stable")]
+    people, paired = np.sort(order[:MOST]), np.sort(order[:MOST_PAIRED])
+    notices = []
+    if len(active) > MOST:
+        text = "Of {people:count} annotators the {most:count} with most votes are scored."
+        values = {"people": len(active), "most": MOST}
+        notices.append(Notice("experts_most", text, (), values))
+    if len(active) > MOST_PAIRED:
+        text = (
+            "Of {people:count} annotators the {most:count} with most votes are compared pair "
+            "by pair and in groups."
+        )
+        values = {"people": len(active), "most": MOST_PAIRED}
+        notices.append(Notice("experts_paired", text, (), values))
+    few = [str(size) for size in drawn_sizes(len(paired))]
+    if few:
+        text = (
+            "There are too many groups of {sizes} experts to take all: about {drawn:count} of "
+            "each size were drawn, and the intervals allow for it."
+        )
+        notices.append(
+            Notice("experts_drawn", text, (), {"sizes": joined(few, "or"), "drawn": DRAWN})
+        )
+    return people, paired, notices
+
+
+def _passing(sizes: list[int]) -> list[Notice]:
+    """Which numbers of experts are passed over where the worth is read from the curve."""
+    if not sizes:
+        return []
+    some = joined([*(str(size) for size in sizes[:-1]), count(sizes[-1], "expert")], "or")
+    text = (
+        "The mean vote of {sizes} agrees with another expert less well than that of fewer "
+        "experts does, as where two can only tie: such a number is passed over where a model's "
+        "worth is read from the curve."
+    )
+    return [Notice("experts_passed_over", text, (), {"sizes": some})]
+
+
+def _caveat(scorer: StudyScorer) -> str:
+    """Why the metric favours models over experts, if it does."""
+    metric = scorer.metric
+    if metric.labels == "classes":
+        fine = any(
+            len(np.unique(scores)) > 2
+            for task in scorer.subjects
+            for scores in task.aligned.scores.values()
+        )
+        why = "experts answer yes or no and models on a finer scale, which it rewards"
+    else:
+        fine = not metric.family.startswith("decision")
+        why = "the experts' votes count as certain and models can hedge, which it rewards"
+    if not fine:
+        return ""
+    return f"But {metric.title} flatters the models: {why}. Accuracy compares like with like."
+
+
+def _refuse(annotations: Annotations) -> None:
+    """Raise unless at least three people gave labels under their names."""
+    if annotations.annotators is None or len(annotations.annotators) < 3:
+        named = count(len(annotations.annotators or ()), "annotator")
+        raise InputError(
+            "experts",
+            "anonymous votes" if annotations.annotators is None else named,
+            "at least three annotators with ids",
+            "look at agreement instead: krippendorff_alpha does not ask who voted",
+        )
+    if annotations.kind in ("interval", "ranking"):
+        raise InputError(
+            "experts",
+            f"annotations of kind {annotations.kind}",
+            "one label per vote",
+            "turn them into a yes/no question first",
+        )
+
+
+def _refuse_metric(scorer: StudyScorer) -> None:
+    """Raise unless the metric makes sense of single votes."""
+    several = len(scorer.subjects[0].question.classes) > 1
+    if several and scorer.metric.labels != "distribution":
+        raise InputError(
+            f"experts, metric {scorer.metric.name}",
+            "single votes for one of several classes",
+            "a metric of class distributions",
+            "choose accuracy, or ask about one class",
+        )

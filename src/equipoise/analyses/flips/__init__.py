@@ -1,0 +1,609 @@
+"""Flips: how few items or votes must go, or change, for another model to be the best.
+
+The leaders are the models that are tied at the top, mostly one. A set of moves flips the
+result when, after it, some model that was not among them is strictly ahead of all of them:
+every other model is tried as the rival, and the smallest set over all of them is reported,
+with the model that is then first. A tie among the leaders is no lead, so breaking it is not
+a flip; whether a single move breaks it is said in a notice.
+
+A move is taking an item away (``items``), taking one vote away (``votes``), or changing one
+vote to another class (``changed votes``), always within one task. By the average of several
+tasks, sets may take moves from any of them, and the items or votes of all tasks count. A set
+after which the metric is undefined in a task is not taken.
+
+Every move alone is tried exactly. Larger sets are found by greedy steps, rival by rival, which
+gives an upper bound, and verified by sorting and scoring everything anew. `smallest` says that
+no smaller set exists for any rival: because all single moves and all pairs were tried, or, for
+AUROC and for metrics that are a mean over items, because a bound proves it (`flips.bounds`).
+Where there are too many candidates to try each alone, influence functions choose those that are
+tried, and pass over rivals that are out of reach by several times the sum of single effects; a
+metric without influence function then refuses.
+
+References
+----------
+Broderick, Giordano and Meager, *An automatic finite-sample robustness metric: when can dropping
+a little data make a big difference?*, 2020.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from equipoise.analyses.flips.bounds import AHEAD
+from equipoise.analyses.flips.moves import UNITS, Member, RemovalScorer, possible_moves
+from equipoise.analyses.flips.search import LeaderSearch, SmallestSet
+from equipoise.analyses.options import AnalysisOptions, Progress
+from equipoise.analyses.scoring import StudyScorer, study
+from equipoise.analyses.study import Study
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, choice, require_keywords, require_whole
+from equipoise.evaluation import MACRO
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, left_out
+from equipoise.metrics import Metric, titled
+from equipoise.notices import Notice
+from equipoise.numbers import count, percent, significant
+from equipoise.predictions import Predictions
+from equipoise.wording import Option, capital, hint, joined
+
+__all__ = ["UNITS", "Flip", "FlipKeywords", "Flips", "Member", "analyse", "flips"]
+
+KEY, TITLE = "flips", "How little would change who is best?"
+NAMED = 4  # models named in a sentence
+DRAWN = 12  # tasks in the chart
+ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
+VERBS = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
+HEADS = {
+    "items": "items left out",
+    "votes": "votes left out",
+    "changed votes": "votes changed",
+}
+WANTED = {
+    "items": "items to leave out",
+    "votes": "votes to leave out",
+    "changed votes": "votes to change",
+}
+NOTE = (
+    "Every other model is tried as the one that overtakes. Larger sets are found step by step, "
+    "and every set that is named is checked by scoring the models anew. A number without ≤ is "
+    "the smallest there is for any model, because all smaller sets were tried or a bound "
+    "excludes them; with ≤ a smaller set may exist, and the line beside the dot reaches down "
+    "to the smallest size that is not excluded. Where the search ended without a set, the "
+    "chart says up to which size. By the average of tasks, changes are counted in each task. "
+    "Where models are tied at the top, another one must pass all of them. A lead that hangs on "
+    "a few items or votes is no reason to prefer a model."
+)
+LEGEND = (
+    "Fewest items or votes to leave out, or votes to change, for the model named to come "
+    "first; ≤: a smaller set may exist."
+)
+COLUMNS = (
+    Column("task", "task"),
+    Column("unit", "what moves"),
+    Column("a", "best"),
+    Column("margin", "ahead by", "number"),
+    Column("size", "fewest", "count"),
+    Column("number", "of", "count"),
+    Column("b", "then first"),
+    Column("smallest", "no smaller set"),
+    Column("cleared", "none up to", "count"),
+    Column("tried_up_to", "searched up to", "count"),
+    Column("idle", "not searched"),
+)
+MEMBER_COLUMNS = (
+    Column("unit", "what moves"),
+    Column("task", "task"),
+    Column("within", "of task"),
+    Column("item", "item"),
+    Column("annotator", "annotator"),
+    Column("said", "said"),
+    Column("instead", "instead"),
+)
+
+
+class FlipKeywords(TypedDict, total=False):
+    """Keywords of `flips`."""
+
+    labels: str
+    task: str | None
+    most: int
+    on_missing: str
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FlipOptions:
+    labels: str = "soft"
+    task: str | None = None
+    most: int = 50
+    on_missing: str = "error"
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("flips, most", self.most, least=1, do="50 is usual")
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The smallest set found for one task, or for the average of all.
+
+    Attributes
+    ----------
+    task
+        Name of the task, or ``macro average``.
+    leaders
+        The models that are best, several when they are tied.
+    b
+        Who is first after the set; where none was found, the next model below; None where
+        there is no other.
+    place
+        Rank of b before.
+    margin
+        By how much the leaders are better than the next model below.
+    lead, lead_after
+        By how much they are better than b, with all data and after the set.
+    members
+        The set, empty when none was found.
+    number
+        How many items or votes there are.
+    verified
+        Whether b is ahead when everything is computed anew.
+    smallest
+        Whether it is proved that no smaller set exists, for any rival.
+    cleared
+        No set of this size or less exists.
+    idle
+        Why nothing was searched: one model, all level, undefined, or no votes; empty when it
+        was.
+    """
+
+    task: str
+    leaders: tuple[str, ...]
+    b: str | None
+    place: int | None
+    margin: float
+    lead: float
+    lead_after: float
+    members: tuple[Member, ...]
+    number: int
+    verified: bool
+    smallest: bool
+    cleared: int
+    idle: str = ""
+
+    @property
+    def a(self) -> str:
+        """The leaders in one breath."""
+        return joined(self.leaders, most=NAMED)
+
+    @property
+    def share(self) -> float:
+        """Size of the set as a share of all items or votes; nan when none was found."""
+        return len(self.members) / self.number if self.members else float("nan")
+
+    @property
+    def where(self) -> str:
+        """The task within a sentence: `` for Edema``."""
+        if not self.task:
+            return ""
+        return f" ({self.task})" if self.task == MACRO else f" for {self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """What `flips` returns: one `Flip` per task, that of their average first.
+
+    Attributes
+    ----------
+    metric, labels, unit, most
+        What was asked.
+    tasks
+        The sets.
+    notices
+        What the user should know.
+    """
+
+    metric: str
+    labels: str
+    unit: str
+    most: int
+    tasks: tuple[Flip, ...]
+    notices: tuple[Notice, ...] = ()
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One row per task."""
+        return [
+            {
+                "task": flip.task,
+                "metric": self.metric,
+                "labels": self.labels,
+                "unit": self.unit,
+                "a": flip.a,
+                "b": flip.b,
+                "place": flip.place,
+                "margin": flip.margin,
+                "lead": flip.lead,
+                "lead_after": flip.lead_after,
+                "size": len(flip.members) or None,
+                "share": flip.share,
+                "number": flip.number,
+                "verified": flip.verified,
+                "smallest": flip.smallest,
+                "cleared": flip.cleared,
+                "tried_up_to": self._limit(flip),
+                "idle": flip.idle,
+            }
+            for flip in self.tasks
+        ]
+
+    def member_rows(self) -> list[dict[str, Cell]]:
+        """One row per item or vote of every set, in the order they were found."""
+        return [
+            {"task": flip.task, **member._asdict()}
+            for flip in self.tasks
+            for member in flip.members
+        ]
+
+    @property
+    def finding(self) -> str:
+        """What the first rank hangs on; by the average first, then the task with least."""
+        first, *rest = self.tasks
+        flipped = [flip for flip in rest if flip.members]
+        sentence = self._sentence(first)
+        if not flipped or first.task != MACRO:
+            return sentence
+        fewest = min(flipped, key=lambda flip: (len(flip.members), flip.share))
+        return (
+            f"{sentence} Among the tasks least is needed for {fewest.task}: "
+            f"{self._moved(fewest)} puts {fewest.b} ahead of {fewest.a}."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return _finding([self])
+
+    def _limit(self, flip: Flip) -> int:
+        return min(self.most, flip.number)
+
+    def _moved(self, flip: Flip) -> str:
+        """What is done: ``leaving out 3 of 60 items``."""
+        whole = count(flip.number, _noun(self.unit))
+        return f"{VERBS[self.unit]} {count(len(flip.members))} of {whole}"
+
+    def _sentence(self, flip: Flip) -> str:
+        """What came out for one task."""
+        score = titled(self.metric, self.labels)
+        if flip.idle:
+            return _idle_sentence(flip, score)
+        if not flip.members:
+            return self._none_sentence(flip, score)
+        bound = "no smaller set does" if flip.smallest else "a smaller set may exist"
+        tied = ", which are tied" if len(flip.leaders) > 1 else ""
+        apart = ", counted in each task" if flip.task == MACRO else ""
+        return (
+            f"By {score}{flip.where}, {self._moved(flip)} "
+            f"({significant(100 * flip.share)}% of all{apart}) puts {flip.b} ahead of "
+            f"{flip.a}{tied}; {bound}."
+        )
+
+    def _none_sentence(self, flip: Flip, score: str) -> str:
+        """Nothing was found; what that means depends on what was tried."""
+        limit = self._limit(flip)
+        proved = flip.cleared >= limit
+        gaps = [
+            "" if proved else "the search is greedy",
+            "" if limit == flip.number else "larger ones were not searched",
+        ]
+        rest = " and ".join(filter(None, gaps))
+        gone = "change" if self.unit == "changed votes" else "absence"
+        return (
+            f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
+            f"{'exists' if proved else 'was found'} whose {gone} puts another model ahead of "
+            f"{flip.a}" + (f"; {rest}." if rest else ".")
+        )
+
+    def tied_notice(self, flip: Flip, *, parted: bool | None) -> Notice:
+        """What a tie at the top means for the search."""
+        gone = "changed" if self.unit == "changed votes" else "left out"
+        some = "some single" if parted else "no single"
+        parting = f"; {some} {_noun(self.unit)} {gone} parts them"
+        return Notice(
+            "flips_tied",
+            "{leaders:listed} are tied at the top by {score}: searched is what puts another "
+            "model ahead of all of them{parting}.",
+            (flip.task,) if flip.task else (),
+            {
+                "leaders": flip.leaders,
+                "score": titled(self.metric, self.labels),
+                "parting": "" if parted is None else parting,
+            },
+        )
+
+
+def flips(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    *,
+    metric: str | Metric = "auroc",
+    unit: str = "items",
+    **how: Unpack[FlipKeywords],
+) -> Flips:
+    """Find a small set of items or votes that the lead of the best model hangs on.
+
+    Parameters
+    ----------
+    metric
+        Name of a metric, or a `Metric`.
+    unit
+        ``items`` or ``votes`` (taken away), or ``changed votes``.
+    **how
+        ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
+        (size at which the search ends), ``on_missing`` as in `Settings`, and ``progress``.
+    """
+    require_keywords(how, [field.name for field in fields(_FlipOptions)])
+    asked = _FlipOptions(**how)
+    choice("flips, unit", unit, UNITS)
+    if asked.labels == "hard" and unit != "items":
+        raise InputError(
+            f"flips of {unit}",
+            "hard labels",
+            "soft labels: single votes rarely turn a majority",
+            hint("choose {}, or {}", Option("labels", "soft"), Option("unit", "items")),
+        )
+    wanted = AnalysisOptions(
+        metric=metric,
+        labels=asked.labels,
+        task=asked.task,
+        on_missing=asked.on_missing,
+        replicates=2,
+        progress=asked.progress,
+    )
+    scorer = study(predictions, annotations, wanted)
+    searches = _searches(scorer, unit)
+    done = []
+    for number, search in enumerate(searches, 1):
+        done.append(_flip(search, scorer.models, asked.most, annotations))
+        wanted.tell(number, len(searches))
+    notices = scorer.notices
+    result = Flips(scorer.metric.name, asked.labels, unit, asked.most, tuple(done), notices)
+    ties = [
+        result.tied_notice(flip, parted=search.parted)
+        for flip, search in zip(done, searches, strict=True)
+        if len(flip.leaders) > 1 and not flip.idle
+    ]
+    return replace(result, notices=(*notices, *ties))
+
+
+def analyse(study: Study) -> Finding:
+    """The three kinds of moves together; one that is refused is said in a notice."""
+    asked, results, refused = study.options, [], []
+    for number, unit in enumerate(UNITS, 1):
+        try:
+            result = flips(
+                study.predictions,
+                study.annotations,
+                metric=asked.metrics[0],
+                unit=unit,
+                labels=asked.labels,
+                most=asked.most,
+                on_missing=asked.on_missing,
+            )
+            results.append(result)
+        except InputError as error:
+            if unit == "items":
+                raise
+            why = left_out(KEY, TITLE, error).sentence
+            template = "No search by {unit}: {why}"
+            refused.append(Notice("flips_refused", template, (), {"unit": unit, "why": why}))
+        study.tell(number, len(UNITS))
+    finding = _finding(results)
+    return replace(finding, notices=(*refused, *finding.notices))
+
+
+def _finding(results: Sequence[Flips]) -> Finding:
+    """What some kinds of moves come to, together."""
+    first = results[0]
+    sentences = list(dict.fromkeys(result.finding for result in results))
+    rows: list[Row] = [row for result in results for row in result.rows()]
+    members: list[Row] = [
+        {"unit": result.unit, **row} for result in results for row in result.member_rows()
+    ]
+    searched = any(not flip.idle for result in results for flip in result.tasks)
+    unnamed = () if any(flip.task for flip in first.tasks) else ("task", "within")
+    several = any(not flip.idle or flip.idle == LEVEL for flip in first.tasks)
+    tables = [_summary(results)] if several else []
+    tables.append(
+        Table(
+            name="flips",
+            caption="Smallest sets found, and who is then first",
+            columns=[column for column in COLUMNS if column.key not in unnamed],
+            rows=rows,
+            brief=(),
+        )
+    )
+    if members:
+        tables.append(
+            Table(
+                name="flips_members",
+                caption="Items and votes of the smallest sets found",
+                columns=[column for column in MEMBER_COLUMNS if column.key not in unnamed],
+                rows=members,
+                brief=(),
+            )
+        )
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=sentences[0],
+        more=tuple(sentences[1:]),
+        tables=tuple(tables),
+        charts=(_chart(results),) if searched else (),
+        note=NOTE if searched else "",
+        methods=_methods(results),
+        references=("broderick2020",) if searched else (),
+        notices=tuple(dict.fromkeys(n for result in results for n in result.notices)),
+    )
+
+
+def _summary(results: Sequence[Flips]) -> Table:
+    """A row per task and a column per kind of move, as people read it."""
+    columns = [
+        Column("task", "task"),
+        Column("best", "best"),
+        Column(
+            "margin", f"ahead by ({titled(results[0].metric, results[0].labels)})", "number"
+        ),
+        *(Column(result.unit, f"fewest {HEADS[result.unit]}") for result in results),
+    ]
+    rows: list[Row] = [
+        {
+            "task": flip.task or "all items",
+            "best": flip.a,
+            "margin": flip.margin,
+            **{result.unit: _fewest(result.tasks[place], result.most) for result in results},
+        }
+        for place, flip in enumerate(results[0].tasks)
+    ]
+    return Table(
+        name="flips_summary",
+        caption="Smallest sets found, their share of all, and who is then first",
+        columns=columns,
+        rows=rows,
+        legend=LEGEND,
+        file=False,
+    )
+
+
+def _fewest(flip: Flip, most: int) -> str:
+    """Size of the set found and who is then first; ≤ unless no smaller one exists."""
+    if flip.idle:
+        return flip.idle
+    if not flip.members:
+        return f"none up to {count(min(most, flip.number))}"
+    bound = "" if flip.smallest else "≤ "
+    size = f"{bound}{count(len(flip.members))} of {count(flip.number)}"
+    return f"{size} ({percent(flip.share, 1)}): {flip.b}"
+
+
+def _chart(results: Sequence[Flips]) -> Dots:
+    """A dot at the share of each set, with a line down to what is not excluded."""
+    dots = []
+    for place in range(min(DRAWN, len(results[0].tasks))):
+        for result in results:
+            flip = result.tasks[place]
+            if flip.idle:
+                continue
+            least = (flip.cleared + 1) / max(flip.number, 1)
+            bound = "" if flip.smallest else "≤ "
+            who = f"{bound}{count(len(flip.members))}: {flip.b}"
+            dots.append(
+                Dot(
+                    f"{flip.task}: {HEADS[result.unit]}" if flip.task else HEADS[result.unit],
+                    flip.share,
+                    min(least, flip.share),
+                    flip.share,
+                    model=(flip.b or "") if flip.members else "",
+                    remark=who if flip.members else _fewest(flip, result.most),
+                )
+            )
+    tasks = len(results[0].tasks)
+    few = f"; the first {DRAWN} of {count(tasks, 'task')}" if tasks > DRAWN else ""
+    return Dots(
+        name="flips",
+        caption="Share of all items or votes that must go, or change, before another model is "
+        f"first, and which{few}",
+        axis="share of all items or votes",
+        rows=dots,
+        logarithmic=True,
+    )
+
+
+def _methods(results: Sequence[Flips]) -> str:
+    searched = [
+        (result.unit, flip) for result in results for flip in result.tasks if not flip.idle
+    ]
+    units = list(dict.fromkeys(WANTED[unit] for unit, _ in searched))
+    if not units:
+        return ""
+    verified = any(flip.members for _, flip in searched)
+    return (
+        f"We searched for the fewest {joined(units, 'or')} that put another model ahead of the "
+        "best, trying every other model as the rival [@broderick2020]: all single changes, "
+        "then greedy steps, with a proof of minimality where one is known"
+        + ("; every set found was verified by scoring anew." if verified else ".")
+    )
+
+
+def _noun(unit: str) -> str:
+    return "item" if unit == "items" else "vote"
+
+
+def _idle_sentence(flip: Flip, score: str) -> str:
+    """Nothing was searched."""
+    if flip.idle == ONE:
+        return "There is only one model: nobody can overtake it."
+    if flip.idle == UNDEFINED:
+        return f"{capital(score)} is undefined{flip.where}: nothing was searched."
+    if flip.idle == NOTHING:
+        return f"There are no votes to move{flip.where}: nothing was searched."
+    return (
+        f"{flip.a} are tied at the top already by {score}{flip.where}, and there is no other "
+        "model: nothing was searched."
+    )
+
+
+def _searches(scorer: StudyScorer, unit: str) -> list[LeaderSearch]:
+    """The average of several tasks, then every task."""
+    scorers = [RemovalScorer(task, possible_moves(task, unit)) for task in scorer.subjects]
+    single = [LeaderSearch(one.task.question.task, (one,)) for one in scorers]
+    return [LeaderSearch(MACRO, tuple(scorers)), *single] if scorer.task == MACRO else single
+
+
+def _flip(
+    search: LeaderSearch, models: tuple[str, ...], most: int, annotations: Annotations
+) -> Flip:
+    """Search, verify the set and name its parts."""
+    idle = _why_idle(search)
+    smallest = SmallestSet([], 0) if idle else search.smallest(min(most, search.number))
+    after = search.rescored(smallest.moves) if smallest.moves else search.full
+    rivals = search.rivals
+    b = rivals[int(np.argmax(after[rivals]))] if rivals else None
+    lead_after = _lead(search, after, b) if smallest.moves else float("nan")
+    members = []
+    for task, move in smallest.moves:
+        scorer = search.scorers[task]
+        members.append(scorer.moves.member(move, scorer.task.question, annotations))
+    return Flip(
+        task=search.task,
+        leaders=tuple(models[m] for m in search.leaders),
+        b=None if b is None else models[b],
+        place=None if b is None else search.place(b),
+        margin=_lead(search, search.full, rivals[0] if rivals else None),
+        lead=_lead(search, search.full, b),
+        lead_after=lead_after,
+        members=tuple(members),
+        number=search.number,
+        verified=bool(lead_after < -AHEAD),
+        smallest=bool(members) and len(members) == smallest.cleared + 1,
+        cleared=smallest.cleared,
+        idle=idle,
+    )
+
+
+def _why_idle(search: LeaderSearch) -> str:
+    """Why there is nothing to search."""
+    if len(search.full) == 1:
+        return ONE
+    if not search.leaders:
+        return UNDEFINED
+    if not search.number:
+        return NOTHING
+    return "" if search.rivals else LEVEL
+
+
+def _lead(search: LeaderSearch, values: Floats, b: int | None) -> float:
+    """How far the best leader is ahead of a model; nan where there is none."""
+    if b is None:
+        return float("nan")
+    return float(values[search.leaders].max() - values[b])

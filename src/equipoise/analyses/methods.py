@@ -1,0 +1,132 @@
+"""Methods: what was looked at and how, in the words of a paper, for the report of a study.
+
+Analyses say their own part; here is what they share: the data, the labels, the groups of items
+and the intervals.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+
+from equipoise.analyses.words import IN_FULL, level_text
+from equipoise.annotations import Annotations
+from equipoise.evaluation import MACRO, Evaluation
+from equipoise.findings.bibliography import cite
+from equipoise.metrics import Metric, hard_labels_rule
+from equipoise.numbers import count
+
+WIDENED = (
+    " Where the panel or votes alone are resampled, their spread is widened by "
+    "sqrt(m/(m − 1)), m their number."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyData:
+    """How much was looked at: what was scored, and how many items were left out."""
+
+    items: int
+    left_out: int
+    votes: int
+    annotators: int
+    groups: int
+    scored_groups: int
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, annotations: Annotations) -> "StudyData":
+        """Count items, votes, people who are named, and groups."""
+        scored = np.unique(np.concatenate([one.place for one in evaluation.questions]))
+        votes = [one.votes for one in evaluation.questions if one.votes]
+        people = {int(code) for one in votes for code in np.unique(one.annotator)} - {-1}
+        group = annotations.group
+        return cls(
+            items=len(scored),
+            left_out=len(annotations.items) - len(scored),
+            votes=sum(int(one.sizes.sum()) for one in votes),
+            annotators=0 if annotations.annotators is None else len(people),
+            groups=0 if group is None else len(np.unique(group)),
+            scored_groups=0 if group is None else len(np.unique(group[scored])),
+        )
+
+    def known(self) -> tuple[str, ...]:
+        """For the line under a title."""
+        people = count(self.annotators, "annotator") if self.annotators else "anonymous votes"
+        return (count(self.items, "item"), count(self.votes, "vote"), people)
+
+    def sentence(self, what: str, tasks: Sequence[str], metrics: Sequence[Metric]) -> str:
+        """Begin the methods: what was done on how much data, by which metrics."""
+        single = [task for task in tasks if task != MACRO]
+        more = f" ({count(self.left_out)} more had no votes or not the scores of every model)"
+        people = f" of {count(self.annotators)} annotators" if self.annotators else ""
+        titles = [f"{one.title}{cite(*one.references)}" for one in metrics]
+        first = "; analyses of a single metric take the first" if len(titles) > 1 else ""
+        return (
+            f"We {what} on {count(self.items)} items{more * bool(self.left_out)}"
+            f"{f' and {len(single)} tasks' * (len(single) > 1)} with {count(self.votes)} votes"
+            f"{people}, by {', '.join(titles)}{first}."
+        )
+
+    def groups_sentence(self) -> str:
+        """Groups are drawn as wholes wherever items are drawn; nothing without groups."""
+        if not self.groups:
+            return ""
+        some = f", {count(self.scored_groups)} of them with scored items"
+        return (
+            f"Items belong to {count(self.groups)} groups, which were resampled as wholes"
+            f"{some * (self.scored_groups < self.groups)}."
+        )
+
+
+def metric_sources(metrics: Iterable[Metric]) -> tuple[str, ...]:
+    """Keys of the sources of metrics, each once."""
+    return tuple(dict.fromkeys(key for metric in metrics for key in metric.references))
+
+
+def labels_sentence(annotations: Annotations, metrics: Sequence[Metric], labels: str) -> str:
+    """How labels are made of votes."""
+    classes = 1 if annotations.kind == "binary" else len(annotations.classes)
+    hard = hard_labels_rule([metric.labels for metric in metrics], classes=classes)
+    return (
+        f"Soft labels: mean vote; hard labels: {hard}. Where one kind is needed, it is "
+        f"{labels}."
+    )
+
+
+def intervals_sentence(level: float, replicates: int, seed: int, front: str) -> str:
+    """How intervals are made; `front` is what the leaderboard resamples, in words."""
+    return (
+        f"Intervals have a level of {level_text(level)}; unless said otherwise they are "
+        f"percentile intervals of {count(replicates)} resamples of items, paired between "
+        f"models (seed {seed}) [@efron1993]; those of the leaderboard are from resamples of "
+        f"{front}."
+    )
+
+
+def paired_sources(kind: str) -> tuple[str, ...]:
+    """Sources of one kind of resampling."""
+    if kind == "influence":
+        return ("delong1988",)
+    drawn = set(kind.split(" x ")) & {"votes", "panel"}
+    return ("lionetti2025", "efron1993") if drawn else ("efron1993",)
+
+
+def paired_sentence(level: float, replicates: int, seed: int, kind: str) -> str:
+    """How intervals of paired differences are made."""
+    if kind == "influence":
+        source = "are normal, from influence functions of the items [@delong1988]."
+        return f"{level_text(level)} intervals {source}"
+    who = cite(
+        *(("lionetti2025", "efron1993") if kind in ("votes", "panel") else ("efron1993",))
+    )
+    return (
+        f"{level_text(level)} intervals (percentile) come from {count(replicates)} bootstrap "
+        f"resamples of {IN_FULL.get(kind, kind)}{who}; differences are paired on the same "
+        f"resamples (seed {seed}).{WIDENED if kind in ('votes', 'panel') else ''}"
+    )
+
+
+def computed() -> str:
+    """With which version."""
+    return f"Computed with equipoise {version('equipoise')}."

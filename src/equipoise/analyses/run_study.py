@@ -1,0 +1,163 @@
+"""Running a study: every analysis that the data allow, as one report.
+
+Nothing is left out silently: an analysis that the data do not allow is a finding with the
+reason. If none of those asked for is possible, the first reason is raised.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from equipoise.analyses.catalogue import ANALYSES, Analysis
+from equipoise.analyses.duplicates import duplicate_models, duplicate_notices
+from equipoise.analyses.methods import (
+    WIDENED,
+    StudyData,
+    computed,
+    intervals_sentence,
+    labels_sentence,
+    metric_sources,
+)
+from equipoise.analyses.study import Progress, Study, StudyOptions
+from equipoise.analyses.verdict import Lead, find_lead, verdict
+from equipoise.analyses.words import IN_FULL, as_notices, level_text
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, choice
+from equipoise.evaluation import MACRO, evaluate
+from equipoise.findings import Finding, Report, left_out
+from equipoise.metrics import Metric
+from equipoise.numbers import count
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+
+TITLE = "How far can the result be trusted?"
+PARTS = 100  # steps of progress per analysis
+
+
+def analyse_study(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    options: StudyOptions | None = None,
+) -> Report:
+    """Everything about the stability of an evaluation.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    options
+        What is asked; by default everything that the data allow.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
+    >>> [finding.key for finding in analyse_study(scores, readings, options).findings]
+    ['verdict', 'vote_cutoffs']
+    """
+    asked = options or StudyOptions()
+    for name in asked.only:
+        choice("stability, only", name, tuple(ANALYSES))
+    study = _prepared(predictions, annotations, asked)
+    chosen = [one for name, one in ANALYSES.items() if not asked.only or name in asked.only]
+    findings, refused = [], []
+    for place, analysis in enumerate(chosen):
+        tell = _within(asked.progress, place, len(chosen))
+        finding, error = attempt(analysis, study.telling(tell))
+        findings.append(finding)
+        refused += [error] if error is not None else []
+        tell(1, 1)
+    if len(refused) == len(chosen):
+        raise refused[0]
+    return _report(study, find_lead(study), findings)
+
+
+@np.errstate(invalid="ignore")  # of two infinite values: undefined
+def attempt(analysis: Analysis, study: Study) -> tuple[Finding, InputError | None]:
+    """What an analysis finds, or the reason why there is nothing."""
+    try:
+        return analysis.run(study), None
+    except InputError as error:
+        return left_out(analysis.name, analysis.title, error), error
+
+
+def metric_terms(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
+    """What the metrics are."""
+    return tuple((metric.title, metric.definition) for metric in metrics)
+
+
+def _prepared(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    asked: StudyOptions,
+) -> Study:
+    models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
+    plan = resample(annotations, "items", replicates=asked.replicates, seed=asked.seed)
+    evaluation = evaluate(
+        models,
+        annotations,
+        metrics=asked.metrics,
+        resampling=plan,
+        settings=asked.settings,
+    )
+    return Study(models, annotations, asked, evaluation, lambda *_: None)
+
+
+def _within(progress: Progress | None, place: int, every: int) -> Progress:
+    """Progress of one analysis as a part of all."""
+
+    def tell(done: int, whole: int) -> None:
+        if progress is not None:
+            progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
+
+    return tell
+
+
+def _report(study: Study, lead: Lead, findings: list[Finding]) -> Report:
+    asked, evaluation = study.options, study.evaluation
+    data = StudyData.of(evaluation, study.annotations)
+    tasks = [task for task in evaluation.tasks if task != MACRO]
+    by_name = {finding.key: finding for finding in findings}
+    return Report(
+        title=TITLE,
+        findings=(verdict(study, lead, by_name), *findings),
+        models=evaluation.models,
+        known=(
+            count(len(evaluation.models), "model"),
+            count(len(tasks), "task") if len(tasks) > 1 else "",
+            *data.known(),
+            count(asked.replicates, "resample"),
+        ),
+        terms=metric_terms(evaluation.metrics),
+        settings=(
+            ("Labels", asked.labels),
+            ("Resamples", count(asked.replicates)),
+            ("Level of the intervals", level_text(asked.level)),
+            ("Seed", str(asked.seed)),
+        ),
+        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
+        methods=_methods(study, lead, data, findings),
+        references=(*metric_sources(evaluation.metrics), "efron1993"),
+    )
+
+
+def _methods(
+    study: Study, lead: Lead, data: StudyData, findings: list[Finding]
+) -> tuple[str, ...]:
+    """What the analyses share, in the words of a paper."""
+    asked, evaluation = study.options, study.evaluation
+    models = evaluation.models
+    what = f"examined the stability of a comparison of {len(models)} models"
+    if len(models) == 1:
+        what = f"examined the scores of one model ({models[0]})"
+    front = IN_FULL[lead.kind] + (f", {lead.spread}" if lead.spread else "")
+    widened = any(one.key == "ranking" and not one.left_out for one in findings)
+    return (
+        data.sentence(what, evaluation.tasks, evaluation.metrics),
+        labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+        data.groups_sentence(),
+        intervals_sentence(asked.level, asked.replicates, asked.seed, front)
+        + (WIDENED if widened else ""),
+        computed(),
+    )

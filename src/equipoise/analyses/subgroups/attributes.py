@@ -1,0 +1,225 @@
+"""Attributes: what is known of the items beside their labels, such as sex, age or site.
+
+One row per item, a column ``item`` and one column per attribute. A column of numbers with more
+than six different values is cut at its quartiles, a value on an edge belonging to the lower
+part; the parts are named by their ends. A blank is no value. Columns of more than fifty
+different texts, such as ids, are left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from equipoise.analyses.words import as_notices
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    listed,
+    require_unique,
+    wrong_type,
+)
+from equipoise.coding.columns import is_missing, numbers, whole_numbers, words_of
+from equipoise.coding.tables import Table, from_frame
+from equipoise.io import delimited, parquet
+from equipoise.io.files import AnyPath, content, unknown_ending
+from equipoise.notices import Notice
+
+FEW_NUMBERS = 6  # different numbers up to which they are categories
+MOST_LEVELS = 50
+ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Attributes:
+    """Attributes of items, coded and checked once when made.
+
+    Attributes
+    ----------
+    items
+        Names, each once.
+    columns, levels
+        Names of the attributes, and of the values of each.
+    codes
+        Position in `levels`, -1 where there is no value, shape (columns, items).
+    notices
+        What the reader decided.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> table = pyarrow.table({"item": ["a", "b", "c"], "sex": ["f", "m", "f"]})
+    >>> Attributes.from_dataframe(table).levels
+    (('f', 'm'),)
+    """
+
+    items: tuple[str, ...]
+    columns: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    codes: Ints
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("items", "columns", "levels"):
+            if not isinstance(getattr(self, name), tuple):
+                value = getattr(self, name)
+                raise wrong_type(f"attributes, {name}", value, "a tuple", "make it one")
+        require_unique(self.items, where="attributes, items", do="keep one row per item")
+        codes = _whole(self.codes)
+        if codes.shape != (len(self.columns), len(self.items)):
+            raise InputError(
+                "attributes, codes",
+                f"shape {codes.shape}",
+                f"({len(self.columns)}, {len(self.items)})",
+                "give one code per cell",
+            )
+        most = np.array([[len(one)] for one in self.levels]).reshape(-1, 1)
+        if len(self.levels) != len(self.columns) or ((codes < -1) | (codes >= most)).any():
+            raise InputError(
+                "attributes, codes",
+                "a code without a level",
+                "positions in levels, or -1",
+                "code the columns by their levels",
+            )
+        object.__setattr__(self, "codes", frozen(codes))
+
+    def __repr__(self) -> str:
+        return f"Attributes({len(self.items)} items, {', '.join(self.columns)})"
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> "Attributes":
+        """Take a dataframe of pandas, polars, pyarrow or another kind that narwhals knows."""
+        return _from_table(from_frame(frame))
+
+    def aligned(self, items: Sequence[str], *, on_missing: str = "error") -> Ints:
+        """Codes of the given items, shape (columns, items); -1 for items without a row."""
+        place = {name: number for number, name in enumerate(self.items)}
+        rows = np.array([place.get(name, -1) for name in items], dtype=np.int64)
+        missing = np.flatnonzero(rows < 0)
+        if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
+            raise InputError(
+                "attributes",
+                f"no row for {len(missing):,} annotated items "
+                f"({listed(items[int(i)] for i in missing)})",
+                "a row for every annotated item",
+                "add them, correct the ids, or ask for missing ones to be dropped",
+            )
+        return np.where(rows < 0, -1, self.codes[:, rows])
+
+
+def _whole(codes: Any) -> Ints:
+    """Codes as whole numbers, refused unless they are that."""
+    given = np.asarray(codes)
+    if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
+        raise wrong_type("attributes, codes", codes, "whole numbers", "code the columns")
+    return given.astype(np.int64)
+
+
+def read_attributes(path: AnyPath) -> Attributes:
+    """Read attributes of items from CSV, TSV or Parquet, also with ``.gz``.
+
+    Raises
+    ------
+    InputError
+        If the file or a row of it cannot be used; the message names the row.
+    """
+    file = content(path)
+    if file.suffix in delimited.ENDINGS:
+        return _from_table(delimited.read_delimited(file))
+    if file.suffix in parquet.ENDINGS:
+        return _from_table(parquet.parquet_table(file, parquet.read_arrow(file)))
+    raise unknown_ending(file, ENDINGS)
+
+
+def _from_table(table: Table) -> Attributes:
+    name = table.required("item", {})
+    items = _items(table, name)
+    columns, levels, codes = [], [], []
+    notices = list(as_notices(table.notices))
+    for column in table.columns:
+        if column == name:
+            continue
+        names, own, notes = _column(table, column)
+        notices += notes
+        if own is not None:
+            columns.append(column)
+            levels.append(names)
+            codes.append(own)
+    if not columns:
+        raise InputError(
+            table.name,
+            f"columns {listed(table.columns)}",
+            "an attribute beside the item",
+            f"add a column such as sex, with at most {MOST_LEVELS} different values",
+        )
+    return Attributes(
+        items=items,
+        columns=tuple(columns),
+        levels=tuple(levels),
+        codes=np.stack(codes),
+        notices=tuple(notices),
+    )
+
+
+def _items(table: Table, column: str) -> tuple[str, ...]:
+    codes, words = words_of(table, column)
+    spelt = whole_numbers(words)
+    names = [spelt[code] if code >= 0 else "" for code in codes]
+    blank = [row for row, one in enumerate(names) if not one]
+    if blank:
+        raise InputError(table.where(blank[0]), "no item", "the item's id", "fill it in")
+    require_unique(names, where=f"{table.name}, items", do="keep one row per item")
+    return tuple(names)
+
+
+def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
+    """Levels and codes of one column; no codes when it is left out."""
+    codes, words = words_of(table, column)
+    spelt = whole_numbers(words)
+    gone = np.append(is_missing(spelt), True)
+    used = [k for k in np.unique(codes[codes >= 0]) if not gone[k]]
+    names = list(dict.fromkeys(spelt[k] for k in used))
+    if _numeric(names) and len(names) > FEW_NUMBERS:
+        return _quartiles(table, column)
+    if not names or len(names) > MOST_LEVELS:
+        text = "column {column} is empty and is left out."
+        if names:
+            text = "column {column} has {values:count} different values and is left out."
+        notice = Notice(
+            "attribute_left_out",
+            text,
+            (table.name,),
+            {"column": repr(column), "values": len(names)},
+        )
+        return (), None, [notice]
+    order = sorted(names, key=float) if _numeric(names) else sorted(names)
+    place = {one: number for number, one in enumerate(order)}
+    lookup = np.array([-1 if gone[k] else place.get(one, -1) for k, one in enumerate(spelt)])
+    return tuple(order), np.append(lookup, -1)[codes].astype(np.int64), []
+
+
+def _numeric(names: Sequence[str]) -> bool:
+    try:
+        return bool(names) and all(np.isfinite(float(one)) for one in names)
+    except ValueError:
+        return False
+
+
+def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[Notice]]:
+    """Cut numbers at their quartiles; a value on an edge belongs to the lower part."""
+    values: Floats = numbers(table, column)
+    known = np.isfinite(values)
+    edges = np.unique(np.quantile(values[known], [0, 0.25, 0.5, 0.75, 1]))
+    names = tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
+    part = np.searchsorted(edges[1:-1], np.where(known, values, edges[0]), side="left")
+    notice = Notice(
+        "attribute_quartiles",
+        "column {column} is cut at its quartiles: {parts}.",
+        (table.name,),
+        {"column": repr(column), "parts": ", ".join(names)},
+    )
+    return names, np.where(known, part, -1).astype(np.int64), [notice]

@@ -1,0 +1,95 @@
+"""Catalogues in the help: every metric by topic, every aggregation model with its settings."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from equipoise.arrays import InputError
+
+if TYPE_CHECKING:
+    from equipoise.metrics import Metric
+
+
+def metrics_help() -> str:
+    """The help of `--metrics`: one line per topic."""
+    from equipoise.metrics import by_topic
+
+    lines = [
+        "Comma-separated; parameters after colons, as `auroc:form=strict` or "
+        "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
+        *(
+            f"* {topic}: {', '.join(f'`{metric.name}`' for metric in metrics)}."
+            for topic, metrics in by_topic().items()
+        ),
+    ]
+    return "\n\n".join(lines)
+
+
+def list_metrics(asked: bool) -> None:
+    """Print every metric with its definition, and stop."""
+    if not asked:
+        return
+    from equipoise.cli._screen import output
+    from equipoise.metrics import by_topic
+
+    console = output()
+    for topic, metrics in by_topic().items():
+        console.print(f"[bold]{topic}[/bold]")
+        for metric in metrics:
+            better = "higher is better" if metric.better == "higher" else "lower is better"
+            console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
+    raise typer.Exit
+
+
+def metric_of(word: str) -> "Metric":
+    """The metric of a name, or a refusal that says which names and parameters there are."""
+    from equipoise.metrics import named, require_known
+
+    require_known(word)
+    return named(word)
+
+
+def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
+    """Refuse metrics of the first k classes where there are fewer; 0: not known."""
+    from equipoise.metrics import parsed
+
+    for metric in metrics:
+        k = parsed(metric.name)[1].get("k", 1)
+        if metric.labels == "draws" and 0 < classes < k:
+            raise InputError(
+                f"metric {metric.name!r}", f"k={k}", f"at most the {classes} classes",
+                f"choose k={classes} or less",
+            )  # fmt: skip
+
+
+def model_help() -> str:
+    """The help of `--model`: every model, with what it does."""
+    from equipoise.aggregate import MODELS
+
+    lines = [f"* `{name}`: {model.description}." for name, model in MODELS.items()]
+    return "\n\n".join(["`auto`, or one of these.", *lines])
+
+
+def reliability_help() -> str:
+    """The help of `--reliability`: the models that have one, and their defaults."""
+    from equipoise.aggregate import MODELS
+
+    known = [
+        f"`{name}` (default {model.reliability.default:g})"
+        for name, model in MODELS.items()
+        if model.reliability is not None
+    ]
+    return f"How much a vote or reading is worth: {', '.join(known)}."
+
+
+def prior_help() -> str:
+    """The help of `--prior`: the models that have one, and what they take."""
+    from equipoise.aggregate import MODELS
+
+    known = [
+        f"`{name}` {model.prior.help}"
+        for name, model in MODELS.items()
+        if model.prior is not None
+    ]
+    return f"What is believed without votes: {', '.join(known)}."

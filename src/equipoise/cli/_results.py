@@ -1,0 +1,136 @@
+"""Results of a verb: notices, then a folder, JSON or a screen, all of one report.
+
+Advice in a report is in the words of the command that was typed, wherever it goes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from equipoise.cli._screen import (
+    counted,
+    note,
+    output,
+    print_json,
+    progress,
+    say,
+    verb_options,
+)
+from equipoise.cli.options import OutputOptions
+from equipoise.cli.study import CliStudy, file_facts
+from equipoise.wording import Hint, Option, in_command
+
+if TYPE_CHECKING:
+    from equipoise.findings import Finding, Report
+    from equipoise.notices import Notice, Value
+
+
+def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
+    """Present what a report says of a study, with its notices, files and data set.
+
+    Parameters
+    ----------
+    mark
+        Name of the JSON file of the folder.
+    """
+    from equipoise.analyses.words import as_notices
+
+    about = as_notices(study.notices, study.annotations.notices, report.notices)
+    scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
+    whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
+    facts: dict[str, Any] = {
+        **({"dataset": dict(study.dataset)} if study.dataset else {}),
+        "inputs": file_facts(study.inputs),
+        "metrics": list(study.metrics),
+    }
+    present(whole, results, mark, facts)
+
+
+def present(
+    report: "Report", results: OutputOptions, mark: str, facts: Mapping[str, Any] | None = None
+) -> None:
+    """Say what the reader should know, write the folder, and show the report.
+
+    Parameters
+    ----------
+    mark
+        Name of the JSON file of the folder.
+    facts
+        What the JSON says before the findings, such as the files that were read.
+    """
+    whole = _in_options(report)
+    if results.title:
+        whole = replace(whole, title=results.title)
+    record = {**(facts or {}), **_by_key(whole)}
+    note(whole.all_notices)
+    if results.out is not None:
+        from equipoise.page import write_report
+
+        with progress("page"):
+            files = write_report(results.out, mark, whole, facts=record)
+        say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
+    if results.as_json:
+        from equipoise.findings.json import as_json
+
+        print_json({**record, **as_json(whole)})
+        return
+    from equipoise.findings.screen import show
+
+    show(output(), whole)
+
+
+def _in_options(report: "Report") -> "Report":
+    """The report with advice that names options in place of keywords."""
+    return replace(
+        report,
+        notices=tuple(_renamed(notice) for notice in report.notices),
+        findings=tuple(
+            replace(
+                finding,
+                sentence=in_command(finding.sentence, verb_options()),
+                notices=tuple(_renamed(notice) for notice in finding.notices),
+            )
+            for finding in report.findings
+        ),
+    )
+
+
+def _renamed(notice: "Notice") -> "Notice":
+    return replace(notice, values={name: _words(one) for name, one in notice.values.items()})
+
+
+def _words(value: "Value") -> "Value":
+    value = Hint([value]) if isinstance(value, Option) else value
+    return value.in_command(verb_options()) if isinstance(value, Hint) else value
+
+
+def _by_key(report: "Report") -> dict[str, Any]:
+    """Every finding by its key; those of several metrics as a list."""
+    every: dict[str, list[dict[str, Any]]] = {}
+    for finding in report.findings:
+        every.setdefault(finding.key, []).append(_by_name(finding))
+    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
+
+
+def _by_name(finding: "Finding") -> dict[str, Any]:
+    """One finding; its rows are those of the table that is called as it is."""
+    from equipoise.findings.json import finding_json
+
+    made = finding_json(finding)
+    own = [table.rows for table in finding.tables if table.name == finding.key]
+    if not own or own[0] is finding.tables[0].rows:
+        return {**made}
+    return {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
+
+
+def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
+    """The report with a sentence on a public data set and its sources."""
+    from equipoise.datasets import CATALOGUE
+    from equipoise.export.references import cite_data
+
+    sentence = cite_data({"dataset": dataset})
+    if not sentence:
+        return report
+    keys = CATALOGUE[dataset["name"]].references
+    methods = (*report.methods[:1], sentence, *report.methods[1:])
+    return replace(report, methods=methods, references=(*report.references, *keys))

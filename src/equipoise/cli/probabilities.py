@@ -1,0 +1,331 @@
+"""The probability of every item, from a file of probabilities, of votes or of plausibilities.
+
+Without `--truth` the file holds a probability per item, as predictions do, or is what
+`equipoise aggregate` wrote (.npz); with it the file holds votes, and their mean or a model of
+them gives the probability. Models of one task are read here, too, as scores of the positive
+class.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+import typer
+
+from equipoise.arrays import InputError, Ints, PerItem, listed, nearest
+from equipoise.cli._screen import progress
+from equipoise.cli.options import QuestionReading, StudyReading, checked, flag
+from equipoise.notices import Notice, as_notices
+
+if TYPE_CHECKING:
+    from equipoise.analyses.threshold_study import ItemProbabilities
+    from equipoise.annotations import Annotations
+    from equipoise.plausibilities import Plausibilities
+    from equipoise.predictions import Predictions
+
+ITEMS = "Where the probabilities come from"
+STORED = ".npz"
+OF_VOTES = {"annotator", "label"}  # columns that no table of probabilities has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilitySource(QuestionReading):
+    """Where the probability of every item comes from."""
+
+    file: Annotated[
+        Path,
+        typer.Argument(
+            show_default=False,
+            help="A probability per item: a table with `item` and a column of probabilities "
+            "(or one per model, see `--model`), or a .npz that `aggregate --out` wrote. With "
+            "`--truth`: who said what, as for `evaluate`.",
+        ),
+    ]
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=ITEMS,
+            help="FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, "
+            "... a model of them.",
+        ),
+    ] = None
+    reliability: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=ITEMS,
+            help="How much a vote is worth to models that take it; see `aggregate --help`.",
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=ITEMS, help="Whose probabilities, where FILE has several."
+        ),
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=ITEMS, help="Which question, where there are several."),
+    ] = None
+
+    NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = (
+        "reliability",
+        "exchangeable",
+        "kind",
+        "classes",
+        "at_least",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and options that would do nothing."""
+        from equipoise.cli.truth import known_truth
+
+        if self.truth is not None:
+            if self.truth.endswith(STORED):
+                message = "got a file, expected votes or a model; give the file itself as FILE"
+                raise typer.BadParameter(message, param_hint="--truth")
+            checked("--truth", known_truth, self.truth)
+        names, why = self._unused()
+        for name in self.changed(names):
+            raise typer.BadParameter(why, param_hint=flag(name))
+        super(ProbabilitySource, self).__post_init__()
+
+    def layouts(self) -> tuple[str, ...]:
+        """The layouts that the file may have."""
+        from equipoise.coding.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
+
+        return PREDICTION_LAYOUTS if self.truth is None else ANNOTATION_LAYOUTS
+
+    def _unused(self) -> tuple[tuple[str, ...], str]:
+        """Options that would do nothing, and why."""
+        if self.truth is None:
+            names = self.NOT_OF_PROBABILITIES
+            return names, "belongs to votes; add --truth, or leave it out"
+        if self.truth == "votes" and self.reliability is not None:
+            return ("reliability",), "belongs to a model of votes; choose it with --truth"
+        why = "belongs to a file of probabilities; leave it out, or leave out --truth"
+        return ("model",), why
+
+
+class ReadProbabilities(NamedTuple):
+    """Probabilities, the task they are of, and what the user should know."""
+
+    probabilities: "ItemProbabilities"
+    task: str | None
+    notices: tuple[Notice, ...] = ()
+
+
+def read_probabilities(source: ProbabilitySource) -> ReadProbabilities:
+    """Read the probability of every item as the options say."""
+    if source.truth is not None:
+        return _of_votes(source)
+    if source.file.suffix == STORED:
+        return _of_plausibilities(source)
+    return _of_predictions(source)
+
+
+def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
+    """A file of probabilities."""
+    from equipoise.analyses.threshold_study import ItemProbabilities
+    from equipoise.io import read_predictions
+    from equipoise.io.predictions import prediction_columns
+
+    path = source.file
+    try:
+        how: dict[str, Any] = {"layout": source.layout, "columns": source.column_names()}
+        every = read_predictions(path, **how)
+    except InputError as error:
+        if not path.is_file() or not OF_VOTES & set(prediction_columns(path)):
+            raise
+        raise InputError(
+            error.where,
+            error.got,
+            "a probability per item",
+            "if the file holds votes, add --truth votes, or a model such as --truth auto",
+        ) from None
+    models = dict.fromkeys(one.model for one in every)
+    name = _chosen("--model", source.model, list(models), path)
+    own = [one for one in every if one.model == name]
+    task = _chosen("--task", source.task, [one.task for one in own], path)
+    one = next(one for one in own if one.task == task)
+    values = _positive_scores(one, source.positive)
+    words = f"{name!r} in {path.name}"
+    return ReadProbabilities(ItemProbabilities(one.items, values, words), task or None)
+
+
+def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
+    """Scores of the positive class."""
+    if not one.classes:
+        return one.values
+    if positive is None:
+        raise InputError(
+            one.where,
+            f"probabilities of {listed(one.classes)}",
+            "of one class",
+            "say which is positive: --positive CLASS",
+        )
+    return one.aligned(one.items, [positive])[:, 0]
+
+
+def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) -> str:
+    """The one that was asked for, or the only one."""
+    if asked is None and len(known) == 1:
+        return known[0]
+    name = option.strip("-")
+    if asked is None:
+        raise InputError(
+            f"{path.name}",
+            f"{len(known)} {name}s ({listed(known)})",
+            f"one, chosen with {option}",
+            f"add {option} {known[0]!r}",
+        )
+    if asked not in known and list(known) == [""]:
+        raise InputError(
+            f"{path.name}",
+            f"{option} {asked!r}, but no column {name}",
+            f"a file with several {name}s",
+            f"leave out {option}",
+        )
+    if asked not in known:
+        raise InputError(
+            option, f"{asked!r}", f"one of {listed(known, most=8)}", nearest(asked, known)
+        )
+    return asked
+
+
+def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
+    """Plausibilities that `equipoise aggregate` wrote."""
+    from equipoise.analyses.threshold_study import ItemProbabilities
+    from equipoise.io import read_plausibilities
+
+    path = source.file
+    made = read_plausibilities(path)
+    if source.task not in (None, made.task):
+        _chosen("--task", source.task, [made.task], path)
+    values = _mass(made, source.positive, path)
+    words = f"{made.method} in {path.name}"
+    return ReadProbabilities(ItemProbabilities(made.items, values, words), made.task)
+
+
+def _mass(made: "Plausibilities", positive: str | None, path: Path) -> PerItem:
+    """Mean mass of the positive class: the one asked for, or the second of two."""
+    if positive is None and len(made.classes) != 2:
+        raise InputError(
+            f"{path.name}",
+            f"{len(made.classes)} classes ({listed(made.classes)})",
+            "a positive one",
+            "say which it is: --positive CLASS",
+        )
+    name = made.classes[1] if positive is None else positive
+    if name not in made.classes:
+        _chosen("--positive", name, made.classes, path)
+    return made.mean[:, made.classes.index(name)]
+
+
+def _of_votes(source: ProbabilitySource) -> ReadProbabilities:
+    """Votes: their mean, or what a model makes of them."""
+    from equipoise.analyses.threshold_study import ItemProbabilities
+    from equipoise.evaluation.questions import questions
+
+    path = source.file
+    table = votes_on(read_question(path, source), source.task, path)
+    if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
+        raise InputError(
+            f"{path.name}",
+            f"classes {listed(table.classes)}",
+            "a yes/no question",
+            "ask about one class with --positive CLASS, or about grades with --at-least GRADE",
+        )
+    task, notices = table.tasks[0] or None, as_notices(table.notices)
+    if source.truth == "votes":
+        (asked,) = questions(table)
+        words, group = f"mean vote in {path.name}", _groups(table, asked.items)
+        mean = ItemProbabilities(asked.items, asked.shares[0], words, group=group)
+        return ReadProbabilities(mean, task, notices)
+    made, name = _fitted(table, source)
+    words, group = f"{made.method}, votes in {path.name}", _groups(table, made.items)
+    fit = ItemProbabilities(made.items, made.mean[:, 1], words, name, group)
+    return ReadProbabilities(fit, task, (*notices, *as_notices(made.notices)))
+
+
+def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
+    """Which group each of these items belongs to, where the votes say so."""
+    if table.group is None:
+        return None
+    known = dict(zip(table.items, table.group.tolist(), strict=True))
+    return np.array([known[name] for name in items])
+
+
+def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibilities, str]":
+    """Fit the model to the one task; the fit, and the name of the model."""
+    from equipoise.choosing import Settings, model
+    from equipoise.cli.truth import model_name
+
+    assert source.truth is not None
+    name, _ = model_name(table, source.truth)
+    with progress("fitting") as tell:
+        fit = model(name, table, Settings(None, source.reliability))
+        made = fit(table, task=table.tasks[0])
+        tell(1, 1)
+    return made, name
+
+
+def read_question(
+    path: Path, reading: QuestionReading, columns: Mapping[str, str] | None = None
+) -> "Annotations":
+    """Read votes, as the yes/no question that was asked; other names of columns come first."""
+    from equipoise.cli.study import ask
+    from equipoise.io import read_annotations
+
+    how: dict[str, Any] = {
+        "layout": reading.layout,
+        "kind": reading.kind,
+        "classes": reading.class_names() or None,
+        "columns": reading.column_names() if columns is None else columns,
+        "repeats": reading.repeats,
+        "exchangeable": reading.exchangeable,
+    }
+    table = read_annotations(path, **how)
+    return ask(table, reading)
+
+
+def answers_to(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+    """Votes that were asked for about one task: those of it, or all where none is named."""
+    if table.tasks == ("",):
+        return replace(table, tasks=(task or "",))
+    return votes_on(table, task, path)
+
+
+def votes_on(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+    """The votes on one task."""
+    name = _chosen("--task", task, table.tasks, path) if len(table.tasks) > 1 or task else ""
+    if len(table.tasks) == 1:
+        return table
+    return replace(table.rows(table.in_task(name)), task=None, tasks=(name,))
+
+
+def read_models(
+    paths: Sequence[Path] | None, reading: StudyReading, task: str | None
+) -> "tuple[Predictions, ...]":
+    """Read models as scores of the positive class; of several tasks the one asked for."""
+    from equipoise.cli.study import read_predictions_of, table_files
+    from equipoise.predictions import Predictions
+
+    files = table_files(paths)
+    if not files:
+        return ()
+    every = read_predictions_of(files, reading)
+    tasks = list(dict.fromkeys(one.task for one in every))
+    if len(tasks) > 1 and task not in tasks:
+        raise InputError(
+            "--predictions",
+            f"{len(tasks)} tasks ({listed(tasks)})",
+            "one",
+            "choose it with --task NAME",
+        )
+    own = [one for one in every if len(tasks) == 1 or one.task == task]
+    return tuple(
+        Predictions(one.model, one.items, _positive_scores(one, reading.positive))
+        for one in own
+    )
