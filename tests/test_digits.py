@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from equipoise.digits import fixed
-from equipoise.export import table_texts
-from equipoise.report.numerals import signed
+from equipoise.findings import Column, Table
+from equipoise.findings.text import as_markdown
+from equipoise.numbers import change, number
 
 
 @pytest.mark.parametrize(
@@ -15,17 +15,20 @@ from equipoise.report.numerals import signed
      (0.12, "0.120"), (0.0, "0.000"), (4e-7, "4.0e-07")],
 )  # fmt: skip
 def test_every_surface_writes_the_same_digits(value, text):
-    assert fixed(value) == text
+    text = text.replace("-", "−")
+    assert number(value) == text
     if value:
-        assert signed(value) == f"+{text}".replace("-", "−")
-        assert signed(-value) == f"-{text}".replace("-", "−")
-    table = table_texts("t", [{"model": "a", "gap": value, "low": value, "high": value}])
-    assert f"| a | {text} [{text}, {text}] |" in table["tables/t.md"]
+        assert change(value) == f"+{text}"
+        assert change(-value) == f"−{text}"
+    columns = [Column("model", "model"), Column("gap", "gap", "number", ("low", "high"))]
+    rows = [{"model": "a", "gap": value, "low": value, "high": value}]
+    table = Table(name="t", caption="Gaps", columns=columns, rows=rows)
+    assert f"| a | {text} \\[{text}, {text}] |" in as_markdown(table)
 
 
 @given(some.floats(1e-6, 1, exclude_min=True) | some.floats(-1, -1e-6, exclude_max=True))
 def test_no_number_is_lost_and_none_has_an_exponent(value):
-    text = fixed(value)
+    text = number(value).replace("−", "-")
     assert "e" not in text
     assert float(text) == pytest.approx(value, abs=max(0.0005, 0.05 * abs(value)), rel=0.05)
     assert float(text) != 0
