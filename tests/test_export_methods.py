@@ -67,6 +67,23 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
     assert held
 
 
+def test_an_evaluation_cites_what_it_holds_too():
+    from equipoise import evaluate, resample
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
+    from equipoise.run.record import DatasetRecord
+
+    plan = resample(votes(), "panel", replicates=5)
+    run = record(
+        evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
+        Provenance(dataset=DatasetRecord(name="cifar10h", title="votes")),
+    )
+    made = texts(evaluation_report(run))
+    held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
+    assert keys(made["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
+    assert "compared 2 models (model 0, model 1) on" in made["methods.md"]
+
+
 def test_a_key_is_the_one_of_its_entry():
     for key, text in ENTRIES.items():
         assert re.match(rf"@\w+\{{{key},", text), key

@@ -9,9 +9,8 @@ from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
 from equipoise.analyses.truth import FittedModels, truth_report
 from equipoise.page import figures
 from equipoise.page import render as render_report
-from equipoise.report import render
 from tests.report_distributions_sample import sample_runs
-from tests.report_sample import Shape, sample
+from tests.report_sample import Shape, render, sample
 from tests.report_stability_sample import STUDIES, report_of, study
 from tests.report_stability_sample import sample as stability
 from tests.report_truth_sample import BAD, rankings, votes
