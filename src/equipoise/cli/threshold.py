@@ -261,7 +261,7 @@ def _report(
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.export.references import references
+    from equipoise.export import references
 
     with progress("reading") as tell:
         read = read_probabilities(source)

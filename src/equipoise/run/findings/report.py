@@ -10,7 +10,7 @@ from dataclasses import replace
 from equipoise.aggregate import model_title
 from equipoise.datasets import CATALOGUE
 from equipoise.evaluation import MACRO
-from equipoise.export.references import references
+from equipoise.export import references
 from equipoise.findings import Finding, Report
 from equipoise.findings.bibliography import cite
 from equipoise.findings.json import JsonValue
