@@ -127,6 +127,18 @@ class StudyScorer:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What every result says of the study: the fields of `StudyResult` but notices."""
+        return {
+            "task": self.task,
+            "metric": self.metric.name,
+            "better": self.metric.better,
+            "labels": self.asked.labels,
+            "models": self.models,
+            "level": self.asked.level,
+        }
+
     def votes_given(self, annotators: int) -> Ints:
         """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
         load = np.zeros(annotators, dtype=np.int64)
