@@ -8,7 +8,7 @@ import pytest
 
 from equipoise import Annotations
 from equipoise.agreement import (
-    AgreementSummary,
+    AgreementTable,
     agreement_findings,
     agreement_summaries,
     agreement_table,
@@ -20,7 +20,7 @@ from tests.test_agreement import table
 
 
 def summary(annotations, task="", **how):
-    return agreement_table(annotations, task=task, replicates=50, **how).summary()
+    return agreement_table(annotations, task=task, replicates=50, **how)
 
 
 def two_tasks():
@@ -43,7 +43,7 @@ SUMMARIES = {
 def test_a_summary_survives_a_run(name):
     first = SUMMARIES[name]()
     stored = json.loads(json.dumps(first.as_json(), allow_nan=False))
-    again = AgreementSummary.from_json(stored)
+    again = AgreementTable.from_json(stored)
     assert again.as_json() == stored
     for one, other in zip(first.findings(), again.findings(), strict=True):
         assert (one.sentence, one.more) == (other.sentence, other.more)
@@ -54,7 +54,7 @@ def test_a_summary_survives_a_run(name):
 def test_the_words_bear_out_the_numbers():
     found = summary(votes(people=8, items=60))
     whole = found.report()
-    first, low = found.coefficients[0], found.pairs.furthest[0]
+    first, low = found.coefficients[0], found.shown.furthest[0]
     assert f"{first.value:.3f}" in whole.sentence and first.words in whole.sentence
     said = " ".join(whole.more)
     assert f"{low.first} and {low.second} least ({low.kappa:.3f}" in said.replace("−", "-")
@@ -114,7 +114,7 @@ def test_several_tasks_have_an_overview_and_say_things_once():
 def test_a_run_has_the_agreement_that_can_be_measured():
     panel = votes(people=4, items=20)
     (one,) = agreement_summaries(panel)
-    assert one.as_json() == agreement_table(panel).summary().as_json()
+    assert one.as_json() == agreement_table(panel).as_json()
     assert agreement_summaries(panel.anonymous()) == ()
     lone = replace(panel, group=np.zeros(20, int), groups=("a",))
     assert agreement_summaries(lone) == ()

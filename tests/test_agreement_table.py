@@ -138,18 +138,18 @@ def test_wrong_words_are_refused():
 
 
 def test_the_pairs_at_both_ends_are_named_once():
-    pairs = agreement_table(votes(people=6, items=40), replicates=10).summary().pairs
+    pairs = agreement_table(votes(people=6, items=40), replicates=10).shown
     ends = [(one.first, one.second) for one in pairs.closest + pairs.furthest]
     assert len(ends) == len(set(ends)) == 10
-    assert pairs.closest[0].kappa == pytest.approx(np.nanmax(pairs.kappa))
-    assert pairs.furthest[0].kappa == pytest.approx(np.nanmin(pairs.kappa))
-    assert (np.diff(np.nanmean(pairs.kappa, axis=1)) <= 1e-9).all()
+    assert pairs.closest[0].kappa == pytest.approx(np.nanmax(pairs.matrix.kappa))
+    assert pairs.furthest[0].kappa == pytest.approx(np.nanmin(pairs.matrix.kappa))
+    assert (np.diff(np.nanmean(pairs.matrix.kappa, axis=1)) <= 1e-9).all()
 
 
 def test_the_matrix_shows_the_sixty_with_most_votes():
-    pairs = agreement_table(votes(people=75, items=30), replicates=5).summary().pairs
+    pairs = agreement_table(votes(people=75, items=30), replicates=5).shown
     assert pairs.people == 75
-    assert len(pairs.annotators) == len(pairs.kappa) == 60
+    assert len(pairs.matrix.annotators) == len(pairs.matrix.kappa) == 60
 
 
 def test_pairs_that_share_little_shift_their_mean_and_that_is_said():

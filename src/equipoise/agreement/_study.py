@@ -9,15 +9,17 @@ from equipoise.agreement._votes import (
     Votes,
     collect_votes,
     count_votes,
-    estimated,
+    mean_over_items,
     several_votes,
-    summed,
 )
-from equipoise.agreement.cohen_kappa import Pairs, mean_kappa, shares
+from equipoise.agreement.cohen_kappa import Pairs, landis_koch, mean_kappa, shares
 from equipoise.agreement.fleiss_kappa import fleiss_kappa, percent_agreement
-from equipoise.agreement.krippendorff_alpha import alpha_of, krippendorff_alpha
+from equipoise.agreement.krippendorff_alpha import (
+    alpha_of,
+    krippendorff_alpha,
+    krippendorff_words,
+)
 from equipoise.agreement.reading_agreement import reading_agreement
-from equipoise.agreement.words import krippendorff_words, landis_koch
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.estimate import Estimate
@@ -40,19 +42,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """What is asked about the agreement on one task.
-
-    Attributes
-    ----------
-    annotations, task
-        Whose agreement, on which question.
-    rows
-        Which rows are opinions.
-    level, weights
-        Level of alpha, and weights of Cohen's kappa.
-    plan
-        Which items each replicate takes.
-    """
+    """Whose agreement on which task, the rows that are opinions, and how it is measured."""
 
     annotations: Annotations
     task: str
@@ -138,47 +128,39 @@ class Coefficient(NamedTuple):
         """Whether the interval leaves out its own value."""
         return self.value < self.low or self.value > self.high
 
+    def row(self) -> dict[str, Any]:
+        """What people and files are told of it."""
+        return {name: part for name, part in self._asdict().items() if name != "measure"}
+
 
 def coefficients(study: Study, pairs: Pairs | None) -> tuple[Coefficient, ...]:
     """All coefficients that the annotations allow."""
+    several = study.by_item[study.by_item >= 2]
+
+    def row(measure: str, estimate: Estimate, words: str, variant: str = "") -> Coefficient:
+        words = UNDEFINED if np.isnan(estimate.value) else words
+        ends, size = estimate.interval(), (len(several), int(several.sum()))
+        name = NAMES[measure] + variant
+        return Coefficient(name, estimate.value, *ends, words, *size, measure)
+
     if study.ranked:
-        return (_row(study, "readings", _readings(study), PLAIN),)
+        return (row("readings", _readings(study), PLAIN),)
     table, task, plan = study.annotations, study.task, study.plan
     alpha = krippendorff_alpha(table, level=study.level, task=task, plan=plan)
-    words = krippendorff_words(alpha.value)
-    rows = [_row(study, "alpha", alpha, words, f" ({study.level})")]
+    rows = [row("alpha", alpha, krippendorff_words(alpha.value), f" ({study.level})")]
     if table.label is not None:
         fleiss = fleiss_kappa(table, task=task, plan=plan)
         scale = "" if study.level == "nominal" else " (nominal)"
-        rows.append(_row(study, "fleiss", fleiss, landis_koch(fleiss.value), scale))
+        rows.append(row("fleiss", fleiss, landis_koch(fleiss.value), scale))
     if pairs is not None:
         mean = _cohen(study, pairs)
         weighted = "" if study.weights == "none" else f", {study.weights} weights"
-        rows.append(_row(study, "cohen", mean, landis_koch(mean.value), weighted))
+        rows.append(row("cohen", mean, landis_koch(mean.value), weighted))
     if table.value is None or len(np.unique(table.value)) <= MOST_VALUES:
-        same = percent_agreement(table, task=task, plan=plan)
-        rows.append(_row(study, "percent", same, PLAIN))
+        rows.append(row("percent", percent_agreement(table, task=task, plan=plan), PLAIN))
     if table.label is not None and table.is_gold is None:
-        rows.append(_row(study, "others", _readings(study), PLAIN))
+        rows.append(row("others", _readings(study), PLAIN))
     return tuple(rows)
-
-
-def _row(
-    study: Study, measure: str, estimate: Estimate, words: str, variant: str = ""
-) -> Coefficient:
-    low, high = estimate.interval()
-    votes = study.by_item
-    several = votes[votes >= 2]
-    return Coefficient(
-        name=NAMES[measure] + variant,
-        value=estimate.value,
-        low=low,
-        high=high,
-        words=UNDEFINED if np.isnan(estimate.value) else words,
-        items=len(several),
-        votes=int(several.sum()),
-        measure=measure,
-    )
 
 
 def _cohen(study: Study, pairs: Pairs) -> Estimate:
@@ -198,17 +180,10 @@ def pair_work(study: Study, pairs: Pairs) -> float:
 
 def _readings(study: Study) -> Estimate:
     """Leave-one-out agreement of readings or votes, as a mean over items."""
-    table = study.annotations
-    value = reading_agreement(table, study.task).value
-    item = np.unique(table.item[study.rows])
+    value = reading_agreement(study.annotations, study.task).value
     known = np.isfinite(value)
-    total = summed(value[known])
-
-    def compute(counts: Floats) -> Floats:
-        number = counts.sum(axis=0)
-        return np.where(number > 0, total(counts)[0] / np.maximum(number, 1.0), np.nan)
-
-    return estimated(item[known], study.plan, compute, low=0.0)
+    item = np.unique(study.annotations.item[study.rows])[known]
+    return mean_over_items(item, study.plan, value[known])
 
 
 class Person(NamedTuple):
@@ -216,10 +191,8 @@ class Person(NamedTuple):
 
     Attributes
     ----------
-    annotator
-        Name.
-    votes, items
-        Votes, or readings, and items that somebody else rated, too.
+    annotator, votes, items
+        Name, votes or readings, and items that somebody else rated, too.
     kappa
         Mean of Cohen's kappas with the others, weighted by the items shared; nan without any.
     agreement
@@ -255,17 +228,12 @@ def people(study: Study, pairs: Pairs | None) -> tuple[Person, ...]:
     if votes is not None and 1 < len(order) <= MOST_LEFT_OUT:
         alpha_without = _alpha_without(votes, study.level, len(names))
     shared = _shared(study, len(names))
-    return tuple(
-        Person(
-            annotator=names[a],
-            votes=int(number[a]),
-            items=int(shared[a]),
-            kappa=float(kappa[a]),
-            agreement=float(agreement[a]),
-            alpha_without=float(alpha_without[a]),
-        )
-        for a in order
-    )
+    numbers = zip(kappa.tolist(), agreement.tolist(), alpha_without.tolist(), strict=True)
+    every = [
+        Person(names[a], int(number[a]), int(shared[a]), *three)
+        for a, three in enumerate(numbers)
+    ]
+    return tuple(every[a] for a in order)
 
 
 def _shared(study: Study, size: int) -> Floats:

@@ -28,39 +28,40 @@ CELLS = 2**22  # numbers held at a time for a block of replicates
 Compute = Callable[[Floats], Floats]  # of counts (units, replicates), one column each
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Votes:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Values:
+    """What was said: `value` are the codes as numbers, or codes where they are names.
+
+    `numeric` tells whether these are numbers that the data gave, `ordered` whether the codes
+    have an order.
+    """
+
+    value: Floats
+    numeric: bool
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Votes(Values):
     """Votes of one task.
 
     Attributes
     ----------
     item, code
         Positions of items and values, shape (rows,).
-    times
-        How many votes a row stands for; None means one.
+    number
+        How many votes a row stands for.
     who
         Positions of annotators; None for anonymous votes.
     items
         Number of items, also those without votes.
-    value
-        What the codes mean as numbers, shape (values,); codes where they are names.
-    numeric, ordered
-        Whether `value` holds numbers that the data gave, and whether the codes have an order.
     """
 
     item: Ints
     code: Ints
-    times: Floats | None
+    number: Floats
     who: Ints | None
     items: int
-    value: Floats
-    numeric: bool
-    ordered: bool
-
-    @property
-    def number(self) -> Floats:
-        """Votes of each row, shape (rows,)."""
-        return np.ones(len(self.item)) if self.times is None else self.times
 
 
 def collect_votes(annotations: Annotations, task: str = "") -> Votes:
@@ -82,14 +83,14 @@ def collect_votes(annotations: Annotations, task: str = "") -> Votes:
         )  # fmt: skip
     rows = opinions(annotations, task)
     code, value, numeric = _values(annotations, rows)
-    known = annotations.annotators is not None and annotations.annotator is not None
+    who = None if annotations.annotators is None else annotations.annotator
     return Votes(
         item=annotations.item[rows],
         code=code,
-        times=None if annotations.count is None else annotations.count[rows].astype(float),
-        who=annotations.annotator[rows]
-        if known and annotations.annotator is not None
-        else None,
+        number=np.ones(len(code))
+        if annotations.count is None
+        else annotations.count[rows].astype(float),
+        who=None if who is None else who[rows],
         items=len(annotations.items),
         value=value,
         numeric=numeric,
@@ -131,17 +132,11 @@ def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats,
 
 
 def count_votes(found: Votes, rows: Any = slice(None)) -> Any:
-    """How often each value was given to each item, sparse (items, values).
-
-    Parameters
-    ----------
-    rows
-        Which votes to count.
-    """
+    """How often each value was given to each item in some rows, sparse (items, values)."""
     from scipy.sparse import csr_matrix
 
     item, code, size = found.item[rows], found.code[rows], len(found.value)
-    times = None if found.times is None else found.times[rows]
+    times = found.number[rows]
     key = item.astype(np.int64, copy=False) * size + code
     if found.items * size <= max(DENSE, 4 * len(key)):
         number = np.bincount(key, times, found.items * size)
@@ -155,27 +150,15 @@ def count_votes(found: Votes, rows: Any = slice(None)) -> Any:
     return csr_matrix((number.astype(np.float64), pair % size, start), shape=shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """Votes of one task, count_votes by item and value; only items with at least two.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Units(Values):
+    """Items of one task with at least two votes: their positions, and votes by value.
 
-    Attributes
-    ----------
-    item
-        Positions in ``annotations.items``, shape (units,).
-    count
-        Votes, sparse (units, values).
-    value
-        What the values mean as numbers, shape (values,); codes where they are names.
-    numeric, ordered
-        Whether `value` holds numbers that the data gave, and whether they have an order.
+    `item` has shape (units,), `count` is sparse (units, values).
     """
 
     item: Ints
     count: Any
-    value: Floats
-    numeric: bool
-    ordered: bool
 
     @property
     def votes(self) -> Floats:
@@ -202,7 +185,8 @@ def several_votes(found: Votes, count: Any) -> Units:
     number = np.asarray(count.sum(axis=1)).ravel()
     several = np.flatnonzero(number >= 2)
     kept = count if len(several) == len(number) else count[several]
-    return Units(several, kept, found.value, found.numeric, found.ordered)
+    own = {name: getattr(found, name) for name in Values.__slots__}
+    return Units(item=several, count=kept, **own)
 
 
 def plan_for(annotations: Annotations, plan: Resampling | None) -> Resampling:
@@ -263,6 +247,17 @@ def summed(*vectors: Floats) -> Compute:
 
     table = csr_matrix(np.stack(vectors))
     return lambda counts: np.asarray(table @ counts)
+
+
+def mean_over_items(item: Ints, plan: Resampling, value: Floats) -> Estimate:
+    """Mean of one value per unit, none below 0, with replicates over items."""
+    total = summed(value)
+
+    def compute(counts: Floats) -> Floats:
+        number = counts.sum(axis=0)
+        return np.where(number > 0, total(counts)[0] / np.maximum(number, 1.0), np.nan)
+
+    return estimated(item, plan, compute, low=0.0)
 
 
 def several(item: Ints, plan: Resampling) -> bool:

@@ -18,7 +18,7 @@ Examples
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -26,19 +26,17 @@ from equipoise.agreement._study import (
     MOST_LEFT_OUT,
     MOST_WORK,
     Coefficient,
-    Person,
     Study,
     coefficients,
     pair_work,
     people,
 )
 from equipoise.agreement._votes import opinions, several
-from equipoise.agreement.agreement_report import SHOWN, AgreementSummary, PairSummary
+from equipoise.agreement.agreement_report import SHOWN, AgreementTable
 from equipoise.agreement.cohen_kappa import WEIGHTS, Pairs, pairs_of, shares
 from equipoise.agreement.krippendorff_alpha import LEVELS, default_level
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, choice, nearest
-from equipoise.findings import Finding
+from equipoise.arrays import InputError, choice, nearest
 from equipoise.notices import Notice, Value
 from equipoise.resampling import resample
 
@@ -48,61 +46,6 @@ FEW_SHARED = 10  # items below which the kappa of a pair is hardly more than noi
 FEW_ITEMS = 20  # items below which an interval is rough
 HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
 APART = 0.1  # between alpha and Fleiss' kappa
-
-
-class AgreementTable(NamedTuple):
-    """Everything that was found about the agreement on one task.
-
-    Attributes
-    ----------
-    task, kind, level, weights
-        Which question, the kind of its labels, the level of alpha, and Cohen's weights.
-    items, votes
-        How many items and votes there are, gold rows aside; readings where labels are ranked.
-    coefficients
-        One row each: name, value, interval, words, and the items and votes it rests on.
-    annotators
-        Those who voted, most votes first; empty when votes are anonymous.
-    pairs
-        Cohen's kappa of all pairs, most votes first; None without single labels by known
-        annotators.
-    cautions
-        What to keep in mind.
-    scope
-        What the intervals speak for.
-    """
-
-    task: str
-    kind: str
-    level: str
-    weights: str
-    items: int
-    votes: int
-    coefficients: tuple[Coefficient, ...]
-    annotators: tuple[Person, ...]
-    pairs: Pairs | None
-    cautions: tuple[Notice, ...]
-    scope: str
-
-    def summary(self, *, shown: int = SHOWN) -> AgreementSummary:
-        """What is shown and kept of it: pairs of at most so many annotators."""
-        return AgreementSummary(
-            task=self.task,
-            kind=self.kind,
-            level=self.level,
-            weights=self.weights,
-            items=self.items,
-            votes=self.votes,
-            coefficients=self.coefficients,
-            annotators=self.annotators,
-            pairs=None if self.pairs is None else PairSummary.of(self.pairs, shown),
-            cautions=self.cautions,
-            scope=self.scope,
-        )
-
-    def report(self) -> Finding:
-        """The finding for every surface: coefficients, annotators and pairs."""
-        return self.summary().report()
 
 
 class AgreementHow(TypedDict, total=False):
@@ -131,7 +74,7 @@ def agreement_table(
     study = _study(annotations, task, how)
     pairs = _pairs(study)
     rows = coefficients(study, pairs)
-    return AgreementTable(
+    table = AgreementTable(
         task=task,
         kind=annotations.kind,
         level=study.level,
@@ -144,43 +87,35 @@ def agreement_table(
         cautions=tuple(_cautions(study, rows, pairs)),
         scope=study.plan.scope,
     )
+    return table.summary()
 
 
-def agreement_summaries(annotations: Annotations) -> tuple[AgreementSummary, ...]:
+def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     """What an evaluation tells of its annotators: the agreement on every task that has one.
 
     There is none for anonymous votes, for items of a single group, and for gold rankings. The
     more tasks there are, the fewer annotators stand in each matrix of pairs.
     """
-    tasks = [task for task in annotations.tasks if _measurable(annotations, task)]
-    shown = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
-    tables = (agreement_table(annotations, task=task) for task in tasks)
-    return tuple(one.summary(shown=shown) for one in tables)
-
-
-def _measurable(annotations: Annotations, task: str) -> bool:
     gold, group = annotations.is_gold, annotations.group
-    opinion = annotations.in_task(task) if gold is None else annotations.in_task(task) & ~gold
-    if annotations.annotators is None or not opinion.any():
-        return False
+    opinion = np.ones(len(annotations), dtype=bool) if gold is None else ~gold
+    tasks = [task for task in annotations.tasks if (annotations.in_task(task) & opinion).any()]
     drawable = group is None or len(np.unique(group)) > 1
-    return drawable and (gold is None or annotations.rank is None)
+    ranked = gold is not None and annotations.rank is not None
+    if annotations.annotators is None or not drawable or ranked:
+        return ()
+    shown = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
+    return tuple(agreement_table(annotations, task=one).summary(shown=shown) for one in tasks)
 
 
 def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
+    known = tuple(AgreementHow.__annotations__)
     for name in how:
-        if name not in AgreementHow.__annotations__:
-            known = tuple(AgreementHow.__annotations__)
-            raise InputError(
-                f"agreement_table, keyword {name!r}",
-                "unknown",
-                f"one of {', '.join(known)}",
-                nearest(name, known),
-            )
+        if name not in known:
+            where, expected = f"agreement_table, keyword {name!r}", f"one of {', '.join(known)}"
+            raise InputError(where, "unknown", expected, nearest(name, known))
     level = how.get("level") or default_level(annotations)
-    plan = resample(
-        annotations, "items", replicates=how.get("replicates", 1000), seed=how.get("seed", 0)
-    )
+    drawn = how.get("replicates", 1000), how.get("seed", 0)
+    plan = resample(annotations, "items", replicates=drawn[0], seed=drawn[1])
     return Study(
         annotations,
         task,
@@ -193,22 +128,27 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
 
 def _pairs(study: Study) -> Pairs | None:
     """Kappa of the pairs of those who voted, most votes first."""
-    names = study.annotations.annotators
+    names, number = study.annotations.annotators, study.by_annotator
     if names is None or study.annotations.label is None or study.ranked:
         return None
-    order = _by_votes(study)
+    order = np.argsort(-number, kind="stable")
+    room = int((MOST_CELLS / (len(study.annotations.classes) + 5)) ** 0.5)
+    order = order[number[order] > 0][: min(MOST_PEOPLE, room)]
     if len(order) < 2:
         return None
     known = shares(study.annotations, study.task).of(order)
     return pairs_of(known, tuple(names[a] for a in order), study.weights)
 
 
-def _by_votes(study: Study) -> Ints:
-    """Annotators with at least one vote, most votes first."""
-    number = study.by_annotator
-    order = np.argsort(-number, kind="stable")
-    room = int((MOST_CELLS / (len(study.annotations.classes) + 5)) ** 0.5)
-    return order[number[order] > 0][: min(MOST_PEOPLE, room)]
+def _said(code: str, text: str, **values: Value) -> Notice:
+    return Notice(code, text, (), values)
+
+
+def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Iterator[Notice]:
+    """A notice that begins with how many there are; none where there are none."""
+    if number:
+        head = "{number:count} " + noun + "s" * (number != 1)
+        yield _said(code, f"{head} {rest}", number=number, **values)
 
 
 def _cautions(
@@ -218,26 +158,20 @@ def _cautions(
     yield from _left_aside(study)
     yield from _few(study)
     yield from _prevalence(study, rows)
-    yield from _outside(rows)
+    for row in rows:
+        if row.outside:
+            yield _outside(row)
     number = int((study.by_annotator > 0).sum())
     if number == 1:
         yield Notice("one_annotator", "There is only one annotator.")
     if number > MOST_LEFT_OUT and not study.ranked:
-        yield Notice(
-            "not_left_out",
+        text = (
             "With {annotators:count} annotators alpha without each is not computed (at most "
-            "{most:count}).",
-            (),
-            {"annotators": number, "most": MOST_LEFT_OUT},
+            "{most:count})."
         )
+        yield _said("not_left_out", text, annotators=number, most=MOST_LEFT_OUT)
     if pairs is not None:
         yield from _thin_pairs(study, pairs)
-
-
-def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Notice:
-    """A notice that begins with how many there are."""
-    head = "{number:count} " + noun + "s" * (number != 1)
-    return Notice(code, f"{head} {rest}", (), {"number": number, **values})
 
 
 def _left_aside(study: Study) -> Iterator[Notice]:
@@ -245,32 +179,23 @@ def _left_aside(study: Study) -> Iterator[Notice]:
     table = study.annotations
     if table.is_gold is not None:
         gold = int((table.in_task(study.task) & table.is_gold).sum())
-        if gold:
-            rest = "left aside: a known truth is no opinion."
-            yield _some("gold_rows", gold, "gold row", rest)
+        rest = "left aside: a known truth is no opinion."
+        yield from _some("gold_rows", gold, "gold row", rest)
     if table.weight is not None:
         yield Notice("weights", "Votes have weights; agreement counts every vote once.")
     single = int((study.by_item == 1).sum())
-    if single:
-        rest = "of {items:count} with a single vote drop out: nobody to agree with."
-        yield _some("single_votes", single, "item", rest, items=study.items)
-    again = _repeated(study)
-    if again:
-        rest = (
-            "somebody voted more than once on an item: alpha counts every vote, Cohen's kappa "
-            "shares them."
-        )
-        yield _some("repeated_votes", again, "time", rest)
-
-
-def _repeated(study: Study) -> int:
-    """Pairs of annotator and item with more than one vote."""
-    table = study.annotations
+    rest = "of {items:count} with a single vote drop out: nobody to agree with."
+    yield from _some("single_votes", single, "item", rest, items=study.items)
     if table.annotators is None or table.annotator is None:
-        return 0
+        return
     key = table.annotator[study.first].astype(np.int64) * len(table.items)
     code = np.unique(key + table.item[study.first], return_inverse=True)[1]
-    return int((np.bincount(code, study.times) > 1).sum())
+    rest = (
+        "somebody voted more than once on an item: alpha counts every vote, Cohen's kappa "
+        "shares them."
+    )
+    again = int((np.bincount(code, study.times) > 1).sum())
+    yield from _some("repeated_votes", again, "time", rest)
 
 
 def _few(study: Study) -> Iterator[Notice]:
@@ -279,19 +204,11 @@ def _few(study: Study) -> Iterator[Notice]:
     if not len(item):
         yield Notice("no_pairs", "No item has two votes, so agreement is undefined.")
     elif not several(item, study.plan):
-        yield Notice(
-            "one_unit",
-            "Only one {unit} has two votes, so intervals are undefined.",
-            (),
-            {"unit": "item" if study.plan.group is None else "group"},
-        )
+        text = "Only one {unit} has two votes, so intervals are undefined."
+        yield _said("one_unit", text, unit="item" if study.plan.group is None else "group")
     elif len(item) < FEW_ITEMS:
-        yield Notice(
-            "few_items",
-            "Only {items:count} items have two votes: intervals are rough, often too narrow.",
-            (),
-            {"items": len(item)},
-        )
+        text = "Only {items:count} items have two votes: intervals are rough, often too narrow."
+        yield _said("few_items", text, items=len(item))
 
 
 def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
@@ -299,110 +216,84 @@ def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
     value = {row.measure: row.value for row in rows}
     alpha, same, fleiss = (value.get(name, np.nan) for name in ("alpha", "percent", "fleiss"))
     if np.isnan(alpha) and same == 1.0:
-        yield Notice(
-            "one_class",
+        text = (
             "All votes are of one class: agreement is complete, and coefficients that correct "
-            "for chance are undefined.",
+            "for chance are undefined."
         )
+        yield Notice("one_class", text)
     table = study.annotations
     if same >= HIGH and alpha < LOW and table.label is not None:
         votes = np.bincount(table.label[study.first], study.times, len(table.classes))
         share = votes / study.votes
         top = int(share.argmax())
-        yield Notice(
+        yield _said(
             "prevalence",
             "Prevalence: {same:percent} of pairs of votes agree, yet alpha is {alpha:number}, "
             "because {share:percent} of all votes are {name:names} and chance alone would make "
             "{chance:percent} agree. Alpha here speaks of the rare classes.",
-            (),
-            {
-                "same": same,
-                "alpha": alpha,
-                "share": float(share[top]),
-                "name": (table.classes[top],),
-                "chance": float(share @ share),
-            },
+            same=same,
+            alpha=alpha,
+            share=float(share[top]),
+            name=(table.classes[top],),
+            chance=float(share @ share),
         )
     if abs(fleiss - alpha) > APART and study.level == "nominal":
-        yield _fleiss_apart(study.by_item[study.by_item >= 2], fleiss, alpha)
-
-
-def _fleiss_apart(votes: Floats, fleiss: float, alpha: float) -> Notice:
-    """Why Fleiss' kappa and alpha differ."""
-    numbers: dict[str, Value] = {"fleiss": fleiss, "alpha": alpha}
-    if votes.min() < votes.max():
+        sizes = study.by_item[study.by_item >= 2]
+        low, high = float(sizes.min()), float(sizes.max())
         why = "items have {low:count} to {high:count} votes"
-        numbers |= {"low": float(votes.min()), "high": float(votes.max())}
-    else:
-        why = "there are only {votes:count} votes, for which alpha corrects"
-        numbers |= {"votes": float(votes.sum())}
-    text = "Fleiss' kappa ({fleiss:number}) and alpha ({alpha:number}) differ because "
-    return Notice("fleiss_apart", f"{text}{why}: prefer alpha.", (), numbers)
+        numbers: dict[str, Value] = {"low": low, "high": high}
+        if low == high:
+            why = "there are only {votes:count} votes, for which alpha corrects"
+            numbers = {"votes": float(sizes.sum())}
+        text = "Fleiss' kappa ({fleiss:number}) and alpha ({alpha:number}) differ because "
+        text += f"{why}: prefer alpha."
+        yield _said("fleiss_apart", text, fleiss=fleiss, alpha=alpha, **numbers)
 
 
-def _outside(rows: Sequence[Coefficient]) -> Iterator[Notice]:
-    """Intervals that leave out their own value."""
-    for row in rows:
-        if not row.outside:
-            continue
-        why = "it shifts under resampling"
-        if row.measure == "cohen":
-            why = (
-                "a resample holds fewer different items of each pair, which pulls the kappas "
-                "of pairs with few shared items towards 0 or leaves them undefined"
-            )
-        yield Notice(
-            "interval_apart",
-            "† The interval of {name} ({low:number} to {high:number}) leaves out its value "
-            "({value:number}): {why}. Its width says more than its place.",
-            (),
-            {"name": row.name, "low": row.low, "high": row.high, "value": row.value,
-             "why": why},
-        )  # fmt: skip
+def _outside(row: Coefficient) -> Notice:
+    """An interval that leaves out its own value."""
+    why = "it shifts under resampling"
+    if row.measure == "cohen":
+        why = (
+            "a resample holds fewer different items of each pair, which pulls the kappas of "
+            "pairs with few shared items towards 0 or leaves them undefined"
+        )
+    text = (
+        "† The interval of {name} ({low:number} to {high:number}) leaves out its value "
+        "({value:number}): {why}. Its width says more than its place."
+    )
+    numbers = {"low": row.low, "high": row.high, "value": row.value}
+    return _said("interval_apart", text, name=row.name, **numbers, why=why)
 
 
 def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
     """What is thin or missing among the pairs."""
     upper = np.triu_indices(len(pairs.annotators), 1)
     items, kappa = pairs.items[upper], pairs.kappa[upper]
-    every = len(items)
     alone, few = int((items == 0).sum()), int(((items > 0) & (items < FEW_SHARED)).sum())
     same = int((np.isnan(kappa) & (items > 0)).sum())
+    some = "{pairs:count} of {every:count} pairs "
     if alone:
-        yield Notice(
-            "pairs_apart",
-            "{pairs:count} of {every:count} pairs of annotators share no item.",
-            (),
-            {"pairs": alone, "every": every},
-        )
+        text = some + "of annotators share no item."
+        yield _said("pairs_apart", text, pairs=alone, every=len(items))
     if few:
-        yield Notice(
-            "thin_pairs",
-            "{pairs:count} of {every:count} pairs share fewer than {least:count} items: their "
-            "kappas are hardly more than noise.",
-            (),
-            {"pairs": few, "every": every, "least": FEW_SHARED},
+        text = some + (
+            "share fewer than {least:count} items: their kappas are hardly more than noise."
         )
+        yield _said("thin_pairs", text, pairs=few, every=len(items), least=FEW_SHARED)
     if same:
-        yield Notice(
-            "pairs_of_one_class",
-            "The kappa of {pairs:count} pair" + "s" * (same != 1) + " is undefined: both gave "
-            "all items they share the same class.",
-            (),
-            {"pairs": same},
-        )
+        text = "The kappa of {pairs:count} pair" + "s" * (same != 1) + " is undefined: both "
+        text += "gave all items they share the same class."
+        yield _said("pairs_of_one_class", text, pairs=same)
     if pair_work(study, pairs) > MOST_WORK:
         text = "There are too many pairs for an interval of their mean kappa."
         yield Notice("too_many_pairs", text)
     left = int((study.by_annotator > 0).sum()) - len(pairs.annotators)
-    if left:
-        rest = "with fewest votes not in the matrix of pairs."
-        yield _some("pairs_left_out", left, "annotator", rest)
+    rest = "with fewest votes not in the matrix of pairs."
+    yield from _some("pairs_left_out", left, "annotator", rest)
     if study.weights != "none" and study.annotations.kind == "nominal":
-        yield Notice(
-            "weights_without_order",
+        text = (
             "Classes are nominal, so {weights} weights take the order in which classes are "
-            "listed; declare kind ordinal if that is a scale.",
-            (),
-            {"weights": study.weights},
+            "listed; declare kind ordinal if that is a scale."
         )
+        yield _said("weights_without_order", text, weights=study.weights)

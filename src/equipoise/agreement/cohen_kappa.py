@@ -15,11 +15,13 @@ two are apart: two sparse products per class. The mean weighs each pair by the i
 
 .. math:: \bar\kappa = \frac{\sum_{a<b} n_{ab}\, \kappa_{ab}}{\sum_{a<b} n_{ab}}
 
-over the pairs whose kappa is defined.
+over the pairs whose kappa is defined. Words for a kappa are those of Landis and Koch, a
+convention without a theory behind it.
 
 References
 ----------
 Cohen (1960), *A coefficient of agreement for nominal scales*; Cohen (1968), *Weighted kappa*.
+Landis and Koch (1977), *The measurement of observer agreement for categorical data*.
 
 Examples
 --------
@@ -39,11 +41,27 @@ from equipoise.agreement._votes import Compute, estimated, opinions, plan_for, s
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, nearest
 from equipoise.estimate import Estimate
+from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
 from equipoise.wording import Option, hint
 
 WEIGHTS = ("none", "linear", "quadratic")
 MOST_BYTES = 2 * 2**30
+SCALE = {"almost perfect": 0.8, "substantial": 0.6, "moderate": 0.4, "fair": 0.2, "slight": 0.0}
+
+
+def landis_koch(value: float) -> str:
+    """Word of Landis and Koch for a kappa.
+
+    Examples
+    --------
+    >>> landis_koch(0.61), landis_koch(-0.1), landis_koch(float("nan"))
+    ('substantial', 'poor', 'undefined')
+    """
+    if value != value:
+        return UNDEFINED
+    last = "poor" if value < 0 else "slight"
+    return next((word for word, least in SCALE.items() if value > least), last)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,14 @@ Examples
 
 import numpy as np
 
-from equipoise.agreement._votes import Compute, Units, estimated, plan_for, summed, units
+from equipoise.agreement._votes import (
+    Units,
+    estimated,
+    mean_over_items,
+    plan_for,
+    summed,
+    units,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.estimate import Estimate
@@ -42,32 +49,6 @@ def fleiss_kappa(
     """Fleiss' kappa with replicates over items."""
     found, drawn = units(annotations, task), plan_for(annotations, plan)
     least = -1.0 if len(np.unique(found.votes)) < 2 else -np.inf
-    width = len(found.value)
-    return estimated(found.item, drawn, _compute(found), low=least, width=width)
-
-
-def percent_agreement(
-    annotations: Annotations, *, task: str = "", plan: Resampling | None = None
-) -> Estimate:
-    """Mean share of agreeing pairs of votes per item, with replicates over items."""
-    found = units(annotations, task)
-    agree = summed(_pair_agreement(found))
-
-    def compute(counts: Floats) -> Floats:
-        number = counts.sum(axis=0)
-        return np.where(number > 0, agree(counts)[0] / np.maximum(number, 1.0), np.nan)
-
-    return estimated(found.item, plan_for(annotations, plan), compute, low=0.0)
-
-
-def _pair_agreement(found: Units) -> Floats:
-    """Share of pairs of votes that agree on each unit."""
-    votes = found.votes
-    square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
-    return np.asarray((square - votes) / (votes * (votes - 1)))
-
-
-def _compute(found: Units) -> Compute:
     agree, across = summed(_pair_agreement(found)), found.count.T.tocsr()
 
     def compute(counts: Floats) -> Floats:
@@ -78,4 +59,19 @@ def _compute(found: Units) -> Compute:
         seen = agree(counts)[0] / np.maximum(number, 1.0)
         return np.where(defined, (seen - chance) / np.where(defined, 1 - chance, 1.0), np.nan)
 
-    return compute
+    return estimated(found.item, drawn, compute, low=least, width=len(found.value))
+
+
+def percent_agreement(
+    annotations: Annotations, *, task: str = "", plan: Resampling | None = None
+) -> Estimate:
+    """Mean share of agreeing pairs of votes per item, with replicates over items."""
+    found = units(annotations, task)
+    return mean_over_items(found.item, plan_for(annotations, plan), _pair_agreement(found))
+
+
+def _pair_agreement(found: Units) -> Floats:
+    """Share of pairs of votes that agree on each unit."""
+    votes = found.votes
+    square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
+    return np.asarray((square - votes) / (votes * (votes - 1)))

@@ -23,8 +23,12 @@ alpha of the sums that `equipoise.io.stream_ratings` makes of a file larger than
 of the whole file. Streamed votes are annotations with counts: `krippendorff_alpha` takes them
 as they are.
 
+Krippendorff asks for alpha of at least 0.8, and 0.667 where tentative conclusions are still
+acceptable.
+
 References
 ----------
+Krippendorff (2004), *Content analysis*, chapter 11.
 Krippendorff (2011), *Computing Krippendorff's alpha-reliability*.
 
 Examples
@@ -43,8 +47,10 @@ from equipoise.agreement._votes import Compute, Units, estimated, plan_for, summ
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.estimate import Estimate
+from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
 
+ENOUGH, TENTATIVE = 0.8, 0.667
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 EXACT = 64 * np.finfo(float).eps  # ratings that differ by less, relative to them, are equal
 MOST_VALUES = 2000  # for ratios, which compare every pair of values
@@ -75,6 +81,23 @@ def krippendorff_alpha(
     width = 1 if kind == "interval" else len(found.value)
     drawn = plan_for(annotations, plan)
     return estimated(found.item, drawn, alpha_of(found, kind), width=width)
+
+
+def krippendorff_words(value: float) -> str:
+    """What Krippendorff would conclude from an alpha.
+
+    Examples
+    --------
+    >>> krippendorff_words(0.7)
+    'enough for tentative conclusions (0.667 to 0.8)'
+    """
+    if value != value:
+        return UNDEFINED
+    if value >= ENOUGH:
+        return "reliable (at least 0.8)"
+    if value >= TENTATIVE:
+        return "enough for tentative conclusions (0.667 to 0.8)"
+    return "below 0.667: too low to treat one label as the truth"
 
 
 def default_level(annotations: Annotations) -> str:

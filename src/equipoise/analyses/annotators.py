@@ -7,7 +7,7 @@ as a cloud.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dic
             question.masses[0] if len(question.classes) == 1 else np.full(len(counted), np.nan)
         )
         rate = _mean_by(votes, yes, len(names))
-        agreement = _mean_by(votes, agreement_with_others(question), len(names))
+        agreement = _mean_by(votes, _agreement_with_others(question), len(names))
         medians = None if question.times is None else question.times.medians()
         rows += [
             {
@@ -79,7 +79,7 @@ def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dic
     return rows
 
 
-def agreement_with_others(question: TaskTruth) -> Floats:
+def _agreement_with_others(question: TaskTruth) -> Floats:
     """Share of the item's other votes that say the same, shape (votes,); nan for lone votes.
 
     For a yes/no question with vote y and mean o of the others: y o + (1 - y)(1 - o).
@@ -171,49 +171,37 @@ def annotators_finding(
     """
     known = [key for key in ("base_rate", "agreement") if _values(rows, key)]
     skilled = bool(skill) and bool(_values(rows, "skill"))
+    ends = ("low", "high") if _values(rows, "low") else None
+    further = (
+        Column("mean_rating", "mean rating", "number"),
+        Column("above_the_item_mean", "above the item mean", "change"),
+        Column("median_ms", "median time", "duration"),
+    )
     columns = [
         Column("annotator", "annotator"),
         Column("votes", "votes", "count"),
         *(Column(key, HEADS[key], "number") for key in known),
-        *([Column("skill", f"skill ({skill})", "number", _ends(rows))] if skilled else []),
-        *(
-            column
-            for column in (
-                Column("mean_rating", "mean rating", "number"),
-                Column("above_the_item_mean", "above the item mean", "change"),
-                Column("median_ms", "median time", "duration"),
-            )
-            if _values(rows, column.key)
-        ),
+        *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
+        *(column for column in further if _values(rows, column.key)),
     ]
     most = sorted(rows, key=lambda row: -_real(row, "votes"))
     keys = (["skill"] if skilled else []) + known
     note = f"{NOTE} Skill is the {skill} that the model finds for each annotator." * skilled
+    table = Table(
+        name="annotators",
+        caption="Annotators, most votes first",
+        columns=columns,
+        rows=most,
+        legend=legend,
+    )
     return Finding(
         key="annotators",
         title=TITLE,
         sentence=_sentence(rows, skill if skilled else ""),
-        tables=(
-            Table(
-                name="annotators",
-                caption="Annotators, most votes first",
-                columns=columns,
-                rows=most,
-                legend=legend,
-            ),
-        ),
+        tables=(table,),
         charts=_charts(rows, keys, skill) if keys else (),
         note=note or NOTE,
         task=task,
-    )
-
-
-def annotator_findings(rows: Sequence[Row], tasks: Sequence[str]) -> tuple[Finding, ...]:
-    """How the annotators of each task differ."""
-    return tuple(
-        annotators_finding([row for row in rows if row["task"] == task], task=task)
-        for task in tasks
-        if any(row["task"] == task for row in rows)
     )
 
 
@@ -226,13 +214,10 @@ def _values(rows: Sequence[Row], key: str) -> list[float]:
     return [value for row in rows if not math.isnan(value := _real(row, key))]
 
 
-def _ends(rows: Sequence[Row]) -> tuple[str, str] | None:
-    return ("low", "high") if _values(rows, "low") else None
-
-
 def _by(rows: Sequence[Row], key: str) -> list[Row]:
-    """Annotators from the lowest to the highest, undefined last."""
-    return sorted(rows, key=lambda row: (math.isnan(_real(row, key)), _real(row, key)))
+    """Annotators of whom a number is known, from the lowest to the highest."""
+    known = [row for row in rows if not math.isnan(_real(row, key))]
+    return sorted(known, key=lambda row: _real(row, key))
 
 
 def panel_rate(rows: Sequence[Row]) -> float:
@@ -269,11 +254,11 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
             points=points,
         )
         return (chart,)
-    order = _by(rows, first)
-    if len(rows) > LISTED:
-        order = order[:LISTED]
-    span = "; line: its interval" if first == "skill" and _ends(rows) else ""
+    undefined = [row for row in rows if math.isnan(_real(row, first))]
+    order = [*_by(rows, first), *undefined][:LISTED]
+    span = "; line: its interval" if first == "skill" and _values(rows, "low") else ""
     some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
+    ends = {"skill": ("low", "high")}
     return tuple(
         Dots(
             name=f"annotators-{key.replace('_', '-')}",
@@ -281,11 +266,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
             alternative=f"Dot plot: {titles[key]}, {count(len(order), 'annotator')}.",
             axis=titles[key],
             rows=[
-                Dot(
-                    str(row["annotator"]),
-                    _real(row, key),
-                    *((_real(row, "low"), _real(row, "high")) if key == "skill" else ()),
-                )
+                Dot(str(row["annotator"]), *(_real(row, k) for k in (key, *ends.get(key, ()))))
                 for row in order
             ],
             reference=panel_rate(rows) if key == "base_rate" else None,
@@ -296,50 +277,30 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
 
 def _sentence(rows: Sequence[Row], skill: str) -> str:
     """How far apart annotators are; those with few votes only if all have few."""
-    if any("mean_rating" in row for row in rows):
-        low, high = (_by(rows, "above_the_item_mean")[end] for end in (0, -1))
-        ends = [
-            f"{change(_real(row, 'above_the_item_mean'))} ({row['annotator']})"
-            for row in (low, high)
-        ]
-        return f"Ratings differ from those of all on the same items by {' to '.join(ends)}."
     many = [row for row in rows if _real(row, "votes") >= FEW] or list(rows)
-    parts = [_rates(many), _least(many)]
-    text = "; ".join(filter(None, parts))
-    text = (
-        f"{text}." if text else "Neither base rate nor agreement of any annotator is defined."
-    )
+
+    def ends(key: str, rows: Sequence[Row], write: Callable[[float], str]) -> list[str]:
+        known = _by(rows, key)
+        return [f"{write(_real(known[i], key))} ({known[i]['annotator']})" for i in (0, -1)]
+
+    if any("mean_rating" in row for row in rows):
+        span = " to ".join(ends("above_the_item_mean", rows, change))
+        return f"Ratings differ from those of all on the same items by {span}."
+    parts = []
+    if _by(many, "base_rate"):
+        span = " to ".join(ends("base_rate", many, percent))
+        parts.append(
+            f"Positive votes run from {span}, {percent(panel_rate(many))} over all votes"
+        )
+    if len(known := _by(many, "agreement")) > 1:
+        value = number(_real(known[0], "agreement"))
+        parts.append(f"{known[0]['annotator']} agrees least with the others ({value})")
+    if not parts:
+        parts = ["Neither base rate nor agreement of any annotator is defined"]
+    text = f"{'; '.join(parts)}."
     if len(many) < len(rows):
         text += f" Annotators with fewer than {FEW} votes are not compared."
-    known = [row for row in _by(many, "skill") if not math.isnan(_real(row, "skill"))]
-    if not skill or len(known) < 2:
+    if not skill or len(_by(many, "skill")) < 2:
         return text
-    low, high = known[0], known[-1]
-    return (
-        f"By the model, skill ({skill}) runs from {number(_real(low, 'skill'))} "
-        f"({low['annotator']}) to {number(_real(high, 'skill'))} ({high['annotator']}). {text}"
-    )
-
-
-def _rates(rows: Sequence[Row]) -> str:
-    """How often annotators say yes."""
-    known = [row for row in _by(rows, "base_rate") if not math.isnan(_real(row, "base_rate"))]
-    if not known:
-        return ""
-    low, high = (
-        f"{percent(_real(row, 'base_rate'))} ({row['annotator']})"
-        for row in (known[0], known[-1])
-    )
-    return (
-        f"Positive votes run from {low} to {high}, {percent(panel_rate(rows))} over all votes"
-    )
-
-
-def _least(rows: Sequence[Row]) -> str:
-    """Who agrees least with the others."""
-    known = [row for row in _by(rows, "agreement") if not math.isnan(_real(row, "agreement"))]
-    if len(known) < 2:
-        return ""
-    least = known[0]
-    value = number(_real(least, "agreement"))
-    return f"{least['annotator']} agrees least with the others ({value})"
+    span = " to ".join(ends("skill", many, number))
+    return f"By the model, skill ({skill}) runs from {span}. {text}"

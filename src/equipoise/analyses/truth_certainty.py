@@ -18,10 +18,10 @@ Examples
 'For 1 of 2 items (50%) the annotations leave open which class is r'
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,9 +48,11 @@ from equipoise.posteriors import Dirichlet
 from equipoise.votes import Votes, collect_votes
 
 BINS = 20
+EDGES = tuple(edge / BINS for edge in range(BINS + 1))
 RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
 MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
 CLASSES = 5  # plausible classes named per item
+LISTED = 8  # classes whose votes are written out
 VOTERS = 60  # votes on an item up to which it is told who gave them
 NEAR = 0.8  # a second class with this part of the first is nearly as plausible
 SEEN = 5e-4  # smaller masses of all other classes are not written
@@ -70,7 +72,7 @@ class Meaning(NamedTuple):
     uncertain: bool = True
 
 
-BY_LAW = {
+MEANINGS = {
     "labels": Meaning(
         "probability of the class",
         "In this model exactly one class of an item is right, and the certainty is the "
@@ -86,29 +88,28 @@ BY_LAW = {
         "The certainty of an item is the probability that most ratings, if there were many, "
         "would lie on this side of the threshold.",
     ),
-}
-DRAWN = Meaning(
-    "share of draws",
-    "The certainty of an item is the share of draws in which the class that leads it has the "
-    "largest share.",
-)
-PANELS = Meaning(
-    "share of resampled panels",
-    "The certainty of an item is the share of resampled panels that name the same class.",
-)
-VOTES = Meaning(
-    "point: share of the votes",
-    "This model knows no uncertainty: the certainty is the share of the votes for the leading "
-    "class.",
-    uncertain=False,
-)
-POINT = Meaning(
-    "point: 0 or 1",
-    "This model gives one distribution over classes per item and no uncertainty about it, so "
-    "the certainty only tells ties from clear cases.",
-    uncertain=False,
-)
-OF_POINTS = {"mean_vote": VOTES, "majority_vote": POINT}
+    "drawn": Meaning(
+        "share of draws",
+        "The certainty of an item is the share of draws in which the class that leads it has "
+        "the largest share.",
+    ),
+    "annotator_bootstrap": Meaning(
+        "share of resampled panels",
+        "The certainty of an item is the share of resampled panels that name the same class.",
+    ),
+    "mean_vote": Meaning(
+        "point: share of the votes",
+        "This model knows no uncertainty: the certainty is the share of the votes for the "
+        "leading class.",
+        uncertain=False,
+    ),
+    "point": Meaning(
+        "point: 0 or 1",
+        "This model gives one distribution over classes per item and no uncertainty about it, "
+        "so the certainty only tells ties from clear cases.",
+        uncertain=False,
+    ),
+}  # by law of the draws, or by model
 
 
 def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
@@ -122,19 +123,14 @@ def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
     ('probability of the largest share', False)
     """
     law, draws, model = plausibilities.law, plausibilities.draws, plausibilities.model
-    if model == "annotator_bootstrap":
-        return _in_steps(PANELS, draws)
-    if model in OF_POINTS:
-        return OF_POINTS[model]
-    if law is None and draws == 1:
-        return POINT
-    if law is not None and law.name in BY_LAW:
-        return BY_LAW[law.name]
-    return _in_steps(DRAWN, draws)
-
-
-def _in_steps(meaning: Meaning, draws: int) -> Meaning:
-    """Say in which steps shares of few draws come."""
+    panels = model == "annotator_bootstrap"
+    if model == "mean_vote":
+        return MEANINGS[model]
+    if model == "majority_vote" or (law is None and draws == 1 and not panels):
+        return MEANINGS["point"]
+    if law is not None and law.name in MEANINGS and not panels:
+        return MEANINGS[law.name]
+    meaning = MEANINGS[model if panels else "drawn"]
     if draws >= FEW_DRAWS:
         return meaning
     step = f" There are {draws} draws, so it comes in steps of {number(1 / draws, 2)}."
@@ -184,24 +180,24 @@ class AmbiguousItem:
     @property
     def vote_words(self) -> str:
         """How many voted for which class, and who where that is known."""
-        return vote_words(self.counts) or count(self.votes)
+        parts = [
+            f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
+            for one in self.counts[:LISTED]
+        ]
+        left = len(self.counts) - len(parts)
+        parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
+        return "; ".join(parts) or count(self.votes)
 
-
-def vote_words(counts: Sequence[VotesForClass], most: int = 8) -> str:
-    """How many voted for which class, and who where that is known.
-
-    Examples
-    --------
-    >>> vote_words([VotesForClass(name="a", votes=2.0, who=("x", "y")),
-    ...             VotesForClass(name="b", votes=1.0)])
-    'a: 2 (x, y); b: 1'
-    """
-    parts = [
-        f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
-        for one in counts[:most]
-    ]
-    left = len(counts) - len(parts)
-    return "; ".join([*parts, *([f"{left} other class{'es' * (left > 1)}"] if left else [])])
+    def as_json(self) -> dict[str, object]:
+        """For a run."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own["plausible"] = [{"class": name, "mass": mass} for name, mass in self.plausible]
+        own["counts"] = [
+            {"class": one.name, "votes": one.votes}
+            | ({} if one.who is None else {"who": list(one.who)})
+            for one in self.counts
+        ]
+        return own if self.counts else {k: v for k, v in own.items() if k != "counts"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,31 +232,18 @@ class Certainty:
     curve: tuple[tuple[float, float], ...]
     ambiguous: tuple[AmbiguousItem, ...]
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Certainty":
-        """Take what a run holds; runs of earlier versions have no curve."""
-        histogram = stored["histogram"]
-        plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
-        return cls(
-            **{name: stored[name] for name in plain},
-            counts=tuple(histogram["counts"]),
-            counts_below=tuple(histogram.get("below", ())),
-            curve=tuple((share, value) for share, value in stored.get("curve") or ()),
-            ambiguous=tuple(_stored_item(one) for one in stored["ambiguous"]),
-        )
-
     def as_json(self) -> dict[str, object]:
         """For a run."""
         plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
         return {
             **{name: getattr(self, name) for name in plain},
             "histogram": {
-                "edges": [edge / BINS for edge in range(BINS + 1)],
+                "edges": list(EDGES),
                 "counts": list(self.counts),
                 "below": list(self.counts_below),
             },
             "curve": [list(point) for point in self.curve],
-            "ambiguous": [_item_json(one) for one in self.ambiguous],
+            "ambiguous": [one.as_json() for one in self.ambiguous],
         }
 
     @property
@@ -285,34 +268,37 @@ class Certainty:
             f"(certainty below {sure}); the mean certainty is {mean}."
         )
 
-    def report(self, meaning: str = BY_LAW["dirichlet"].sentence) -> Finding:
+    def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
         """How certain the items are; `meaning` says what the certainty is."""
-        edges = [edge / BINS for edge in range(BINS + 1)]
         rows: list[dict[str, Cell]] = [
-            {"task": self.task, "above": low, "to": high, "items": total,
-             "share": total / (self.items or 1)}
-            for (low, high), total in zip(pairwise(edges), self.counts, strict=True)
+            {
+                "task": self.task,
+                "above": low,
+                "to": high,
+                "items": total,
+                "share": total / (self.items or 1),
+            }
+            for (low, high), total in zip(pairwise(EDGES), self.counts, strict=True)
             if total
-        ]  # fmt: skip
+        ]
+        table = Table(
+            name="certainty",
+            caption="Certainty of the items (empty ranges left out)",
+            columns=(
+                Column("above", "certainty above", "number"),
+                Column("to", "to", "number"),
+                Column("items", "items", "count"),
+                Column("share", "share", "percent"),
+            ),
+            rows=rows,
+            brief=(),
+        )
         return Finding(
             key="certainty",
             title="How certain is the truth?",
             sentence=self.finding,
-            tables=(
-                Table(
-                    name="certainty",
-                    caption="Certainty of the items (empty ranges left out)",
-                    columns=(
-                        Column("above", "certainty above", "number"),
-                        Column("to", "to", "number"),
-                        Column("items", "items", "count"),
-                        Column("share", "share", "percent"),
-                    ),
-                    rows=rows,
-                    brief=(),
-                ),
-            ),
-            charts=self._charts(edges),
+            tables=(table,),
+            charts=tuple(self._charts()),
             note=meaning,
             methods="The certainty of an item is the probability that its leading class is the "
             "most plausible one [@stutz2025]",
@@ -320,50 +306,44 @@ class Certainty:
             task=self.task,
         )
 
-    def _charts(self, edges: Sequence[float]) -> tuple[Chart, ...]:
+    def _charts(self) -> Iterator[Chart]:
         """Histogram and sorted line; the uncertain items once more if they are few."""
-        sure = f"{self.threshold:g}"
-        share = percent(self.share_below)
-        charts: list[Chart] = [
-            Histogram(
-                name="certainty",
-                caption="Items by certainty",
-                alternative=f"Histogram of the certainty of {count(self.items, 'item')}.",
-                x="certainty of an item",
-                y="items",
-                bars=_bars(self.counts, edges),
-                marks=[(self.threshold, sure)],
-            )
-        ]
+        sure, share = f"{self.threshold:g}", percent(self.share_below)
+        items = count(self.items, "item")
+        every = Histogram(
+            name="certainty",
+            caption="Items by certainty",
+            alternative=f"Histogram of the certainty of {items}.",
+            x="certainty of an item",
+            y="items",
+            bars=_bars(self.counts),
+            marks=[(self.threshold, sure)],
+        )
+        yield every
         if self.curve:
-            charts.append(
-                Lines(
-                    name="certainty-sorted",
-                    caption="Certainty, items sorted from the least certain",
-                    alternative=f"Certainty of {count(self.items, 'item')}, sorted: {share} "
-                    f"are below {sure}.",
-                    x="share of the items, from the least certain",
-                    y="certainty",
-                    lines=[
-                        Line("", self.curve, dots=False),
-                        Line(sure, [(0.0, self.threshold), (1.0, self.threshold)], dots=False,
-                             dashed=True),
-                    ],
-                    marks=[(self.share_below, f"{share} below {sure}")],
-                    x_range=(0.0, 1.0),
-                )
-            )  # fmt: skip
-        if 0 < self.share_below < RARE and self.counts_below:
-            charts.append(
-                Histogram(
-                    name="certainty-below",
-                    caption=f"Only items below {sure}",
-                    x="certainty of an item",
-                    y="items",
-                    bars=_bars(self.counts_below, edges),
-                )
+            across = [(0.0, self.threshold), (1.0, self.threshold)]
+            yield Lines(
+                name="certainty-sorted",
+                caption="Certainty, items sorted from the least certain",
+                alternative=f"Certainty of {items}, sorted: {share} are below {sure}.",
+                x="share of the items, from the least certain",
+                y="certainty",
+                lines=[
+                    Line("", self.curve, dots=False),
+                    Line(sure, across, dots=False, dashed=True),
+                ],
+                marks=[(self.share_below, f"{share} below {sure}")],
+                x_range=(0.0, 1.0),
             )
-        return tuple(charts)
+        if 0 < self.share_below < RARE and self.counts_below:
+            yield replace(
+                every,
+                name="certainty-below",
+                caption=f"Only items below {sure}",
+                alternative="",
+                bars=_bars(self.counts_below),
+                marks=(),
+            )
 
     @property
     def ambiguous_finding(self) -> str:
@@ -388,59 +368,60 @@ class Certainty:
     def ambiguous_report(self) -> Finding:
         """Which items are least certain."""
         rows: list[dict[str, Cell]] = [
-            {"task": self.task, "item": one.item, "certainty": one.certainty,
-             "entropy": one.entropy, "votes": one.votes, "plausible": one.class_words,
-             "counts": one.vote_words}
+            {
+                "task": self.task,
+                **{key: getattr(one, key) for key in ("item", "certainty", "entropy", "votes")},
+                "plausible": one.class_words,
+                "counts": one.vote_words,
+            }
             for one in self.ambiguous
-        ]  # fmt: skip
+        ]
+        table = Table(
+            name="ambiguous",
+            caption="The least certain items",
+            columns=(
+                Column("item", "item"),
+                Column("certainty", "certainty", "number"),
+                Column("entropy", "entropy", "number", brief=False),
+                Column("plausible", "plausible classes", "names"),
+                Column("counts", "votes, first choices", "names", brief=False),
+            ),
+            rows=rows,
+        )
         return Finding(
             key="ambiguous",
             title="Which items are most ambiguous?",
             sentence=self.ambiguous_finding,
-            tables=(
-                Table(
-                    name="ambiguous",
-                    caption="The least certain items",
-                    columns=(
-                        Column("item", "item"),
-                        Column("certainty", "certainty", "number"),
-                        Column("entropy", "entropy", "number", brief=False),
-                        Column("plausible", "plausible classes", "names"),
-                        Column("counts", "votes, first choices", "names", brief=False),
-                    ),
-                    rows=rows,
-                ),
-            ),
-            charts=(ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
+            tables=(table,),
+            charts=(_ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
             note=NOTE,
             task=self.task,
         )
 
 
-def _bars(counts: Sequence[int], edges: Sequence[float]) -> list[Bar]:
-    return [
-        Bar("", float(total), ends=(low, high))
-        for (low, high), total in zip(pairwise(edges), counts, strict=True)
-    ]
+def _bars(counts: Sequence[int]) -> list[Bar]:
+    ends = zip(pairwise(EDGES), counts, strict=True)
+    return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
 
 
-def ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
+def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
     """Items close up: colours are classes where these are few, else their places."""
-    names = list(dict.fromkeys(name for one in items for name, _ in one.plausible))
-    if len(names) <= COLOURED:
-        classes = sorted(names)
-        shares = [[dict(one.plausible).get(name, 0.0) for name in classes] for one in items]
+    names = sorted({name for one in items for name, _ in one.plausible})
+    if few := len(names) <= COLOURED:
+        classes = names
+        shares = [[dict(one.plausible).get(name, 0.0) for name in names] for one in items]
     else:
-        places = ("most plausible", "second", "third", "fourth", "fifth")
         most = max(len(one.plausible) for one in items)
-        classes = list(places[:most])
-        shares = [
-            [mass for _, mass in one.plausible] + [0.0] * (most - len(one.plausible))
-            for one in items
-        ]
+        classes = ["most plausible", "second", "third", "fourth", "fifth"][:most]
+        masses = [[mass for _, mass in one.plausible] for one in items]
+        shares = [own + [0.0] * (most - len(own)) for own in masses]
     if any(one.others > SEEN for one in items):
         classes.append("all others")
         shares = [[*each, one.others] for each, one in zip(shares, items, strict=True)]
+    words = [
+        f"certainty {number(one.certainty)}" + ("" if few else f", {one.class_words}")
+        for one in items
+    ]
     return Cases(
         name="ambiguous",
         caption=f"The {count(len(items), 'item')} with the smallest certainty"
@@ -448,79 +429,9 @@ def ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
         else "The item with the smallest certainty",
         classes=classes,
         rows=[
-            Case(
-                one.item,
-                each,
-                remark=f"certainty {number(one.certainty)}"
-                + (f", {one.class_words}" if len(names) > COLOURED else ""),
-            )
-            for one, each in zip(items, shares, strict=True)
+            Case(one.item, each, remark=remark)
+            for one, each, remark in zip(items, shares, words, strict=True)
         ],
-    )
-
-
-def certainty_findings(tasks: Sequence[Certainty], meaning: str = "") -> tuple[Finding, ...]:
-    """How certain the truth is, and which items are least so: of each task, and of all."""
-    meaning = meaning or BY_LAW["dirichlet"].sentence
-    parts = [one.report(meaning) for one in tasks]
-    items = [one.ambiguous_report() for one in tasks]
-    if len(tasks) < 2:
-        return (*parts, *items)
-    return (_certainty_of_tasks(tasks), *parts, _ambiguous_of_tasks(tasks), *items)
-
-
-def _certainty_of_tasks(tasks: Sequence[Certainty]) -> Finding:
-    most = max(tasks, key=lambda one: one.share_below)
-    text = "The votes settle every item of every task."
-    if most.below:
-        text = (
-            f"{most.task} is the least settled task: {percent(most.share_below)} of its items "
-            f"have a certainty below {most.threshold:g}."
-        )
-    rows: list[dict[str, Cell]] = [
-        {"task": one.task, "items": one.items, "mean": one.mean, "below": one.below,
-         "share": one.share_below}
-        for one in tasks
-    ]  # fmt: skip
-    columns = (
-        Column("task", "task"),
-        Column("items", "items", "count"),
-        Column("mean", "mean certainty", "number"),
-        Column("below", f"below {SURE:g}", "count"),
-        Column("share", "share", "percent"),
-    )
-    table = Table(
-        name="certainty_tasks", caption="Certainty by task", columns=columns, rows=rows
-    )
-    title = "How certain is the truth?"
-    return Finding(key="certainty", title=title, sentence=text, tables=(table,))
-
-
-def _ambiguous_of_tasks(tasks: Sequence[Certainty]) -> Finding:
-    rows: list[dict[str, Cell]] = [
-        {"task": one.task, "item": first.item, "certainty": first.certainty,
-         "plausible": first.class_words}
-        for one in tasks
-        for first in one.ambiguous[:1]
-    ]  # fmt: skip
-    columns = (
-        Column("task", "task"),
-        Column("item", "item"),
-        Column("certainty", "certainty", "number"),
-        Column("plausible", "plausible classes"),
-    )
-    table = Table(
-        name="ambiguous_tasks",
-        caption="The least certain item of every task",
-        columns=columns,
-        rows=rows,
-        open=True,
-    )
-    return Finding(
-        key="ambiguous",
-        title="Which items are most ambiguous?",
-        sentence="The least certain item of every task; choose a task for more.",
-        tables=(table,),
     )
 
 
@@ -533,18 +444,11 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
         total = np.bincount(rows, minlength=len(code))
         return _summary(made, total[[code[name] for name in made.items]], {})
     votes = collect_votes(annotations, made.task)
-    names = [annotations.items[code] for code in votes.items]
-    place = {name: i for i, name in enumerate(names)}
-    sizes = votes.sizes[[place[name] for name in made.items]]
-    people = annotations.annotators or ()
-    return _summary(
-        made,
-        sizes,
-        {
-            name: votes_for_classes(votes, annotations.classes, people, place[name])
-            for name in (made.items[i] for i in _named(made))
-        },
-    )
+    place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
+    rows = [place[name] for name in made.items]
+    classes, people = annotations.classes, annotations.annotators or ()
+    counts = {i: votes_for_classes(votes, classes, people, rows[i]) for i in _named(made)}
+    return _summary(made, votes.sizes[rows], counts)
 
 
 def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
@@ -553,14 +457,8 @@ def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | No
     if votes is None:
         return None
     made = vote_posterior(question, votes)
-    return _summary(
-        made,
-        votes.sizes,
-        {
-            made.items[i]: votes_for_classes(votes, question.answers, people, int(i))
-            for i in _named(made)
-        },
-    )
+    counts = {i: votes_for_classes(votes, made.classes, people, i) for i in _named(made)}
+    return _summary(made, votes.sizes, counts)
 
 
 def ranked(plausibilities: Plausibilities) -> Ints:
@@ -576,22 +474,25 @@ def _named(made: Plausibilities) -> list[int]:
 
 
 def _summary(
-    made: Plausibilities, sizes: Ints, counts: Mapping[str, tuple[VotesForClass, ...]]
+    made: Plausibilities, sizes: Ints, counts: Mapping[int, tuple[VotesForClass, ...]]
 ) -> Certainty:
     sure, entropy = made.certainty, made.entropy
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
     items = []
     for i in _named(made):
-        plausible, others = _plausible(made, i)
+        entries = slice(int(made.start[i]), int(made.start[i + 1]))
+        mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
+        order = np.argsort(-mean, kind="stable")[:CLASSES]
+        some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
         items.append(
             AmbiguousItem(
                 item=made.items[i],
                 certainty=float(sure[i]),
                 entropy=float(entropy[i]),
                 votes=int(sizes[i]),
-                plausible=plausible,
-                others=others,
-                counts=counts.get(made.items[i], ()),
+                plausible=some,
+                others=max(0.0, 1.0 - sum(mass for _, mass in some)),
+                counts=counts.get(i, ()),
             )
         )
     return Certainty(
@@ -607,15 +508,6 @@ def _summary(
         curve=tuple((share, value) for share, value in sorted_points(sure)),
         ambiguous=tuple(items),
     )
-
-
-def _plausible(made: Plausibilities, i: int) -> tuple[tuple[tuple[str, float], ...], float]:
-    """The most plausible classes of an item, and what is left for all others together."""
-    entries = slice(int(made.start[i]), int(made.start[i + 1]))
-    mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
-    order = np.argsort(-mean, kind="stable")[:CLASSES]
-    shown = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
-    return shown, max(0.0, 1.0 - sum(mass for _, mass in shown))
 
 
 def votes_for_classes(
@@ -668,52 +560,4 @@ def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
         method="Dirichlet (reliability 1, prior 1)",
         task=question.task,
         law=law,
-    )
-
-
-def _item_json(item: AmbiguousItem) -> dict[str, object]:
-    return {
-        "item": item.item,
-        "certainty": item.certainty,
-        "entropy": item.entropy,
-        "votes": item.votes,
-        "plausible": [{"class": name, "mass": mass} for name, mass in item.plausible],
-        "others": item.others,
-        **({"counts": votes_json(item.counts)} if item.counts else {}),
-    }
-
-
-def votes_json(counts: Sequence[VotesForClass]) -> list[dict[str, object]]:
-    """Votes for classes, for a run."""
-    return [
-        {
-            "class": one.name,
-            "votes": one.votes,
-            **({} if one.who is None else {"who": list(one.who)}),
-        }
-        for one in counts
-    ]
-
-
-def stored_votes(counts: Sequence[Mapping[str, Any]]) -> tuple[VotesForClass, ...]:
-    """Votes for classes as a run holds them."""
-    return tuple(
-        VotesForClass(
-            name=one["class"],
-            votes=one["votes"],
-            who=tuple(one["who"]) if "who" in one else None,
-        )
-        for one in counts
-    )
-
-
-def _stored_item(stored: Mapping[str, Any]) -> AmbiguousItem:
-    return AmbiguousItem(
-        item=stored["item"],
-        certainty=stored["certainty"],
-        entropy=stored["entropy"],
-        votes=stored["votes"],
-        plausible=tuple((one["class"], one["mass"]) for one in stored["plausible"]),
-        others=stored["others"],
-        counts=stored_votes(stored.get("counts") or ()),
     )

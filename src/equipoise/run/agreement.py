@@ -10,7 +10,7 @@ from equipoise.run.record import AgreementRow, read
 
 def agreement_facts(table: AgreementTable) -> dict[str, object]:
     """Everything about the agreement on one task, ready for JSON."""
-    return table.summary().as_json()
+    return table.as_json()
 
 
 def with_agreement(run: Run, annotations: Annotations) -> Run:
