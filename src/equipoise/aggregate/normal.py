@@ -116,7 +116,7 @@ class Moments:
     items: tuple[str, ...]
     ratings: Ratings
     task: str = ""
-    notices: tuple[Notice | str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from equipoise.arrays import InputError
 from equipoise.findings import Column
 from equipoise.metrics import named, titled
-from equipoise.notices import Notice
+from equipoise.notices import Notice, as_notice
 
 RESAMPLED = {
     "items": "items",
@@ -91,11 +91,5 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     >>> [str(notice) for notice in as_notices(["Odd."], [], ["Odd.", "Even."])]
     ['Odd.', 'Even.']
     """
-    every = (
-        notice
-        if isinstance(notice, Notice)
-        else Notice("plain", "{text}", (), {"text": notice})
-        for group in groups
-        for notice in group
-    )
+    every = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in every}.values())

@@ -21,7 +21,6 @@ from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_u
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.cautions import (
-    as_notice,
     draw_notices,
     tie_notices,
     value_notices,
@@ -249,7 +248,7 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    every = [(part, as_notice(one)) for part in parts for one in part.notices]
+    every = [(part, one) for part in parts for one in part.notices]
     alone = len(parts) == 1
     return [
         one if alone or isinstance(part, Annotations) else one.of(part.task)

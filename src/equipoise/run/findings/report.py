@@ -15,7 +15,7 @@ from equipoise.findings import Finding, Report
 from equipoise.findings.bibliography import cite
 from equipoise.findings.json import JsonValue
 from equipoise.metrics import hard_labels_rule
-from equipoise.notices import Notice
+from equipoise.notices import as_notices
 from equipoise.numbers import count
 from equipoise.run.findings.panels import RunView, listing
 from equipoise.run.findings.predictions import prediction_findings
@@ -88,7 +88,7 @@ def evaluation_report(run: Run) -> Report:
         ),
         terms=_terms(view),
         settings=_settings(record),
-        notices=tuple(Notice("plain", "{text}", (), {"text": one}) for one in record.notices),
+        notices=as_notices(record.notices),
         methods=sentences,
         references=keys,
     )
