@@ -129,6 +129,7 @@ class CriticalDifference:
                 "low": float(self.low[m]),
                 "high": float(self.high[m]),
                 "critical_difference": self.difference,
+                "friedman_p": self.p_value,
                 "not_apart_from": [
                     name
                     for name in self.models
