@@ -38,8 +38,8 @@ from equipoise.arrays import (
 from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import ON_MISSING
-from equipoise.evaluation.given import given_metrics, given_predictions
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.arguments import as_metrics, as_predictions
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
@@ -131,7 +131,7 @@ class Grid:
         require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
         require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
         require_whole("threshold sweep, seed", self.seed, do="try 0")
-        given_metrics(self.metrics)
+        as_metrics(self.metrics)
         choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
         if not isinstance(self.strict, bool):
             raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")

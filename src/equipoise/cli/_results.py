@@ -3,8 +3,9 @@
 Advice in a report is in the words of the command that was typed, wherever it goes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equipoise.cli._screen import (
@@ -44,6 +45,14 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)
+
+
+def input_facts(inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """The files that were read, by what they are, as facts of a report."""
+    from equipoise.run import hashed
+
+    rows = [row for role, paths in inputs.items() for row in hashed(role, paths)]
+    return {"inputs": file_facts(rows)}
 
 
 def present(
