@@ -17,6 +17,7 @@ from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
+from equipoise.ballots import Ballots
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
@@ -104,11 +105,15 @@ class TaskScorer:
         """How often each item of the task stands in each replicate of the plan."""
         return plan.item_counts(0, plan.replicates)[self.question.place]
 
-    def panel(self, annotators: int) -> PanelDraw:
+    @property
+    def votes(self) -> Ballots:
         """Who voted for what."""
-        votes = self.question.votes
-        assert votes is not None
-        return PanelDraw.prepare(votes, self.question.masses, annotators)
+        assert self.question.votes is not None
+        return self.question.votes
+
+    def panel(self, annotators: int) -> PanelDraw:
+        """The votes, ready to leave annotators out."""
+        return PanelDraw.prepare(self.votes, self.question.masses, annotators)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +132,27 @@ class StudyScorer:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What every result says of the study: the fields of `StudyResult` but notices."""
+        return {
+            "task": self.task,
+            "metric": self.metric.name,
+            "better": self.metric.better,
+            "labels": self.asked.labels,
+            "models": self.models,
+            "level": self.asked.level,
+        }
+
     def votes_given(self, annotators: int) -> Ints:
         """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
-        load = np.zeros(annotators, dtype=np.int64)
-        for one in self.subjects:
-            assert one.question.votes is not None
-            who = one.question.votes.annotator
-            load += np.bincount(who[who >= 0], minlength=annotators)
-        return load
+        every = np.concatenate([votes.annotator for votes in self.votes])
+        return np.bincount(every[every >= 0], minlength=annotators)
+
+    @property
+    def votes(self) -> list[Ballots]:
+        """The votes of each subject."""
+        return [one.votes for one in self.subjects]
 
     def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
         """Lower and upper ends; value (...), replicates (..., replicates), result (2, ...)."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from equipoise.arrays import InputError
 from equipoise.findings import Column
@@ -64,6 +65,22 @@ def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Colu
         replace(column, words=titles) if column.key == "metric" else column
         for column in columns
     )
+
+
+def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[str, Any]]:
+    """The row with the smallest number of each group: the first where they tie.
+
+    Examples
+    --------
+    >>> rows = [{"cut": 1, "rank": 2.0}, {"cut": 1, "rank": 1.0}, {"cut": 2, "rank": 3.0}]
+    >>> lowest_by(rows, "cut", "rank")
+    [{'cut': 1, 'rank': 1.0}, {'cut': 2, 'rank': 3.0}]
+    """
+    best: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        if row[by] not in best or row[key] < best[row[by]][key]:
+            best[row[by]] = row
+    return list(best.values())
 
 
 def level_text(level: float) -> str:
