@@ -135,10 +135,7 @@ class Comparison:
             ),
         )
         return Finding(
-            key="comparison",
-            title=f"{a} against {b}",
-            sentence=self.finding,
-            tables=tables,
+            key="comparison", title=f"{a} against {b}", sentence=self.finding, tables=tables
         )
 
 

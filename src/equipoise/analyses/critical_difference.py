@@ -211,10 +211,7 @@ class CriticalDifference:
             x = _across(row["average_rank"], total)
             y = below + LINE * (place + 1 if left else total - place)
             edge, model = START - 6 if left else END + 6, str(row["model"])
-            strokes += [
-                Stroke((x, AXIS), (x, y), model),
-                Stroke((x, y), (edge, y), model),
-            ]
+            strokes += [Stroke((x, AXIS), (x, y), model), Stroke((x, y), (edge, y), model)]
             side = edge + (-3 if left else 3)
             label = f"{number(row['average_rank'], 1)} {model}"
             words.append(Words((side, y + 4), label, model, "end" if left else "start"))

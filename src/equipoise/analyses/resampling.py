@@ -15,13 +15,7 @@ import numpy as np
 from equipoise.analyses.options import USUAL
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    require_keywords,
-    require_whole,
-    wrong_type,
-)
+from equipoise.arrays import Floats, InputError, require_keywords, require_whole, wrong_type
 from equipoise.estimate import wilson
 from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import align

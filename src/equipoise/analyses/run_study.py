@@ -95,11 +95,7 @@ def _prepared(
     models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
     plan = resample(annotations, "items", replicates=asked.replicates, seed=asked.seed)
     evaluation = evaluate(
-        models,
-        annotations,
-        metrics=asked.metrics,
-        resampling=plan,
-        settings=asked.settings,
+        models, annotations, metrics=asked.metrics, resampling=plan, settings=asked.settings
     )
     return Study(models, annotations, asked, evaluation, lambda *_: None)
 

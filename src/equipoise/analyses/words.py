@@ -1,6 +1,6 @@
 """Words that findings share: what was scored, what is resampled, and what columns mean."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,14 @@ IN_FULL = {
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 BRACKETS = "Brackets: interval when items are resampled."
 TIES_SHARE = "models that tie share the mean of their ranks"
+
+QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
+IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
+
+
+def question(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The task, the metric and the labels of a row."""
+    return row["task"], row["metric"], row["labels"]
 
 
 def score_title(metric: str, labels: str, task: str = "") -> str:

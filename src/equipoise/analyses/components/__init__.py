@@ -267,12 +267,7 @@ class Components:
             "of the total variance",
             axis="standard deviation",
             rows=[
-                Dot(
-                    part.source,
-                    part.deviation,
-                    *part.ends,
-                    remark=_remark(part),
-                )
+                Dot(part.source, part.deviation, *part.ends, remark=_remark(part))
                 for part in self._of(result)
             ],
             logarithmic=True,
