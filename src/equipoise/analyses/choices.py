@@ -22,12 +22,8 @@ from equipoise.analyses._aggregations import (
     grouped,
     listed_choices,
 )
-from equipoise.analyses.resampling import (
-    ResamplingKeywords,
-    ResamplingOptions,
-    checked_options,
-    plan_for,
-)
+from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
+from equipoise.analyses.resampling import plan_for
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
     BRACKETS,

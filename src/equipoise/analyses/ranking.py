@@ -32,14 +32,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
 from equipoise.analyses.resampling import (
     JOINT,
     WIDE,
-    ResamplingKeywords,
-    ResamplingOptions,
     Truths,
     as_drawn,
-    checked_options,
     evaluate_resampled,
     possible_kinds,
     simulation_interval,

@@ -24,13 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.resampling import (
-    WIDE,
-    ResamplingOptions,
-    evaluate_resampled,
-    possible_kinds,
-    voting,
-)
+from equipoise.analyses.options import ResamplingOptions
+from equipoise.analyses.resampling import WIDE, evaluate_resampled, possible_kinds, voting
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
 from equipoise.annotations import Annotations

@@ -112,10 +112,8 @@ class Influences:
         return len(np.unique(np.concatenate([self._units[t] for t in tasks])))
 
     def _subject(self, t: int) -> TaskScorer:
-        metric, aligned = (
-            self.done.metrics[0],
-            Aligned(self.done.questions[t], self.done.scores[t]),
-        )
+        metric = self.done.metrics[0]
+        aligned = Aligned(self.done.questions[t], self.done.scores[t])
         whole = metric.labels == "distribution"
         given = [aligned.distributions(m) if whole else s for m, s in aligned.scores.items()]
         prepared = tuple(metric.prepare(one) for one in given)
