@@ -318,8 +318,8 @@ def variance_components(
         world.chosen.append(world.scored(one))
         told.tell(len(kinds) + number, len(kinds) + len(asked))
     first = world.first
-    every = [(t, places) for t in range(len(first.tasks)) for places in world.results(t)]
-    parts = [part for t, places in every for part in world.parts(t, places)]
+    results = [(t, places) for t in range(len(first.tasks)) for places in world.results(t)]
+    parts = [part for t, places in results for part in world.parts(t, places)]
     total = joined(world.sources) if any(part.source == TOTAL for part in parts) else ""
     notes = _notices(total, world.sources, world.below, first.questions)
     return Components(
@@ -335,10 +335,9 @@ def variance_components(
 
 def analyse(study: Study) -> Finding:
     """Where the spread of the results of a study comes from."""
-    front = {"metric": study.options.metrics[0], "labels": study.options.labels}
-    return variance_components(
-        study.predictions, study.annotations, **front, **study.resampled
-    ).report()
+    given, (metric, *_) = (study.predictions, study.annotations), study.options.metrics
+    labels = study.options.labels
+    return variance_components(*given, metric=metric, labels=labels, **study.resampled).report()
 
 
 @dataclass(frozen=True, eq=False)
