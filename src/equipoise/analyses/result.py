@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.analyses.scoring import freeze
+from equipoise.analyses.words import score_title
 from equipoise.arrays import Floats
 from equipoise.findings import Cell
 from equipoise.metrics import titled
@@ -44,6 +45,11 @@ class StudyResult:
     def score(self) -> str:
         """What was scored, as one would say it."""
         return titled(self.metric, self.labels)
+
+    @property
+    def what(self) -> str:
+        """The same, with the task."""
+        return score_title(self.metric, self.labels, self.task)
 
     @property
     def head(self) -> str:

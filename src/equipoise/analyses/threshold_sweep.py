@@ -545,7 +545,7 @@ def threshold_sweep(
             "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
         )
     tried = how.thresholds(threshold)
-    steps = _scored(given_predictions(predictions), tuple(items), values, tried, how)
+    steps = _scored(as_predictions(predictions), tuple(items), values, tried, how)
     centre = steps[int(np.argmin(np.abs(np.array(tried) - threshold)))]
     both = list(zip(tried, steps, strict=True))
     moves = [move for t, step in both for move in _moves(t, step, centre.ranks)]
@@ -693,7 +693,7 @@ def analyse(study: Study) -> Finding:
 
 
 def _swept(
-    study: Study, question: Question, scores: Mapping[str, Floats], group: Ints | None
+    study: Study, question: TaskTruth, scores: Mapping[str, Floats], group: Ints | None
 ) -> ThresholdSweep:
     """One task, on the items that were scored."""
     asked, items = study.options, question.items
