@@ -11,7 +11,7 @@ from equipoise import Annotations, metrics
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.notices import worded
 from equipoise.posteriors import Dirichlet
 from equipoise.predictions import Predictions
@@ -151,5 +151,5 @@ def test_what_the_fit_says_is_passed_on_once():
 
 def test_draws_of_all_classes_are_each_made_once():
     truth = dirichlet(votes(items=5, classes=6)).drawn(7, seed=0)
-    found = questions(truth)[0].draws
+    found = task_truths(truth)[0].draws
     assert_array_equal(found, np.stack([truth.class_draws(name) for name in truth.classes]))

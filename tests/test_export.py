@@ -5,13 +5,13 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from equipoise.export.references import ENTRIES, SOURCES
 
 import equipoise
 from equipoise import datasets, metrics
 from equipoise.aggregate import MODELS
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.export import bibtex, references
-from equipoise.export.references import ENTRIES, SOURCES
 from equipoise.findings import Column, Table
 from equipoise.findings.text import as_csv, as_latex, as_markdown, methods
 

@@ -60,7 +60,7 @@ from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.evaluation.given import given_annotations
+from equipoise.evaluation.arguments import as_annotations
 from equipoise.findings import (
     Band,
     Cell,
@@ -387,7 +387,7 @@ def experts(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    _refuse(given_annotations(annotations))
+    _refuse(as_annotations(annotations))
     scorer = study(predictions, annotations, as_options(how))
     _refuse_metric(scorer)
     people, paired, notices = _compared(scorer, annotations)

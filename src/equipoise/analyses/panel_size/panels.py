@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Floats, Ints
-from equipoise.ballots import Ballots
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.ranks import goodness, spearman
 from equipoise.resampling import Resampling
+from equipoise.votes import Votes
 
 ROOM = 2**23  # cells of labels held at a time
 MOST_SIZES = 20
@@ -190,7 +190,7 @@ def _halved(task: TaskScorer, size: Ints, stay: NDArray[np.uint8], plan: Resampl
     return np.stack([[task.scored(half, here) for half in halves] for here in folds])
 
 
-def _votes(task: TaskScorer) -> Ballots:
+def _votes(task: TaskScorer) -> Votes:
     votes = task.question.votes
     assert votes is not None
     return votes
