@@ -19,9 +19,7 @@ VOTES = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
 
 
 def unsure(annotations, *, reliability=4.0, task=""):
-    return replace(
-        dirichlet(annotations, reliability=reliability, task=task), model="unsure"
-    )
+    return replace(dirichlet(annotations, reliability=reliability, task=task), model="unsure")
 
 
 GUEST = replace(

@@ -11,7 +11,7 @@ from equipoise.analyses.compare import compare_models
 from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.datasets import CATALOGUE
-from equipoise.export import bibtex, run_texts
+from equipoise.export import bibtex
 from equipoise.export.references import cite_data
 from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.text import methods, texts
@@ -65,21 +65,6 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
     held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
     assert keys(made["methods.md"]) == held <= set(ENTRIES)
     assert held
-
-
-def test_an_evaluation_cites_what_it_holds_too():
-    from equipoise import evaluate, resample
-    from equipoise.run.record import Provenance, record
-
-    plan = resample(votes(), "panel", replicates=5)
-    header = record(
-        evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
-        Provenance(dataset={"name": "cifar10h", "title": "votes"}),
-    ).header
-    made = run_texts(header)
-    held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
-    assert keys(made["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
-    assert "compared 2 models (model 0, model 1) on" in made["methods.md"]
 
 
 def test_a_key_is_the_one_of_its_entry():

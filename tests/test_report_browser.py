@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from equipoise.aggregate import Chain, dawid_skene, dirichlet, plackett_luce
+from equipoise.analyses.truth import FittedModels, truth_report
 from equipoise.page import figures
 from equipoise.page import render as render_report
 from equipoise.report import render
-from equipoise.report.truth_page import TruthPage, render_truth
-from equipoise.run.certainty import truth_facts
 from tests.report_distributions_sample import sample_runs
 from tests.report_sample import Shape, sample
 from tests.report_stability_sample import STUDIES, report_of, study
@@ -102,8 +101,10 @@ def folder(tmp_path_factory):
         (made / f"{name}.html").write_text(render(run), encoding="utf-8")
     for name, (make, model) in TRUTHS.items():
         table = make()
-        facts = truth_facts(table, model(table), task="")
-        page = render_truth(facts, TruthPage(f"{name}{BAD}", BAD, (BAD, LONG)))
+        fits = FittedModels(
+            name="model", reason=BAD, task="", models={"model": model(table)}, scores={}
+        )
+        page = render_report(truth_report(table, fits, title=f"{name}{BAD}"))
         (made / f"{name}.html").write_text(page, encoding="utf-8")
     for name in STUDIES:
         report = dataclasses.replace(

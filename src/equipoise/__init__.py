@@ -57,6 +57,7 @@ _LATER = {
     "Evaluation": "equipoise.evaluation",
     "Settings": "equipoise.evaluation",
     "evaluate": "equipoise.evaluation",
+    "io": "equipoise.io",
     "read_annotations": "equipoise.io",
     "read_plausibilities": "equipoise.io",
     "read_predictions": "equipoise.io",

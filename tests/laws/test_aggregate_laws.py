@@ -21,7 +21,7 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.annotation_rules import COLUMNS
+from equipoise.annotations import COLUMNS
 
 RANKED = ("inverse_rank", "probabilistic_inverse_rank", "plackett_luce", "plackett_luce_ml")
 COUNTS = ("mean_vote", "majority_vote", "dirichlet", *RANKED[:2])

@@ -86,7 +86,7 @@ def dawid_skene(
         )
     who = annotator_votes(annotations, task, model="dawid_skene")
     posterior, state = _fit_em(who, variant, prior, stop)
-    facts = {"variant": variant, "smoothing": str(prior)}
+    facts = {"variant": variant, "smoothing": prior}
     return _plausibilities(
         who, posterior, state, facts, unused_confidence(annotations, "Dawid-Skene")
     )

@@ -193,7 +193,7 @@ def normal_of_moments(
         model="normal",
         method=f"Normal ratings ({'empirical Bayes' if prior is None else 'given prior'})",
         task=moments.task,
-        parameters={"threshold": float(threshold), "prior": str(chosen)},
+        parameters={"threshold": float(threshold), "prior": chosen},
         diagnostics={"prior": chosen, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
         notices=notices,

@@ -13,26 +13,41 @@ Examples
 >>> table = agreement_table(votes)
 >>> [(row.name, round(row.value, 3)) for row in table.coefficients][:2]
 [("Krippendorff's alpha (nominal)", 0.444), ("Fleiss' kappa", 0.333)]
+>>> table.report().sentence
+"Krippendorff's alpha (nominal) is 0.444, below 0.667: too low to treat one label as the truth."
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.agreement._cautions import cautions
-from equipoise.agreement._coefficients import Coefficient, coefficients
-from equipoise.agreement._people import Person, people
-from equipoise.agreement._shares import WEIGHTS, shares
-from equipoise.agreement._study import Study
-from equipoise.agreement._votes import opinions
-from equipoise.agreement.cohen_kappa_pairs import Pairs, pairs_of
+from equipoise.agreement._study import (
+    MOST_LEFT_OUT,
+    MOST_WORK,
+    Coefficient,
+    Person,
+    Study,
+    coefficients,
+    pair_work,
+    people,
+)
+from equipoise.agreement._votes import opinions, several
+from equipoise.agreement.agreement_report import SHOWN, AgreementSummary, PairSummary
+from equipoise.agreement.cohen_kappa import WEIGHTS, Pairs, pairs_of, shares
 from equipoise.agreement.krippendorff_alpha import LEVELS, default_level
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, choice, nearest
+from equipoise.arrays import Floats, InputError, Ints, choice, nearest
+from equipoise.findings import Finding
+from equipoise.notices import Notice, Value
 from equipoise.resampling import resample
 
 MOST_PEOPLE = 1000  # annotators in the matrix of pairs
 MOST_CELLS = 2**26  # numbers in its tables by class
+FEW_SHARED = 10  # items below which the kappa of a pair is hardly more than noise
+FEW_ITEMS = 20  # items below which an interval is rough
+HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
+APART = 0.1  # between alpha and Fleiss' kappa
 
 
 class AgreementTable(NamedTuple):
@@ -52,7 +67,7 @@ class AgreementTable(NamedTuple):
         Cohen's kappa of all pairs, most votes first; None without single labels by known
         annotators.
     cautions
-        What to keep in mind, one sentence each.
+        What to keep in mind.
     scope
         What the intervals speak for.
     """
@@ -66,8 +81,28 @@ class AgreementTable(NamedTuple):
     coefficients: tuple[Coefficient, ...]
     annotators: tuple[Person, ...]
     pairs: Pairs | None
-    cautions: tuple[str, ...]
+    cautions: tuple[Notice, ...]
     scope: str
+
+    def summary(self, *, shown: int = SHOWN) -> AgreementSummary:
+        """What is shown and kept of it: pairs of at most so many annotators."""
+        return AgreementSummary(
+            task=self.task,
+            kind=self.kind,
+            level=self.level,
+            weights=self.weights,
+            items=self.items,
+            votes=self.votes,
+            coefficients=self.coefficients,
+            annotators=self.annotators,
+            pairs=None if self.pairs is None else PairSummary.of(self.pairs, shown),
+            cautions=self.cautions,
+            scope=self.scope,
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface: coefficients, annotators and pairs."""
+        return self.summary().report()
 
 
 class AgreementHow(TypedDict, total=False):
@@ -95,7 +130,7 @@ def agreement_table(
     """
     study = _study(annotations, task, how)
     pairs = _pairs(study)
-    found = coefficients(study, pairs)
+    rows = coefficients(study, pairs)
     return AgreementTable(
         task=task,
         kind=annotations.kind,
@@ -103,12 +138,33 @@ def agreement_table(
         weights=study.weights,
         items=study.items,
         votes=study.votes,
-        coefficients=found,
+        coefficients=rows,
         annotators=people(study, pairs),
         pairs=pairs,
-        cautions=cautions(study, found, pairs),
+        cautions=tuple(_cautions(study, rows, pairs)),
         scope=study.plan.scope,
     )
+
+
+def agreement_summaries(annotations: Annotations) -> tuple[AgreementSummary, ...]:
+    """What an evaluation tells of its annotators: the agreement on every task that has one.
+
+    There is none for anonymous votes, for items of a single group, and for gold rankings. The
+    more tasks there are, the fewer annotators stand in each matrix of pairs.
+    """
+    tasks = [task for task in annotations.tasks if _measurable(annotations, task)]
+    shown = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
+    tables = (agreement_table(annotations, task=task) for task in tasks)
+    return tuple(one.summary(shown=shown) for one in tables)
+
+
+def _measurable(annotations: Annotations, task: str) -> bool:
+    gold, group = annotations.is_gold, annotations.group
+    opinion = annotations.in_task(task) if gold is None else annotations.in_task(task) & ~gold
+    if annotations.annotators is None or not opinion.any():
+        return False
+    drawable = group is None or len(np.unique(group)) > 1
+    return drawable and (gold is None or annotations.rank is None)
 
 
 def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
@@ -116,9 +172,11 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
         if name not in AgreementHow.__annotations__:
             known = tuple(AgreementHow.__annotations__)
             raise InputError(
-                f"agreement_table, keyword {name!r}", "unknown", f"one of {', '.join(known)}",
+                f"agreement_table, keyword {name!r}",
+                "unknown",
+                f"one of {', '.join(known)}",
                 nearest(name, known),
-            )  # fmt: skip
+            )
     level = how.get("level") or default_level(annotations)
     plan = resample(
         annotations, "items", replicates=how.get("replicates", 1000), seed=how.get("seed", 0)
@@ -141,8 +199,8 @@ def _pairs(study: Study) -> Pairs | None:
     order = _by_votes(study)
     if len(order) < 2:
         return None
-    found = shares(study.annotations, study.task).of(order)
-    return pairs_of(found, tuple(names[a] for a in order), study.weights)
+    known = shares(study.annotations, study.task).of(order)
+    return pairs_of(known, tuple(names[a] for a in order), study.weights)
 
 
 def _by_votes(study: Study) -> Ints:
@@ -151,3 +209,200 @@ def _by_votes(study: Study) -> Ints:
     order = np.argsort(-number, kind="stable")
     room = int((MOST_CELLS / (len(study.annotations.classes) + 5)) ** 0.5)
     return order[number[order] > 0][: min(MOST_PEOPLE, room)]
+
+
+def _cautions(
+    study: Study, rows: Sequence[Coefficient], pairs: Pairs | None
+) -> Iterator[Notice]:
+    """Everything to keep in mind about these numbers."""
+    yield from _left_aside(study)
+    yield from _few(study)
+    yield from _prevalence(study, rows)
+    yield from _outside(rows)
+    number = int((study.by_annotator > 0).sum())
+    if number == 1:
+        yield Notice("one_annotator", "There is only one annotator.")
+    if number > MOST_LEFT_OUT and not study.ranked:
+        yield Notice(
+            "not_left_out",
+            "With {annotators:count} annotators alpha without each is not computed (at most "
+            "{most:count}).",
+            (),
+            {"annotators": number, "most": MOST_LEFT_OUT},
+        )
+    if pairs is not None:
+        yield from _thin_pairs(study, pairs)
+
+
+def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Notice:
+    """A notice that begins with how many there are."""
+    head = "{number:count} " + noun + "s" * (number != 1)
+    return Notice(code, f"{head} {rest}", (), {"number": number, **values})
+
+
+def _left_aside(study: Study) -> Iterator[Notice]:
+    """What of the data plays no part."""
+    table = study.annotations
+    if table.is_gold is not None:
+        gold = int((table.in_task(study.task) & table.is_gold).sum())
+        if gold:
+            rest = "left aside: a known truth is no opinion."
+            yield _some("gold_rows", gold, "gold row", rest)
+    if table.weight is not None:
+        yield Notice("weights", "Votes have weights; agreement counts every vote once.")
+    single = int((study.by_item == 1).sum())
+    if single:
+        rest = "of {items:count} with a single vote drop out: nobody to agree with."
+        yield _some("single_votes", single, "item", rest, items=study.items)
+    again = _repeated(study)
+    if again:
+        rest = (
+            "somebody voted more than once on an item: alpha counts every vote, Cohen's kappa "
+            "shares them."
+        )
+        yield _some("repeated_votes", again, "time", rest)
+
+
+def _repeated(study: Study) -> int:
+    """Pairs of annotator and item with more than one vote."""
+    table = study.annotations
+    if table.annotators is None or table.annotator is None:
+        return 0
+    key = table.annotator[study.first].astype(np.int64) * len(table.items)
+    code = np.unique(key + table.item[study.first], return_inverse=True)[1]
+    return int((np.bincount(code, study.times) > 1).sum())
+
+
+def _few(study: Study) -> Iterator[Notice]:
+    """Whether there is enough to resample."""
+    item = np.flatnonzero(study.by_item >= 2)
+    if not len(item):
+        yield Notice("no_pairs", "No item has two votes, so agreement is undefined.")
+    elif not several(item, study.plan):
+        yield Notice(
+            "one_unit",
+            "Only one {unit} has two votes, so intervals are undefined.",
+            (),
+            {"unit": "item" if study.plan.group is None else "group"},
+        )
+    elif len(item) < FEW_ITEMS:
+        yield Notice(
+            "few_items",
+            "Only {items:count} items have two votes: intervals are rough, often too narrow.",
+            (),
+            {"items": len(item)},
+        )
+
+
+def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
+    """How far chance explains the numbers."""
+    value = {row.measure: row.value for row in rows}
+    alpha, same, fleiss = (value.get(name, np.nan) for name in ("alpha", "percent", "fleiss"))
+    if np.isnan(alpha) and same == 1.0:
+        yield Notice(
+            "one_class",
+            "All votes are of one class: agreement is complete, and coefficients that correct "
+            "for chance are undefined.",
+        )
+    table = study.annotations
+    if same >= HIGH and alpha < LOW and table.label is not None:
+        votes = np.bincount(table.label[study.first], study.times, len(table.classes))
+        share = votes / study.votes
+        top = int(share.argmax())
+        yield Notice(
+            "prevalence",
+            "Prevalence: {same:percent} of pairs of votes agree, yet alpha is {alpha:number}, "
+            "because {share:percent} of all votes are {name:names} and chance alone would make "
+            "{chance:percent} agree. Alpha here speaks of the rare classes.",
+            (),
+            {
+                "same": same,
+                "alpha": alpha,
+                "share": float(share[top]),
+                "name": (table.classes[top],),
+                "chance": float(share @ share),
+            },
+        )
+    if abs(fleiss - alpha) > APART and study.level == "nominal":
+        yield _fleiss_apart(study.by_item[study.by_item >= 2], fleiss, alpha)
+
+
+def _fleiss_apart(votes: Floats, fleiss: float, alpha: float) -> Notice:
+    """Why Fleiss' kappa and alpha differ."""
+    numbers: dict[str, Value] = {"fleiss": fleiss, "alpha": alpha}
+    if votes.min() < votes.max():
+        why = "items have {low:count} to {high:count} votes"
+        numbers |= {"low": float(votes.min()), "high": float(votes.max())}
+    else:
+        why = "there are only {votes:count} votes, for which alpha corrects"
+        numbers |= {"votes": float(votes.sum())}
+    text = "Fleiss' kappa ({fleiss:number}) and alpha ({alpha:number}) differ because "
+    return Notice("fleiss_apart", f"{text}{why}: prefer alpha.", (), numbers)
+
+
+def _outside(rows: Sequence[Coefficient]) -> Iterator[Notice]:
+    """Intervals that leave out their own value."""
+    for row in rows:
+        if not row.outside:
+            continue
+        why = "it shifts under resampling"
+        if row.measure == "cohen":
+            why = (
+                "a resample holds fewer different items of each pair, which pulls the kappas "
+                "of pairs with few shared items towards 0 or leaves them undefined"
+            )
+        yield Notice(
+            "interval_apart",
+            "† The interval of {name} ({low:number} to {high:number}) leaves out its value "
+            "({value:number}): {why}. Its width says more than its place.",
+            (),
+            {"name": row.name, "low": row.low, "high": row.high, "value": row.value,
+             "why": why},
+        )  # fmt: skip
+
+
+def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
+    """What is thin or missing among the pairs."""
+    upper = np.triu_indices(len(pairs.annotators), 1)
+    items, kappa = pairs.items[upper], pairs.kappa[upper]
+    every = len(items)
+    alone, few = int((items == 0).sum()), int(((items > 0) & (items < FEW_SHARED)).sum())
+    same = int((np.isnan(kappa) & (items > 0)).sum())
+    if alone:
+        yield Notice(
+            "pairs_apart",
+            "{pairs:count} of {every:count} pairs of annotators share no item.",
+            (),
+            {"pairs": alone, "every": every},
+        )
+    if few:
+        yield Notice(
+            "thin_pairs",
+            "{pairs:count} of {every:count} pairs share fewer than {least:count} items: their "
+            "kappas are hardly more than noise.",
+            (),
+            {"pairs": few, "every": every, "least": FEW_SHARED},
+        )
+    if same:
+        yield Notice(
+            "pairs_of_one_class",
+            "The kappa of {pairs:count} pair" + "s" * (same != 1) + " is undefined: both gave "
+            "all items they share the same class.",
+            (),
+            {"pairs": same},
+        )
+    if pair_work(study, pairs) > MOST_WORK:
+        text = "There are too many pairs for an interval of their mean kappa."
+        yield Notice("too_many_pairs", text)
+    left = int((study.by_annotator > 0).sum()) - len(pairs.annotators)
+    if left:
+        rest = "with fewest votes not in the matrix of pairs."
+        yield _some("pairs_left_out", left, "annotator", rest)
+    if study.weights != "none" and study.annotations.kind == "nominal":
+        yield Notice(
+            "weights_without_order",
+            "Classes are nominal, so {weights} weights take the order in which classes are "
+            "listed; declare kind ordinal if that is a scale.",
+            (),
+            {"weights": study.weights},
+        )

@@ -9,6 +9,8 @@ Landis and Koch (1977), *The measurement of observer agreement for categorical d
 Krippendorff (2004), *Content analysis*, chapter 11.
 """
 
+from equipoise.numbers import UNDEFINED
+
 SCALE = (
     (0.8, "almost perfect"),
     (0.6, "substantial"),
@@ -17,7 +19,6 @@ SCALE = (
     (0.0, "slight"),
 )
 ENOUGH, TENTATIVE = 0.8, 0.667
-OUTSIDE = "†"  # marks an interval that leaves out its own value
 
 
 def landis_koch(value: float) -> str:
@@ -29,7 +30,7 @@ def landis_koch(value: float) -> str:
     ('substantial', 'poor', 'undefined')
     """
     if value != value:
-        return "undefined"
+        return UNDEFINED
     return next(
         (word for least, word in SCALE if value > least), "poor" if value < 0 else "slight"
     )
@@ -44,22 +45,9 @@ def krippendorff_words(value: float) -> str:
     'enough for tentative conclusions (0.667 to 0.8)'
     """
     if value != value:
-        return "undefined"
+        return UNDEFINED
     if value >= ENOUGH:
         return "reliable (at least 0.8)"
     if value >= TENTATIVE:
         return "enough for tentative conclusions (0.667 to 0.8)"
     return "below 0.667: too low to treat one label as the truth"
-
-
-def outside(value: float | None, low: float | None, high: float | None) -> bool:
-    """Whether an interval leaves out its own value; undefined ends (None, nan) do not.
-
-    Examples
-    --------
-    >>> outside(0.207, 0.194, 0.206), outside(0.2, 0.1, 0.3), outside(0.2, None, None)
-    (True, False, False)
-    """
-    if value is None:
-        return False
-    return (low is not None and value < low) or (high is not None and value > high)

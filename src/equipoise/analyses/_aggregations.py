@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from equipoise.aggregate import MODELS
+from equipoise.aggregate import MODELS, model_title
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, positions, wrong_type
@@ -53,10 +53,10 @@ def choice_title(choice: Choice) -> str:
     Examples
     --------
     >>> choice_title(("dirichlet", 0.5)), choice_title(("mean_vote", None))
-    ('dirichlet 0.5', 'mean vote')
+    ('Dirichlet 0.5', 'mean vote')
     """
     name, reliability = choice
-    return name.replace("_", " ") + ("" if reliability is None else f" {reliability:g}")
+    return model_title(name) + ("" if reliability is None else f" {reliability:g}")
 
 
 def aggregated(
@@ -67,10 +67,10 @@ def aggregated(
     What the fits have to say comes apart from them, of the model and the task it is about.
     """
     fit, title = model(name, annotations, settings), choice_title((name, None))
-    truths, notices = [], []
+    truths, notices, known = [], [], {str(note) for note in annotations.notices}
     for task in annotations.tasks:
         truth = fit(annotations, task=task)
-        own = [one for one in truth.notices if str(one) not in map(str, annotations.notices)]
+        own = [note for note in truth.notices if str(note) not in known]
         about = f"{title} of {task}" if task else title
         notices += [notice.of(about) for notice in as_notices(own)]
         truth = replace(truth, notices=())

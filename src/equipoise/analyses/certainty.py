@@ -38,7 +38,7 @@ from equipoise.analyses.words import BRACKETS, TIES_SHARE, score_head, score_tit
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation import MACRO
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import (
     Band,
     Bar,
@@ -405,7 +405,7 @@ def _undefined(scorer: StudyScorer, cuts: Cuts, steps: tuple[float, ...]) -> lis
     return [Notice("clear_items_undefined", NOT_DEFINED, (), values)]
 
 
-def _certainties(annotations: Annotations, question: Question, reliability: float) -> Floats:
+def _certainties(annotations: Annotations, question: TaskTruth, reliability: float) -> Floats:
     """Certainty of the items of a question, shape (items,)."""
     made = dirichlet(annotations, reliability=reliability, task=question.task)
     place = {name: position for position, name in enumerate(made.items)}
@@ -433,7 +433,7 @@ def _cutoffs(certainty: Floats) -> tuple[float, ...]:
 
 
 def _sorted(
-    annotations: Annotations, questions: Sequence[Question]
+    annotations: Annotations, questions: Sequence[TaskTruth]
 ) -> tuple[tuple[SortedCertainty, ...], tuple[SortedCertainty, ...]]:
     """Lines of all items together, and shares of uncertain items task by task."""
     size = sum(len(question.items) for question in questions) * len(annotations.classes)

@@ -35,12 +35,13 @@ from equipoise.analyses.words import (
     as_notices,
     score_head,
     score_title,
+    with_titles,
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
@@ -48,7 +49,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import number
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.wording import joined
+from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
@@ -288,7 +289,7 @@ class Choices:
             Table(
                 name="choices",
                 caption=f"{what} by aggregation",
-                columns=self._columns(labels),
+                columns=with_titles(self._columns(labels), self.metrics),
                 rows=rows,
                 brief=_best_rows([row for row in rows if _cell(row) == front]),
                 legend=LEGEND,
@@ -296,14 +297,14 @@ class Choices:
             Table(
                 name="choices_changes",
                 caption=f"Order of the models, compared with {self.reference}",
-                columns=CHANGE_COLUMNS,
+                columns=with_titles(CHANGE_COLUMNS, self.metrics),
                 rows=changes,
                 brief=[row for row in changes if _cell(row) == front],
             ),
             Table(
                 name="choices_conclusions",
                 caption="Comparisons of two models",
-                columns=CONCLUSION_COLUMNS,
+                columns=with_titles(CONCLUSION_COLUMNS, self.metrics),
                 rows=self.conclusions(),
                 brief=(),
             ),
@@ -339,7 +340,7 @@ class Choices:
         values, ranks = self.values[:, -1, 0, label], self.ranks[:, -1, 0, label]
         if len(self.models) < 2:
             return (self._lines("choices-value", what, values),)
-        less = f"{what}: minus the mean of the models"
+        less = f"{what}, minus the mean"
         return (
             self._lines("choices-value", less, values - values.mean(axis=1, keepdims=True)),
             self._lines("choices-rank", "rank, 1 is best", ranks, down=True),
@@ -350,7 +351,7 @@ class Choices:
         ties = f"; {TIES_SHARE}" if down else ""
         return Lines(
             name=name,
-            caption=f"{y} under every aggregation{ties}",
+            caption=f"{capital(y)}, under every aggregation{ties}",
             x="",
             y=y,
             lines=[
@@ -395,8 +396,8 @@ def aggregation_choices(
         metrics that meet draws.
     """
     told = checked_options(_Choices, how)
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
-    scored = given_metrics(metrics)
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    scored = as_metrics(metrics)
     asked = listed_choices(annotations, models, told.reliabilities)
     done, fits = [], []
     for step, (name, reliability) in enumerate(asked, 1):

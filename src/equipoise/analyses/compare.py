@@ -22,7 +22,7 @@ from equipoise.analyses.methods import (
 from equipoise.analyses.run_study import attempt, metric_terms
 from equipoise.analyses.study import Study, StudyOptions
 from equipoise.analyses.verdict import SCORE_COLUMNS
-from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title
+from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.evaluation import LABELS, Evaluation, evaluate
@@ -108,6 +108,7 @@ class Comparison:
     def report(self) -> Finding:
         """The finding for every surface."""
         done, rows = self.evaluation, self.rows()
+        metrics = [metric.name for metric in done.metrics]
         lower = any(metric.better == "lower" for metric in done.metrics)
         kind, a, b = done.plan.kind, self.a, self.b
         legend = (
@@ -120,7 +121,7 @@ class Comparison:
             Table(
                 name="differences",
                 caption=f"{a} minus {b}",
-                columns=COLUMNS,
+                columns=with_titles(COLUMNS, metrics),
                 rows=rows,
                 legend=legend + LOWER * lower,
                 open=True,
@@ -128,7 +129,7 @@ class Comparison:
             Table(
                 name="values",
                 caption="Both models by task, metric and labels",
-                columns=SCORE_COLUMNS,
+                columns=with_titles(SCORE_COLUMNS, metrics),
                 rows=[score._asdict() for score in done.table()],
                 brief=(),
             ),

@@ -29,7 +29,7 @@ import numpy as np
 
 from equipoise.analyses.resampling import as_drawn
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS
+from equipoise.analyses.words import BRACKETS, with_titles
 from equipoise.arrays import Floats, InputError, choice, frozen, require_number, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, MACRO, Evaluation
@@ -193,7 +193,7 @@ class CriticalDifference:
         return Table(
             name="critical_difference",
             caption=f"Average ranks by {what}: {test}",
-            columns=columns,
+            columns=with_titles(columns, [self.metric]),
             rows=self.rows(),
             legend=LEGEND,
         )

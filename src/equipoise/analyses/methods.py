@@ -60,7 +60,7 @@ class StudyData:
         single = [task for task in tasks if task != MACRO]
         more = f" ({count(self.left_out)} more had no votes or not the scores of every model)"
         people = f" of {count(self.annotators)} annotators" if self.annotators else ""
-        titles = [f"{one.title}{cite(*metric_sources([one]))}" for one in metrics]
+        titles = [f"{one.title}{cite(*one.references)}" for one in metrics]
         first = "; analyses of a single metric take the first" if len(titles) > 1 else ""
         return (
             f"We {what} on {count(self.items)} items{more * bool(self.left_out)}"
@@ -80,21 +80,14 @@ class StudyData:
 
 
 def metric_sources(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """Keys of the sources of metrics, each once.
-
-    Examples
-    --------
-    >>> from equipoise.metrics import named
-    >>> metric_sources([named("precision_at_100"), named("auroc")])
-    ('lionetti2025', 'wilson1927')
-    """
+    """Keys of the sources of metrics, each once."""
     return tuple(dict.fromkeys(key for metric in metrics for key in metric.references))
 
 
 def labels_sentence(annotations: Annotations, metrics: Sequence[Metric], labels: str) -> str:
     """How labels are made of votes."""
     classes = 1 if annotations.kind == "binary" else len(annotations.classes)
-    hard = hard_labels_rule({metric.labels for metric in metrics}, classes=classes)
+    hard = hard_labels_rule([metric.labels for metric in metrics], classes=classes)
     return (
         f"Soft labels: mean vote; hard labels: {hard}. Where one kind is needed, it is "
         f"{labels}."

@@ -45,12 +45,19 @@ from equipoise.analyses.resampling import (
     voting,
 )
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import IN_FULL, ORDER, RESAMPLED, as_notices, score_title
+from equipoise.analyses.words import (
+    IN_FULL,
+    ORDER,
+    RESAMPLED,
+    as_notices,
+    score_title,
+    with_titles,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, frozen, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.evaluation.given import given_metrics, given_predictions
+from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat, Table
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
@@ -307,7 +314,7 @@ class RankStability:
             Table(
                 name="ranking",
                 caption=f"Stability of the order by {what}",
-                columns=COLUMNS,
+                columns=with_titles(COLUMNS, self.metrics),
                 rows=self.rows(),
                 brief=self._in_front(labels),
                 legend=LEGEND,
@@ -315,14 +322,14 @@ class RankStability:
             Table(
                 name="ranking_model",
                 caption="Share of resamples in which a model is best, by what is resampled",
-                columns=MODEL_COLUMNS,
+                columns=with_titles(MODEL_COLUMNS, self.metrics),
                 rows=self.model_rows(),
                 brief=near,
             ),
             Table(
                 name="ranking_pair",
                 caption="Share of resamples in which one model beats another, ties half",
-                columns=PAIR_COLUMNS,
+                columns=with_titles(PAIR_COLUMNS, self.metrics),
                 rows=self.pair_rows(),
                 brief=(),
             ),
@@ -332,7 +339,7 @@ class RankStability:
                 Table(
                     name="ranking_sign_test",
                     caption="The published sign test on replicates, which is no evidence",
-                    columns=TEST_COLUMNS,
+                    columns=with_titles(TEST_COLUMNS, self.metrics),
                     rows=[test._asdict() for test in tests],
                     brief=(),
                     legend=WARNING,
@@ -464,7 +471,7 @@ def rank_stability(
         ``plausibilities``, one per task, add the kinds with posterior.
     """
     told = checked_options(_Stability, how)
-    given, chosen = given_predictions(predictions), given_metrics(metrics)
+    given, chosen = as_predictions(predictions), as_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
     truths: Truths = annotations

@@ -25,8 +25,8 @@ from equipoise.arrays import (
 from equipoise.estimate import wilson
 from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import align
-from equipoise.evaluation.questions import questions
 from equipoise.evaluation.result import narrowed
+from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
@@ -156,7 +156,7 @@ def voting(
     names, by = annotations.annotators, annotations.annotator
     if names is None or by is None:
         return annotations, ()
-    aligned, notices = align(predictions, questions(annotations), on_missing=on_missing)
+    aligned, notices = align(predictions, task_truths(annotations), on_missing=on_missing)
     voted = np.zeros(len(names), dtype=bool)
     for one in aligned:
         if one.question.votes is not None:

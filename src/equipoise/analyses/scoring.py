@@ -20,12 +20,12 @@ from equipoise.arrays import Floats, InputError, Ints, frozen, listed
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.blocks import pair
 from equipoise.evaluation.cautions import missing_classes
 from equipoise.evaluation.engine import chunk_width, map_chunks
-from equipoise.evaluation.given import given_annotations, given_predictions
-from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
+from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.metrics import Metric, Prepared
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
@@ -56,7 +56,7 @@ class TaskScorer:
     prepared: tuple[Prepared, ...]
 
     @property
-    def question(self) -> Question:
+    def question(self) -> TaskTruth:
         """The truth of the task."""
         return self.aligned.question
 
@@ -160,11 +160,11 @@ def interval_ends(
 def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions) -> StudyScorer:
     """Align models and votes, and make the plan over items that everything shares."""
     metric = wanted.scored
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
         given = [one for one in given if one.task == wanted.task]
-    posed = [q for q in questions(annotations) if wanted.task in (None, q.task)]
+    posed = [q for q in task_truths(annotations) if wanted.task in (None, q.task)]
     aligned, notices = align(given, posed, on_missing=wanted.on_missing)
     subjects = [_subject(one, metric, wanted.labels) for one in aligned]
     kept, undefined = _defined(subjects)

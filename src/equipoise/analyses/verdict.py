@@ -32,7 +32,7 @@ from equipoise.analyses.resampling import (
     voting,
 )
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title
+from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.evaluation import Evaluation
@@ -279,7 +279,7 @@ def verdict(study: Study, lead: Lead, findings: Mapping[str, Finding]) -> Findin
         Table(
             name="values",
             caption="Every model by task, metric and labels; items resampled",
-            columns=SCORE_COLUMNS,
+            columns=with_titles(SCORE_COLUMNS, [one.name for one in study.evaluation.metrics]),
             rows=scores,
             brief=(),
         )

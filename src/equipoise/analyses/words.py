@@ -1,8 +1,10 @@
 """Words that findings share: what was scored, what is resampled, and what columns mean."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from equipoise.arrays import InputError
+from equipoise.findings import Column
 from equipoise.metrics import named, titled
 from equipoise.notices import Notice
 
@@ -53,6 +55,15 @@ def score_head(metric: str, labels: str) -> str:
     except InputError:  # a metric of the caller's own
         lower = False
     return f"{titled(metric, labels)}{' (lower is better)' * lower}"
+
+
+def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Column, ...]:
+    """Columns whose metrics people read by their titles."""
+    titles = {name: titled(name, "hard").removeprefix("hard ") for name in metrics}
+    return tuple(
+        replace(column, words=titles) if column.key == "metric" else column
+        for column in columns
+    )
 
 
 def level_text(level: float) -> str:

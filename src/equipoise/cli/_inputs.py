@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.arrays import InputError
 from equipoise.cli._dataset import study_of, votes_of
 from equipoise.cli._options import class_names, column_map
+from equipoise.notices import as_notices
 
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 
@@ -71,7 +72,7 @@ def read(options: dict[str, Any]) -> "tuple[Annotations, tuple[Predictions, ...]
     else:
         table, models = matched(read_votes(options), options)
     models, said = answered(table, models, options)
-    table = replace(table, notices=(*table.notices, *said))
+    table = replace(table, notices=as_notices([*table.notices, *said]))
     question = table if _as_they_are(table, options) else asked(table, options)
     if options["truth"] == "votes" and options.get("dataset") is None:
         from equipoise.evaluation.alignment import refuse_plain_scores

@@ -9,6 +9,7 @@ import numpy as np
 from equipoise.arrays import InputError, listed
 from equipoise.cli._options import column_map, words
 from equipoise.cli.study import OF_SCORES
+from equipoise.notices import as_notices
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
@@ -38,13 +39,12 @@ def matched(
     extra = [name for name in named if name not in table.classes]
     said = f"Classes that nobody named are taken from the predictions: {listed(extra)}."
     classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, said)), models
+    return replace(table, classes=classes, notices=as_notices([*table.notices, said])), models
 
 
 def _may_have_more(table: "Annotations", paths: "Sequence[Any]") -> bool:
     """Whether every table has a column for each class, and for more."""
-    from equipoise.coding.scores import PREFIXES
-    from equipoise.io.predictions import prediction_columns
+    from equipoise.read.predictions import PREFIXES, prediction_columns
 
     if table.kind not in ("nominal", "ranking"):
         return False
@@ -66,7 +66,7 @@ def answered(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.coding.decisions import is_decided
+    from equipoise.read.predictions import is_decided
 
     models = tuple(models)
     if not models or not all(is_decided(one.values) for one in models):

@@ -25,7 +25,7 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.notices import Notice, worded
+from equipoise.notices import Notice
 from equipoise.wording import Option
 
 if TYPE_CHECKING:
@@ -413,8 +413,7 @@ def _read_scored(
     else:
         table, models = _matched(sources)
     models, notices = _as_answers(table, models, reading, metrics)
-    said = worded(notices, command=True)
-    table = replace(table, notices=(*table.notices, *said))
+    table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
     if truth == "votes" and files.dataset is None:
         from equipoise.evaluation.alignment import refuse_plain_scores
@@ -479,13 +478,12 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
     text = "Classes that nobody named are taken from the predictions: {classes:names}."
     notice = Notice("classes_of_predictions", text, (), {"classes": extra})
     classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, str(notice))), models
+    return replace(table, classes=classes, notices=(*table.notices, notice)), models
 
 
 def _may_have_more(table: "Annotations", paths: Sequence[Path]) -> bool:
     """Whether every table has a column for each class, and for more."""
-    from equipoise.coding.scores import PREFIXES
-    from equipoise.io.predictions import prediction_columns
+    from equipoise.read.predictions import PREFIXES, prediction_columns
 
     if table.kind not in ("nominal", "ranking"):
         return False
@@ -526,7 +524,7 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.coding.decisions import is_decided
+    from equipoise.read.predictions import is_decided
 
     models, positive = tuple(models), reading.positive
     if not models or not all(is_decided(one.values) for one in models):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,8 @@ class Column:
         Keys of the ends of the interval, which is written behind the value.
     brief
         Whether it is shown where room is scarce.
+    words
+        What names are called where people read, such as titles of metrics.
     """
 
     key: str
@@ -47,6 +49,7 @@ class Column:
     kind: Kind = "text"
     ends: tuple[str, str] | None = None
     brief: bool = True
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +191,8 @@ def cell(row: Row, column: Column) -> str:
     'undefined'
     """
     value = row.get(column.key)
+    if isinstance(value, str) and value in column.words:
+        return column.words[value]
     if column.kind in ("text", "model", "names"):
         return _words(value)
     write = WRITERS[column.kind]

@@ -9,6 +9,7 @@ from equipoise.arrays import Floats, InputError
 from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._metric import Block, Order, Prepared
 from equipoise.metrics._ranking import repeat_truth, run_starts, sort_items
+from equipoise.wording import ONE_CLASS, hint
 
 
 def checked_k(k: int) -> int:
@@ -57,7 +58,7 @@ def top_reduce(k: int) -> Callable[[Prepared, Block], Floats]:
                 "precision or recall at k",
                 f"{len(block.classes)} classes",
                 "a yes/no question",
-                "choose one class with positive=",
+                hint("ask about one class with {}", ONE_CLASS),
             )
         positive = block.classes[0].positive
         wide = repeat_truth(positive, block.counts.shape[1])

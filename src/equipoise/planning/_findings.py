@@ -90,12 +90,12 @@ def _ranks(plan: "RankingPlan") -> bool:
     return len(plan.pairs) > 1
 
 
-def votes_on_each(votes: float) -> str:
+def _votes_on_each(votes: float) -> str:
     """Write a number of votes on each item; none where all truths are known.
 
     Examples
     --------
-    >>> votes_on_each(1), votes_on_each(3), votes_on_each(0)
+    >>> _votes_on_each(1), _votes_on_each(3), _votes_on_each(0)
     ('1 vote', '3 votes', 'a known truth')
     """
     return count(votes, "vote") if votes > 0 else "a known truth"
@@ -163,7 +163,7 @@ def _verdict(plan: "RankingPlan") -> Finding:
 def _pilot_sentence(plan: "RankingPlan") -> str:
     """What the pilot found."""
     first = plan.pairs[0]
-    size = f"{count(first.pilot_items, 'item')} with {votes_on_each(first.pilot_votes)} each"
+    size = f"{count(first.pilot_items, 'item')} with {_votes_on_each(first.pilot_votes)} each"
     if _ranks(plan):
         return f"Pilot: {len(plan.models)} models by {titled(first.metric)}, on {size}."
     return (
@@ -219,7 +219,7 @@ def _methods(plan: "RankingPlan") -> str:
     return (
         f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote){task} "
         f"from a pilot of {count(first.pilot_items, 'item')} with "
-        f"{votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
+        f"{_votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
         f"{split} [@efron1993; @roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
     )
 
@@ -274,7 +274,7 @@ def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
     """Power against the number of items, by votes on an item."""
     rows = _power_rows(plan)
     columns = [
-        Column(f"power_{one.votes_per_item}", votes_on_each(one.votes_per_item), "percent")
+        Column(f"power_{one.votes_per_item}", _votes_on_each(one.votes_per_item), "percent")
         for one in plan.designs
     ]
     return Finding(
@@ -320,7 +320,7 @@ def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Li
     for votes in some:
         own = [row for row in rows if row["votes_per_item"] == votes]
         points = [(float(row["items"]), row["power"]) for row in own]
-        lines.append(Line(votes_on_each(votes), points, dots=False))
+        lines.append(Line(_votes_on_each(votes), points, dots=False))
     return Lines(
         name="plan-power",
         caption=f"{capital(_event(plan))} by items (logarithmic axis) and votes on an item; "
@@ -343,8 +343,8 @@ def _power_sentence(plan: "RankingPlan", best: "RankingDesign") -> str:
     )
     return (
         f"With as many items and votes as the pilot ({count(first.pilot_items, 'item')}, "
-        f"{votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} with "
-        f"{count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
+        f"{_votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} "
+        f"with {count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
     )
 
 
@@ -604,7 +604,7 @@ def _source_chart(plan: "RankingPlan", study: str, items: int, votes: float) -> 
     return Dots(
         name=f"plan-uncertainty-{study}",
         caption=f"Standard error of the difference of {_of_pair(plan)} by its source, {study}: "
-        f"{count(items, 'item')}, {votes_on_each(votes)} each; in brackets: share of the "
+        f"{count(items, 'item')}, {_votes_on_each(votes)} each; in brackets: share of the "
         "variance",
         axis="standard error",
         rows=dots,
@@ -690,7 +690,7 @@ def plan_report(
         raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
     plan = of_pair(planned) if isinstance(planned, Size) else planned
     first, target = plan.pairs[0], plan.aim
-    pilot = f"{count(first.pilot_items, 'item')}, {votes_on_each(first.pilot_votes)} each"
+    pilot = f"{count(first.pilot_items, 'item')}, {_votes_on_each(first.pilot_votes)} each"
     prices = [
         (f"Price of {what}", count(price))
         for what, price in (("an item", target.price_item), ("a vote", target.price_vote))

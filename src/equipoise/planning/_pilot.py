@@ -450,18 +450,6 @@ def require_finite(metric: Metric, infinite: Sequence[str]) -> None:
         )
 
 
-def require_possible(metric: Metric, difference: float | None) -> None:
-    """Refuse a difference that no two models can have."""
-    low, high = metric.bounds
-    if difference is not None and difference > high - low:
-        raise InputError(
-            "plan, difference",
-            f"{difference:g}",
-            f"at most {high - low:g}, because {metric.title} lies between {low:g} and {high:g}",
-            "say how much better a model must be to matter",
-        )
-
-
 def votes_each(two: Pilot) -> float:
     """Votes per item on average, items of known truth apart; 0 when there is no other."""
     voted = two.votes.sizes[~two.gold]

@@ -84,12 +84,12 @@ from equipoise.arrays import (
 )
 from equipoise.evaluation.given import given_predictions
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
-from equipoise.io.files import replaced
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
 from equipoise.planning._pilot import Pilot, Progress, pilot, require_finite
 from equipoise.predictions import Predictions
+from equipoise.read.files import replaced
 from equipoise.wording import joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item
@@ -122,7 +122,7 @@ RANKING_GAIN = (
 )
 
 
-class VoteShareDirichlet(NamedTuple):
+class _VoteShareDirichlet(NamedTuple):
     """What all possible voters would say of each item: Dirichlet laws.
 
     Attributes
@@ -140,14 +140,14 @@ class VoteShareDirichlet(NamedTuple):
     imagined: float
 
 
-def vote_shares(two: Pilot) -> VoteShareDirichlet:
+def _vote_shares(two: Pilot) -> _VoteShareDirichlet:
     """Fit the laws to the votes of a pilot."""
     whole, worth = two.distributions(), _worth(two)
     voted = whole[:, ~two.gold]
     usual = (voted.sum(axis=1) + 1 / len(whole)) / (voted.shape[1] + 1)
     imagined = _imagined(voted, worth[~two.gold], usual)
     mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
-    return VoteShareDirichlet(np.where(two.gold, whole, mean), worth, imagined)
+    return _VoteShareDirichlet(np.where(two.gold, whole, mean), worth, imagined)
 
 
 def _imagined(labels: Floats, worth: PerItem, usual: Floats) -> float:
@@ -270,7 +270,7 @@ class _NextVote(NamedTuple):
 
 def _one_more_vote(two: Pilot, progress: Progress | None) -> _NextVote:
     """Look one vote ahead on every item."""
-    whole, (mean, number, imagined) = two.distributions(), vote_shares(two)
+    whole, (mean, number, imagined) = two.distributions(), _vote_shares(two)
     total = number + imagined
     with np.errstate(invalid="ignore"):
         there = two.with_labels(mean)

@@ -129,7 +129,7 @@ class RankingPlan:
 
     def power(self, items: float, votes: float) -> float:
         """Least probability that a study of this size tells all planned pairs apart."""
-        return joint_power(self.planned, items, votes)
+        return _joint_power(self.planned, items, votes)
 
     def items_needed(self, votes: int, power: float | None = None) -> int:
         """Fewest items that tell all planned pairs apart with the power asked for."""
@@ -141,9 +141,9 @@ class RankingPlan:
         if any(math.isnan(one.spread.votes) for one in pairs):
             return math.nan
         for most in (math.inf, MOST_VOTES):
-            if joint_power(pairs, items, most) < power - ROUNDING:
+            if _joint_power(pairs, items, most) < power - ROUNDING:
                 return math.inf
-        return _smallest(lambda votes: joint_power(pairs, items, votes) >= power - ROUNDING, 1)
+        return _smallest(lambda votes: _joint_power(pairs, items, votes) >= power - ROUNDING, 1)
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
@@ -281,14 +281,16 @@ def _design(plan: RankingPlan, pilots: Sequence[Pilot], votes: int) -> RankingDe
     )
 
 
-def joint_power(pairs: Sequence[Size], items: float, votes: float) -> float:
+def _joint_power(pairs: Sequence[Size], items: float, votes: float) -> float:
     """Least probability that every pair is told apart; nan where not known."""
     return max(0.0, 1 - sum(1 - one.power(items, votes) for one in pairs))
 
 
 def items_needed(pairs: Sequence[Size], votes: int, power: float) -> int:
     """Fewest items that with so many votes on each tell all pairs apart with a power."""
-    return _smallest(lambda items: joint_power(pairs, items, votes) >= power - ROUNDING, FEWEST)
+    return _smallest(
+        lambda items: _joint_power(pairs, items, votes) >= power - ROUNDING, FEWEST
+    )
 
 
 def _weakest(pairs: Sequence[Size], items: float, votes: float) -> Size:

@@ -51,8 +51,8 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice, require_number, require_whole
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, MACRO, Evaluation, evaluate
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
@@ -271,7 +271,7 @@ class Components:
                     part.source,
                     part.deviation,
                     *part.ends,
-                    remark=percent(part.share) if 0 < part.share < 1 else "",
+                    remark=_remark(part),
                 )
                 for part in self._of(result)
             ],
@@ -312,7 +312,7 @@ def variance_components(
         ``labels`` (soft or hard); ``reliability`` and ``threshold`` of the aggregation models.
     """
     told = checked_options(_Components, how)
-    given, every = given_predictions(predictions), given_annotations(annotations)
+    given, every = as_predictions(predictions), as_annotations(annotations)
     truth, aside = voting(given, every, told.settings.on_missing)
     plans, notices = possible_kinds(truth, None)
     kinds = [kind for kind in SOURCES if kind in plans]
@@ -323,7 +323,7 @@ def variance_components(
             "items, annotators or votes",
             " ".join(map(str, notices)) or "give more data",
         )
-    world = _World(given, truth, given_metrics([metric]), told)
+    world = _World(given, truth, as_metrics([metric]), told)
     worth = () if told.reliability is None else (told.reliability,)
     asked = listed_choices(truth, models, worth)
     for number, kind in enumerate(kinds, 1):
@@ -486,12 +486,20 @@ class _World:
         )
 
 
+def _remark(part: Component) -> str:
+    """The standard deviation in words, with its share of the total variance."""
+    if isnan(part.variance):
+        return "undefined"
+    share = f" ({percent(part.share)})" if 0 < part.share < 1 else ""
+    return f"{significant(part.deviation)}{share}" if part.deviation else "none"
+
+
 def _root(variance: float) -> float:
     return sqrt(max(variance, 0.0)) if isfinite(variance) else variance
 
 
 def _notices(
-    total: str, sources: list[str], below: Mapping[str, int], questions: Sequence[Question]
+    total: str, sources: list[str], below: Mapping[str, int], questions: Sequence[TaskTruth]
 ) -> list[Notice]:
     """What the parts and the total are, which came out below zero, what tasks leave open."""
     drawn = joined([source for source in sources if source != "votes"])

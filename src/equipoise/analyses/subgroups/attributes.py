@@ -23,11 +23,17 @@ from equipoise.arrays import (
     require_unique,
     wrong_type,
 )
-from equipoise.coding.columns import is_missing, numbers, whole_numbers, words_of
-from equipoise.coding.tables import Table, from_frame
-from equipoise.io import delimited, parquet
-from equipoise.io.files import AnyPath, content, unknown_ending
 from equipoise.notices import Notice
+from equipoise.read import delimited, parquet
+from equipoise.read.files import AnyPath, content, unknown_ending
+from equipoise.read.tables import (
+    Table,
+    from_frame,
+    is_missing,
+    numbers,
+    whole_numbers,
+    words_of,
+)
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from equipoise.aggregate import dirichlet
 from equipoise.agreement import krippendorff_alpha
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
-from equipoise.annotation_rules import COLUMNS
-from equipoise.annotations import Annotations
+from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, Ints, PerItem
 from equipoise.evaluation.blocks import every_class
 from equipoise.metrics._distributions import entropy
