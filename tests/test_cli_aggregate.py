@@ -158,7 +158,7 @@ def test_models_that_agree_are_said_to_agree(tmp_path):
     [
         (["--model", "normal"], ["normal: binary labels", "choose dawid_skene", "--kind "]),
         (["--task", "foo"], ["only one, and it has no name; leave --task out"]),
-        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, probabilistic_inverse_rank or"]),
+        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, probabilistic"]),
         (["--model", "dirichlet", "--prior", "much"], ["dirichlet, prior: 'much'"]),
         (["--positive", "maybe"], ["'maybe'", "one of '0', '1'; choose one of these"]),
         (["--kind", "interval", "--model", "glad"], ["choose normal", "--at-least VALUE"]),

@@ -140,7 +140,7 @@ def test_the_engine_weighs_cases_in_every_replicate(kind):
     plan = replace(resample(truth, kind), replicates=30)
     model = Predictions("one", truth.items, scores, classes=truth.classes)
     result = evaluate(model, truth, metrics=[plain, one], resampling=plan)
-    value = plain.meet(plain.prepare(scores), truth).value
+    value = plain.score_draws(plain.prepare(scores), truth).value
     weight = group_chance(truth, grouping, "high")
     found = result.estimate("one", "topk_accuracy|risk=high")
     assert_allclose(found.value, (value * weight).sum() / weight.sum(), **CLOSE)
@@ -223,7 +223,7 @@ def test_every_model_knows_grades_from_classes(name):
 
 def test_grades_stay_grades(tmp_path):
     made = dirichlet(grades())
-    for one in (made.drawn(5, seed=0), made.averaged(), made.kept(np.array([2, 0]))):
+    for one in (made.drawn(5, seed=0), made.averaged(), made.subset(np.array([2, 0]))):
         assert one.ordered
     assert annotator_bootstrap(dirichlet, grades(), draws=3).ordered
     for one in (made, dirichlet(grades("nominal"))):

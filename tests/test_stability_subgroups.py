@@ -323,11 +323,11 @@ def test_holm_by_hand():
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_chexpert_by_another_finding():
     """Where most radiologists see an effusion, they disagree more about edema."""
-    from equipoise.ballots import ballots
+    from equipoise.votes import collect_votes
     from equipoise.datasets import chexpert
 
     study = chexpert()
-    votes = ballots(study.annotations, "Pleural Effusion")
+    votes = collect_votes(study.annotations, "Pleural Effusion")
     seen = (votes.shares(1) > 0.5).astype(int)
     known = Attributes(
         items=study.annotations.items, columns=("effusion",), levels=(("no", "yes"),),

@@ -238,8 +238,6 @@ class Plausibilities:
             difficulty=None if self.difficulty is None else self.difficulty[rows],
         )
 
-    kept = subset  # the former name
-
     def top(self) -> tuple[Floats, Floats]:
         """Chance of being the most plausible class: of each entry, and of any other class.
 

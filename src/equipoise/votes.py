@@ -72,8 +72,6 @@ class Votes:
             share=self.share[entry],
         )
 
-    kept = subset  # the former name
-
     @property
     def sizes(self) -> Ints:
         """Number of votes per item, shape (items,)."""

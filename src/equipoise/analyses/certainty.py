@@ -53,7 +53,7 @@ from equipoise.findings import (
 from equipoise.metrics import titled
 from equipoise.notices import Notice, Value
 from equipoise.numbers import number, percent, significant
-from equipoise.ranks import TIE, goodness
+from equipoise.ranks import TIE, higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Does the order hold on the clear cases?"
@@ -240,7 +240,7 @@ class ClearCases:
 
     def _leaders(self, cutoff: int) -> list[str]:
         """Models that share the best value."""
-        good = goodness(self.cuts.values[cutoff], self.study.metric.better)
+        good = higher_is_better(self.cuts.values[cutoff], self.study.metric.better)
         return [self.study.models[m] for m in np.flatnonzero(good == good.max())]
 
     def report(self) -> Finding:
@@ -307,7 +307,7 @@ class ClearCases:
             lines=lines,
             y_range=(0.5, 1.0),
         )
-        full = goodness(self.cuts.full, self.study.metric.better)
+        full = higher_is_better(self.cuts.full, self.study.metric.better)
         order = np.argsort(np.where(np.isnan(full), np.inf, -full), kind="stable")[:DRAWN]
         first = self.study.models[order[0]]
         value = self._lines(

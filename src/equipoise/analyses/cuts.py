@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise.analyses.scoring import StudyScorer, mean_over_tasks
 from equipoise.arrays import Bools, Floats
-from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.ranks import average_ranks, higher_is_better, spearman
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ def cut(found: StudyScorer, kept: Sequence[Bools]) -> Cuts:
     low, high = found.ends(values, drawn)
     change = values - full
     edges = found.ends(change, drawn - whole, difference=True)
-    good = goodness(values, found.metric.better).T
-    first = np.broadcast_to(goodness(full, found.metric.better)[:, None], good.shape)
+    good = higher_is_better(values, found.metric.better).T
+    first = np.broadcast_to(higher_is_better(full, found.metric.better)[:, None], good.shape)
     return Cuts(
         full,
         values,

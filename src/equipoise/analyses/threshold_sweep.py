@@ -45,7 +45,7 @@ from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
 from equipoise.wording import Option, hint, joined
 
@@ -653,7 +653,7 @@ def _ranks(done: Evaluation) -> Floats:
     every = np.concatenate([done.values[0, :, 0, :, None], done.replicates[0, :, 0]], axis=-1)
     return np.stack(
         [
-            average_ranks(goodness(one, metric.better))
+            average_ranks(higher_is_better(one, metric.better))
             for one, metric in zip(every, done.metrics, strict=True)
         ]
     )

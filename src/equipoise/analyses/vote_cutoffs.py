@@ -39,7 +39,6 @@ from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, ORDER, score_head, score_title, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.ballots import Ballots
 from equipoise.findings import (
     Band,
     Bar,
@@ -54,7 +53,8 @@ from equipoise.findings import (
 )
 from equipoise.notices import Notice
 from equipoise.numbers import number, percent
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
+from equipoise.votes import Votes
 from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on items with few votes?"
@@ -223,7 +223,7 @@ class VoteCutoffs:
         scored = ~np.isnan(self.values).all(axis=1)
         if len(set(self.items[scored].tolist())) < 2:
             return ()
-        order = np.argsort(-goodness(self.full, self.better), kind="stable")[:DRAWN]
+        order = np.argsort(-higher_is_better(self.full, self.better), kind="stable")[:DRAWN]
         steps = range(len(self.cutoffs))
         lines = [
             Line(
@@ -339,7 +339,7 @@ def _checked(cutoffs: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(k) for k in steps)
 
 
-def _votes(subject: TaskScorer) -> Ballots:
+def _votes(subject: TaskScorer) -> Votes:
     votes = subject.question.votes
     assert votes is not None
     return votes

@@ -74,7 +74,7 @@ from equipoise.findings import (
 from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import UNDEFINED, change, count, estimate
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 __all__ = ["Experts", "analyse", "experts"]
@@ -497,7 +497,9 @@ def experts(
     groups = compare_with_groups(
         [merge_task(task, paired, len(names), scorer) for task in scorer.subjects], scorer
     )
-    passed = passed_over(groups.sizes, goodness(groups.crowd.value, scorer.metric.better))
+    passed = passed_over(
+        groups.sizes, higher_is_better(groups.crowd.value, scorer.metric.better)
+    )
     return Experts(
         task=scorer.task,
         metric=scorer.metric.name,

@@ -33,7 +33,7 @@ from equipoise.evaluation.blocks import every_class, majority, plurality
 from equipoise.evaluation.engine import BYTES, map_chunks
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Metric, Prepared
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.resampling import Resampling
 
 EVERY = 640  # groups of a size, over all held-out experts, up to which all are taken
@@ -395,8 +395,8 @@ def score_against_held_out(
         for one, here in zip(tasks, heres, strict=True):
             work = partial(_model, one, here[:, group], one.truth(held_out))
             parts.append(np.stack(map_chunks(work, one.models, workers=workers)))
-        models.append(goodness(mean_over_tasks(parts), scorer.metric.better))
-    rival = goodness(mean_over_tasks(rivals), scorer.metric.better)
+        models.append(higher_is_better(mean_over_tasks(parts), scorer.metric.better))
+    rival = higher_is_better(mean_over_tasks(rivals), scorer.metric.better)
     return HeldOutScores(rival, models, np.array([place[key] for key in keys]))
 
 

@@ -73,7 +73,7 @@ from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, 
 from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
@@ -306,7 +306,7 @@ class PanelSize:
 
     def _best_first(self) -> list[int]:
         """Models by their value with the whole panel, the best first."""
-        better = goodness(self.mean[-1], self.better)
+        better = higher_is_better(self.mean[-1], self.better)
         return [int(m) for m in np.argsort(-better, kind="stable")[:DRAWN]]
 
     def _charts(self, score: str) -> tuple[Lines, ...]:

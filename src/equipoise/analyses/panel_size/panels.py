@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Floats, Ints
-from equipoise.ballots import Ballots
 from equipoise.evaluation.redraw import PanelDraw
-from equipoise.ranks import goodness, spearman
+from equipoise.ranks import higher_is_better, spearman
 from equipoise.resampling import Resampling
+from equipoise.votes import Votes
 
 ROOM = 2**23  # cells of labels held at a time
 MOST_SIZES = 20
@@ -211,7 +211,7 @@ def _halved(task: TaskScorer, size: Ints, stay: NDArray[np.uint8], plan: Resampl
     )
 
 
-def _votes(task: TaskScorer) -> Ballots:
+def _votes(task: TaskScorer) -> Votes:
     votes = task.question.votes
     assert votes is not None
     return votes
@@ -333,7 +333,7 @@ def with_all(scorer: StudyScorer, panels: PanelValues) -> tuple[Floats, Floats]:
     if len(scorer.models) < 2:
         nothing = np.full(len(panels.sizes), np.nan)
         return nothing, nothing
-    full = goodness(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
+    full = higher_is_better(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
     near = [
         np.atleast_1d(spearman(one, np.broadcast_to(full[:, None], one.shape)))
         for one in panels.values
