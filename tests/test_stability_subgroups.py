@@ -323,8 +323,8 @@ def test_holm_by_hand():
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_chexpert_by_another_finding():
     """Where most radiologists see an effusion, they disagree more about edema."""
-    from equipoise.votes import collect_votes
     from equipoise.datasets import chexpert
+    from equipoise.votes import collect_votes
 
     study = chexpert()
     votes = collect_votes(study.annotations, "Pleural Effusion")
