@@ -15,7 +15,7 @@ from equipoise.evaluation import evaluate
 from equipoise.group_values import expected_group_value, expected_mass_value
 from equipoise.groupings import Grouping, coarsened, group_chance
 from equipoise.metrics import conditioned, named, ranked_probability_score
-from equipoise.metrics._draws import plain_draws
+from equipoise.metrics.draws import plain_draws
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -165,7 +165,7 @@ def test_a_group_that_no_case_has_is_undefined_and_said(truth):
     one = conditioned(named("topk_accuracy"), empty, "high")
     result = evaluate(model, truth, metrics=[one])
     assert np.isnan(result.estimate("one", one.name).value)
-    assert any("most plausible class where risk=high" in said for said in result.notices)
+    assert any("most plausible class where risk=high" in str(said) for said in result.notices)
 
 
 def test_truth_and_predictions_of_groups_are_scored_as_grades(truth):
