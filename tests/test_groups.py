@@ -12,8 +12,13 @@ from equipoise import Annotations, read_plausibilities, write_plausibilities
 from equipoise.aggregate import CATALOGUE, Chain, annotator_bootstrap, dirichlet, plackett_luce
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
-from equipoise.group_values import expected_group_value, expected_mass_value
-from equipoise.groupings import Grouping, coarsened, group_chance
+from equipoise.groupings import (
+    Grouping,
+    coarsened,
+    expected_group_value,
+    expected_mass_value,
+    group_chance,
+)
 from equipoise.metrics import conditioned, named, ranked_probability_score
 from equipoise.metrics.draws import plain_draws
 from equipoise.plausibilities import Plausibilities

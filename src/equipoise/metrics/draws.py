@@ -95,7 +95,6 @@ from equipoise.groupings import Grouping, group_chance
 from equipoise.metrics._arguments import checked_k
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import packed
 
 _INSERTED = 64  # up to so many first classes insertion is faster than sorting all of them
 
@@ -290,7 +289,8 @@ def _reduce(prepared: Prepared, block: Block) -> Floats:
         else:
             parts = tuple(one.mean(axis=1) for one in _weighed(met))
         return np.stack([part.astype(np.float64) @ counts for part in parts])
-    chosen = DrawScores(met.value[:, block.numbers], _some(met.weight, block.numbers))
+    weight = None if met.weight is None else met.weight[:, block.numbers]
+    chosen = DrawScores(met.value[:, block.numbers], weight)
     return np.stack([np.einsum("ir,ir->r", part, counts) for part in _weighed(chosen)])
 
 
@@ -348,10 +348,6 @@ def _weighed(met: DrawScores) -> tuple[Floats, Floats]:
     known = ~np.isnan(met.value)
     weight = known.astype(np.float64) if met.weight is None else np.where(known, met.weight, 0)
     return np.where(known, met.value, 0.0) * weight, weight
-
-
-def _some(weight: Floats | None, numbers: np.ndarray) -> Floats | None:
-    return None if weight is None else weight[:, numbers]
 
 
 class First(NamedTuple):
@@ -418,11 +414,6 @@ def _require_fit(shape: tuple[int, ...], plausibilities: Plausibilities) -> None
         )
 
 
-def _entry_items(plausibilities: Plausibilities) -> Ints:
-    """Item of each entry."""
-    return np.repeat(np.arange(len(plausibilities.items)), np.diff(plausibilities.start))
-
-
 def entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
     """Rank that a model gives the class of each entry; k for all that are not among its first.
 
@@ -435,23 +426,11 @@ def entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
     """
     first = model.first
     _require_fit((len(first), model.classes), plausibilities)
-    item, k = _entry_items(plausibilities), first.shape[1]
+    item, k = plausibilities.entry_items, first.shape[1]
     rank = np.full(len(item), k)
     for place in range(k):
         rank[first[item, place] == plausibilities.label] = place
     return rank
-
-
-def _others(plausibilities: Plausibilities) -> Ints:
-    """Number of classes of each item that nobody mentioned."""
-    return np.asarray(len(plausibilities.classes) - np.diff(plausibilities.start))
-
-
-def _kernel_truth(plausibilities: Plausibilities) -> Any:
-    """Plausibilities as the kernels want them."""
-    one = plausibilities
-    split = (one.rest_shape, one.split_seed)
-    return packed(one.mass, one.rest, one.start, _others(one), split)
 
 
 def _overlaps(
@@ -467,7 +446,7 @@ def _overlaps(
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     places, ranks, weights = (np.array(part) for part in zip(*spans, strict=True))
     spread = (places, ranks, weights.astype(np.float64))
-    overlaps(_kernel_truth(plausibilities), rank, spread, value)
+    overlaps(plausibilities.packed, rank, spread, value)
     return value
 
 
@@ -483,10 +462,10 @@ def _score_first(model: First, plausibilities: Plausibilities) -> DrawScores:
     if plausibilities.law is None:
         return DrawScores(value)
     entry, rest = plausibilities.top()
-    item = _entry_items(plausibilities)
+    item = plausibilities.entry_items
     own = np.bincount(item, entry * (rank < k), len(rest))
     named = np.bincount(item, rank < k, len(rest))
-    share = (k - named) / np.maximum(_others(plausibilities), 1)  # of unmentioned classes
+    share = (k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
     return DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
 
 
@@ -495,7 +474,7 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     rank = entry_ranks(model, plausibilities)
-    matches(_kernel_truth(plausibilities), rank, model.first.shape[1], value)
+    matches(plausibilities.packed, rank, model.first.shape[1], value)
     return DrawScores(value)
 
 
@@ -504,9 +483,9 @@ def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) ->
     from equipoise.kernels import orders
 
     _require_fit(scores.shape, plausibilities)
-    own = scores[_entry_items(plausibilities), plausibilities.label]
+    own = scores[plausibilities.entry_items, plausibilities.label]
     value = np.empty((len(plausibilities.items), plausibilities.draws))
-    start, mass = _kernel_truth(plausibilities)[:2]
+    start, mass = plausibilities.packed[:2]
     getattr(orders, kernel)(start, own, mass, value)
     return DrawScores(value)
 
