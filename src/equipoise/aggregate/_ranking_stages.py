@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._entries import dense_blocks
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.votes import row_weights
+from equipoise.votes import dense_blocks, row_weights
 
 _MOST = 1_000_000  # copies of a tied reading
 _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
