@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from equipoise.export.references import cite_data
 
 from equipoise import Annotations, Predictions
 from equipoise.analyses.compare import compare_models
@@ -12,7 +13,6 @@ from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.datasets import CATALOGUE
 from equipoise.export import bibtex
-from equipoise.export.references import cite_data
 from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.text import methods, texts
 from equipoise.metrics import hard_labels_rule
