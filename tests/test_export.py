@@ -111,10 +111,3 @@ def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
     text = methods(evaluation_report(record(found, Provenance(title="study"))))
     assert ("sqrt(m/(m - 1))" in text) == bool(said) and said in text
     assert (found.widening != (1.0,)) == bool(said)
-
-
-def test_leaving_out_cites_where_it_is_from():
-    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger2025", "cohen1960"]
-    text = bibtex(["flips", "subgroups"])
-    for part in ("arXiv:2011.14999", "volume = {6}, number = {2}, pages = {65--70}"):
-        assert part in text

@@ -87,7 +87,7 @@ def test_a_key_is_the_one_of_its_entry():
     for key, text in ENTRIES.items():
         assert re.match(rf"@\w+\{{{key},", text), key
         assert re.search(r"year\s*=\s*\{\d{4}\}", text)[0].endswith(f"{key[-4:]}}}"), key
-    assert "@article{wilson1927," in bibtex(["shares"])
+    assert "@article{brier1950," in bibtex(["brier_score"])
 
 
 def test_every_public_data_set_is_cited():
