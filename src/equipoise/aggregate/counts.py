@@ -163,7 +163,7 @@ def inverse_rank(
 ) -> Plausibilities:
     """Normalised inverse ranks; one draw."""
     choice("inverse_rank, ties", ties, ("split", "full"))
-    votes = rank_entries(annotations, task, share_ties=ties == "split")
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
     share = Categorical(votes.shares, np.zeros(len(votes.items)))
     return _from_posterior(
         votes,
@@ -203,7 +203,7 @@ def probabilistic_inverse_rank(
             "20 is the default",
         )
     ties, prior = _PRESETS[preset]
-    votes = rank_entries(annotations, task, share_ties=ties == "split")
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
     known = _settled(annotations, votes, task)
     return _from_posterior(
         votes,
@@ -292,7 +292,7 @@ def _summed(votes: Votes, classes: int) -> tuple[Ints, Ints, Floats]:
     return pair // classes, pair % classes, weight.astype(np.float64)
 
 
-def rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
+def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
     """Sum 1 / block number over readings, the block's share split over it or not."""
     if annotations.rank is None or annotations.reading is None or annotations.label is None:
         return entries(annotations, task)

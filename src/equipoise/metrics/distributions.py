@@ -111,7 +111,7 @@ from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
 _SOFT = ("expected", "plug_in")
 _LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
 
-PerItemScore = Callable[[Floats, Prepared], Floats]
+_PerItemScore = Callable[[Floats, Prepared], Floats]
 
 
 def brier_score(
@@ -370,14 +370,14 @@ class Rule:
     definition: str
     bounds: tuple[float, float]
     losses: Callable[[Floats], Floats]
-    distance: PerItemScore
+    distance: _PerItemScore
     ordered: bool = False
     proper: bool = True
     topic: str = Topic.PROPER
     infinite: str = ""
     references: tuple[str, ...] = ()
 
-    def _parts(self, soft: str) -> tuple[Callable[[Floats], Floats], PerItemScore]:
+    def _parts(self, soft: str) -> tuple[Callable[[Floats], Floats], _PerItemScore]:
         """What is prepared of a prediction, and the score of an item, for a kind of label."""
         choice(f"{self.name}, soft", soft, _SOFT)
         return (self.losses, expected_loss) if soft == "expected" else (itself, self.distance)
@@ -465,7 +465,7 @@ def _mean_metric(
     title: str,
     definition: str,
     prepare: Callable[[Floats], Prepared],
-    score: PerItemScore,
+    score: _PerItemScore,
 ) -> Metric:
     """A metric that is the mean over items of a score, the lower the better.
 
@@ -526,7 +526,7 @@ def _weighted_mean(values: PerItem, weights: Any) -> float:
     return float((np.where(each > 0, values, 0.0) * each).sum() / total)
 
 
-def _mean_sums(score: PerItemScore) -> Callable[[Prepared, Block], Floats]:
+def _mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
     """Sum a score over items, for metrics that are means of one number per item.
 
     The sums are: finite scores, number of infinite ones, number of items; items whose score is
@@ -559,7 +559,9 @@ def _mean_finish(sums: Floats) -> PerReplicate:
     return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
 
 
-def _mean_influence(score: PerItemScore) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
+def _mean_influence(
+    score: _PerItemScore,
+) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
     """Value and influence of a mean over items; labels come as (items, classes).
 
     The influence is undefined where the mean is, or is infinite.

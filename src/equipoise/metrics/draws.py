@@ -250,7 +250,7 @@ def _metric_of_first(
 ) -> Metric:
     """A metric of a model's first k classes."""
     checked_k(k)
-    made = _draw_metric(name, title, definition, partial(first_classes, k=k), score)
+    made = _draw_metric(name, title, definition, partial(_first_classes, k=k), score)
     usual = {"k": 1 if name == "topk_accuracy" else 3}
     return replace(
         made,
@@ -379,12 +379,12 @@ def _class_scores(probabilities: Any) -> Floats:
     return scores
 
 
-def first_classes(probabilities: Any, k: int) -> First:
+def _first_classes(probabilities: Any, k: int) -> First:
     """A model's first k classes of every item, the first of equals first.
 
     Examples
     --------
-    >>> first_classes([[0.2, 0.4, 0.4], [0.5, 0.5, 0.0]], 2).first
+    >>> _first_classes([[0.2, 0.4, 0.4], [0.5, 0.5, 0.0]], 2).first
     array([[1, 2],
            [0, 1]], dtype=int32)
     """
@@ -414,14 +414,14 @@ def _require_fit(shape: tuple[int, ...], plausibilities: Plausibilities) -> None
         )
 
 
-def entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
+def _entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
     """Rank that a model gives the class of each entry; k for all that are not among its first.
 
     Examples
     --------
     >>> truth = Plausibilities.dense(np.array([[0.5, 0.3, 0.2]]), items=("scan",),
     ...     classes=("a", "b", "c"), method="by hand")
-    >>> entry_ranks(First(np.array([[2, 0]]), 3), truth)
+    >>> _entry_ranks(First(np.array([[2, 0]]), 3), truth)
     array([1, 2, 0])
     """
     first = model.first
@@ -453,11 +453,11 @@ def _overlaps(
 def _score_overlap(
     model: First, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
 ) -> DrawScores:
-    return DrawScores(_overlaps(entry_ranks(model, plausibilities), plausibilities, spans))
+    return DrawScores(_overlaps(_entry_ranks(model, plausibilities), plausibilities, spans))
 
 
 def _score_first(model: First, plausibilities: Plausibilities) -> DrawScores:
-    rank, k = entry_ranks(model, plausibilities), model.first.shape[1]
+    rank, k = _entry_ranks(model, plausibilities), model.first.shape[1]
     value = _overlaps(rank, plausibilities, [(1, k, 1.0)])
     if plausibilities.law is None:
         return DrawScores(value)
@@ -473,7 +473,7 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
     from equipoise.kernels.tops import matches
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
-    rank = entry_ranks(model, plausibilities)
+    rank = _entry_ranks(model, plausibilities)
     matches(plausibilities.packed, rank, model.first.shape[1], value)
     return DrawScores(value)
 

@@ -60,7 +60,7 @@ _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
-class Height(NamedTuple):
+class _Height(NamedTuple):
     """What is recomputed on the items that are left.
 
     `value` takes confusion tables (true, decided, ...); `paper` is the same as published.
@@ -89,10 +89,10 @@ def _right(table: Floats) -> PerReplicate:
     return mean_cost(table, np.eye(len(table)))
 
 
-HEIGHTS: Mapping[str, Height] = {
-    "quadratic_weighted_kappa": Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
-    "expected_cost": Height(_cost, _grades, "lower", (0.0, 1.0)),
-    "accuracy": Height(_right, _right, "higher", (0.0, 1.0), ordered=False),
+_HEIGHTS: Mapping[str, _Height] = {
+    "quadratic_weighted_kappa": _Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
+    "expected_cost": _Height(_cost, _grades, "lower", (0.0, 1.0)),
+    "accuracy": _Height(_right, _right, "higher", (0.0, 1.0), ordered=False),
 }
 
 
@@ -121,7 +121,7 @@ class Retained:
 
     def __post_init__(self) -> None:
         choice("retained samples, score", self.score, tuple(RULES))
-        choice("retained samples, metric", self.metric, tuple(HEIGHTS))
+        choice("retained samples, metric", self.metric, tuple(_HEIGHTS))
         choice("retained samples, scale", self.scale, _SCALES)
         if not _number(self.max_removed) or not 0 < self.max_removed < 1:
             raise InputError(
@@ -144,9 +144,9 @@ class Retained:
         return RULES[self.score]
 
     @property
-    def height(self) -> Height:
+    def height(self) -> _Height:
         """What is recomputed."""
-        return HEIGHTS[self.metric]
+        return _HEIGHTS[self.metric]
 
     @property
     def removed(self) -> Floats:
