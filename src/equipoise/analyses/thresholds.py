@@ -571,12 +571,8 @@ def _resamples(
     """
     if len(experts) < 2 and how.redraw != "items":
         got = f"{len(experts)} expert with votes on the sample" if len(experts) else "no names"
-        raise InputError(
-            f"threshold, redraw {how.redraw}",
-            got,
-            "at least two annotators with ids",
-            "add experts, or redraw items alone",
-        )
+        where, expected = f"threshold, redraw {how.redraw}", "at least two annotators with ids"
+        raise InputError(where, got, expected, "add experts, or redraw items alone")
     hard = (question.shares[0] > HALF).astype(np.float64)
     fixed = np.repeat(hard[:, None], how.replicates, axis=1)
     times = _item_counts(bins, how)

@@ -134,12 +134,9 @@ class Pilot:
             _tell(progress, stop, number)
         out = (number - 1) * (self.difference - out)
         if np.isnan(out).any():
-            raise InputError(
-                f"metric {self.metric.name}",
-                "undefined when one item is left out",
-                "at least two items of every class",
-                "collect a larger pilot",
-            )
+            where, got = f"metric {self.metric.name}", "undefined when one item is left out"
+            expected = "at least two items of every class"
+            raise InputError(where, got, expected, "collect a larger pilot")
         return out
 
     def effects(self, wanted: Bools, progress: Progress | None = None) -> Floats:
@@ -223,12 +220,9 @@ def pilot(
     asked = _one_task(annotations, task)
     one, notices = _aligned(given, annotations, asked)
     if chosen.ordered and not one.question.ordered and len(one.question.classes) > 1:
-        raise InputError(
-            f"metric {chosen.name}",
-            "classes without an order",
-            "grades in a known order",
-            hint("read the annotations with {}", Option("kind", "ordinal")),
-        )
+        where = f"metric {chosen.name}"
+        do = hint("read the annotations with {}", Option("kind", "ordinal"))
+        raise InputError(where, "classes without an order", "grades in a known order", do)
     whole = chosen.labels == "distribution"
     scores = {m: one.distributions(m) if whole else one.scores[m] for m in one.scores}
     pick = _two_models(chosen, one, scores, models)
@@ -274,12 +268,8 @@ def _aligned(
     asked = [one for one in task_truths(annotations) if one.task == task]
     aligned, notices = align(mine, asked, on_missing="drop")
     if len(aligned[0].question.items) < 3:
-        raise InputError(
-            "pilot",
-            f"{len(aligned[0].question.items)} items",
-            "at least 3",
-            "collect a larger pilot",
-        )
+        got = f"{len(aligned[0].question.items)} items"
+        raise InputError("pilot", got, "at least 3", "collect a larger pilot")
     return aligned[0], as_notices(notices)
 
 
@@ -405,12 +395,8 @@ def _two_names(models: object) -> tuple[str, str] | None:
 def _one_task(annotations: Annotations, task: str | None) -> str:
     """The task asked for, or the only one."""
     if task is None and len(annotations.tasks) > 1:
-        raise InputError(
-            "annotations",
-            f"{len(annotations.tasks)} tasks",
-            "one",
-            hint("choose one ({}): {}", Option("task"), ", ".join(annotations.tasks)),
-        )
+        do = hint("choose one ({}): {}", Option("task"), ", ".join(annotations.tasks))
+        raise InputError("annotations", f"{len(annotations.tasks)} tasks", "one", do)
     if task is not None and task not in annotations.tasks:
         known = annotations.tasks
         raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
@@ -429,24 +415,17 @@ def usable_metric(metric: Metric) -> Metric:
     }
     for what, found in why.items():
         if found:
-            raise InputError(
-                f"metric {metric.name}",
-                f"a metric of {what}",
-                "one that means the same for any number of items",
-                "plan by auroc, average_precision, brier_score or another such metric",
-            )
+            expected = "one that means the same for any number of items"
+            do = "plan by auroc, average_precision, brier_score or another such metric"
+            raise InputError(f"metric {metric.name}", f"a metric of {what}", expected, do)
     return metric
 
 
 def _require_defined(metric: Metric, values: Floats) -> None:
     """Refuse a pilot on which a model has no value."""
     if np.isnan(values).any():
-        raise InputError(
-            f"metric {metric.name}",
-            "undefined on the pilot",
-            "votes for every class",
-            "collect a larger pilot",
-        )
+        where, got = f"metric {metric.name}", "undefined on the pilot"
+        raise InputError(where, got, "votes for every class", "collect a larger pilot")
 
 
 def require_finite(metric: Metric, infinite: Sequence[str]) -> None:

@@ -101,12 +101,9 @@ class PowerTarget:
         named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
         known = [require_number(n, one) for n, one in named.items() if one is not None]
         if len(known) == 1 or any(one < 0 for one in known):
-            raise InputError(
-                "plan, prices",
-                f"item {prices[0]}, vote {prices[1]}",
-                "two numbers of at least 0, or none",
-                "say what one more item and one more vote cost",
-            )
+            got = f"item {prices[0]}, vote {prices[1]}"
+            do = "say what one more item and one more vote cost"
+            raise InputError("plan, prices", got, "two numbers of at least 0, or none", do)
         if known and not sum(known) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
 
