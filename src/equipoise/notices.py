@@ -68,6 +68,17 @@ class Notice:
         return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
 
 
+def notice(code: str, text: str, /, **values: Value) -> Notice:
+    """A notice about everything, with the values of its places.
+
+    Examples
+    --------
+    >>> str(notice("odd", "{items:count} items are odd.", items=3))
+    '3 items are odd.'
+    """
+    return Notice(code, text, (), values)
+
+
 def as_notice(said: Notice | str) -> Notice:
     """A notice itself, or plain text as one.
 

@@ -41,8 +41,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_unique
 from equipoise.notices import Notice, Value

@@ -37,7 +37,7 @@ from equipoise.agreement.cohen_kappa import WEIGHTS, Pairs, pairs_of, shares
 from equipoise.agreement.krippendorff_alpha import LEVELS, default_level
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice, nearest
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, Value, notice
 from equipoise.resampling import resample
 
 MOST_PEOPLE = 1000  # annotators in the matrix of pairs
@@ -140,15 +140,11 @@ def _pairs(study: Study) -> Pairs | None:
     return pairs_of(known, tuple(names[a] for a in order), study.weights)
 
 
-def _said(code: str, text: str, **values: Value) -> Notice:
-    return Notice(code, text, (), values)
-
-
 def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Iterator[Notice]:
     """A notice that begins with how many there are; none where there are none."""
     if number:
         head = "{number:count} " + noun + "s" * (number != 1)
-        yield _said(code, f"{head} {rest}", number=number, **values)
+        yield notice(code, f"{head} {rest}", number=number, **values)
 
 
 def _cautions(
@@ -169,7 +165,7 @@ def _cautions(
             "With {annotators:count} annotators alpha without each is not computed (at most "
             "{most:count})."
         )
-        yield _said("not_left_out", text, annotators=number, most=MOST_LEFT_OUT)
+        yield notice("not_left_out", text, annotators=number, most=MOST_LEFT_OUT)
     if pairs is not None:
         yield from _thin_pairs(study, pairs)
 
@@ -205,10 +201,10 @@ def _few(study: Study) -> Iterator[Notice]:
         yield Notice("no_pairs", "No item has two votes, so agreement is undefined.")
     elif not several(item, study.plan):
         text = "Only one {unit} has two votes, so intervals are undefined."
-        yield _said("one_unit", text, unit="item" if study.plan.group is None else "group")
+        yield notice("one_unit", text, unit="item" if study.plan.group is None else "group")
     elif len(item) < FEW_ITEMS:
         text = "Only {items:count} items have two votes: intervals are rough, often too narrow."
-        yield _said("few_items", text, items=len(item))
+        yield notice("few_items", text, items=len(item))
 
 
 def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
@@ -226,7 +222,7 @@ def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
         votes = np.bincount(table.label[study.first], study.times, len(table.classes))
         share = votes / study.votes
         top = int(share.argmax())
-        yield _said(
+        yield notice(
             "prevalence",
             "Prevalence: {same:percent} of pairs of votes agree, yet alpha is {alpha:number}, "
             "because {share:percent} of all votes are {name:names} and chance alone would make "
@@ -247,7 +243,7 @@ def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
             numbers = {"votes": float(sizes.sum())}
         text = "Fleiss' kappa ({fleiss:number}) and alpha ({alpha:number}) differ because "
         text += f"{why}: prefer alpha."
-        yield _said("fleiss_apart", text, fleiss=fleiss, alpha=alpha, **numbers)
+        yield notice("fleiss_apart", text, fleiss=fleiss, alpha=alpha, **numbers)
 
 
 def _outside(row: Coefficient) -> Notice:
@@ -263,7 +259,7 @@ def _outside(row: Coefficient) -> Notice:
         "({value:number}): {why}. Its width says more than its place."
     )
     numbers = {"low": row.low, "high": row.high, "value": row.value}
-    return _said("interval_apart", text, name=row.name, **numbers, why=why)
+    return notice("interval_apart", text, name=row.name, **numbers, why=why)
 
 
 def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
@@ -275,16 +271,16 @@ def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
     some = "{pairs:count} of {every:count} pairs "
     if alone:
         text = some + "of annotators share no item."
-        yield _said("pairs_apart", text, pairs=alone, every=len(items))
+        yield notice("pairs_apart", text, pairs=alone, every=len(items))
     if few:
         text = some + (
             "share fewer than {least:count} items: their kappas are hardly more than noise."
         )
-        yield _said("thin_pairs", text, pairs=few, every=len(items), least=FEW_SHARED)
+        yield notice("thin_pairs", text, pairs=few, every=len(items), least=FEW_SHARED)
     if same:
         text = "The kappa of {pairs:count} pair" + "s" * (same != 1) + " is undefined: both "
         text += "gave all items they share the same class."
-        yield _said("pairs_of_one_class", text, pairs=same)
+        yield notice("pairs_of_one_class", text, pairs=same)
     if pair_work(study, pairs) > MOST_WORK:
         text = "There are too many pairs for an interval of their mean kappa."
         yield Notice("too_many_pairs", text)
@@ -296,4 +292,4 @@ def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
             "Classes are nominal, so {weights} weights take the order in which classes are "
             "listed; declare kind ordinal if that is a scale."
         )
-        yield _said("weights_without_order", text, weights=study.weights)
+        yield notice("weights_without_order", text, weights=study.weights)

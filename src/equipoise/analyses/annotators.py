@@ -266,7 +266,13 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
             alternative=f"Dot plot: {titles[key]}, {count(len(order), 'annotator')}.",
             axis=titles[key],
             rows=[
-                Dot(str(row["annotator"]), *(_real(row, k) for k in (key, *ends.get(key, ()))))
+                Dot(
+                    str(row["annotator"]),
+                    _real(row, key),
+                    *(_real(row, ends[key][0]), _real(row, ends[key][1]))
+                    if key in ends
+                    else (),
+                )
                 for row in order
             ],
             reference=panel_rate(rows) if key == "base_rate" else None,

@@ -45,7 +45,7 @@ from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
 from equipoise.wording import Option, hint, joined
 
@@ -609,7 +609,9 @@ def _scored(
             )
             first, drawn = done.values[0, :, 0, :, None], done.replicates[0, :, 0]
             every = zip(np.concatenate([first, drawn], axis=-1), done.metrics, strict=True)
-            ranks = [average_ranks(goodness(one, metric.better)) for one, metric in every]
+            ranks = [
+                average_ranks(higher_is_better(one, metric.better)) for one, metric in every
+            ]
             known[key] = _Scored(label, done, np.stack(ranks))
         steps.append(known[key])
         if how.progress is not None:

@@ -6,9 +6,10 @@ a sweep shows what each of the published values would make of them. Models witho
 reliability have no sweep.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.annotations import Annotations
 from equipoise.choosing import (
+    SkillRanks,
     cautions,
     decisions,
     differ,
@@ -29,8 +31,8 @@ from equipoise.choosing import (
 )
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
-from equipoise.notices import Notice, as_notices
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table, columns
+from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import collect_votes
@@ -143,14 +145,13 @@ class ReliabilitySweep:
 
     def report(self) -> Finding:
         """What another reliability would change."""
-        places = range(len(self.steps))
+        rows = self.rows()
         ticks = [(float(i), f"{one.reliability:g}") for i, one in enumerate(self.steps)]
-        used = next(float(i) for i in places if self.steps[i].reliability == self.used)
-        columns = {
-            "mean certainty": [one.mean for one in self.steps],
-            f"items with a certainty below {SURE:g}": [
-                one.below / (self.items or 1) for one in self.steps
-            ],
+        used = next(float(i) for i, row in enumerate(rows) if row["in_use"])
+        shares = [one.below / (self.items or 1) for one in self.steps]
+        drawn = {
+            "mean": ("mean certainty", [one.mean for one in self.steps]),
+            "below": (f"items with a certainty below {SURE:g}", shares),
         }
         charts = tuple(
             Lines(
@@ -164,30 +165,31 @@ class ReliabilitySweep:
                 ticks=ticks,
                 marks=[(used, "in use")],
             )
-            for key, (title, values) in zip(("mean", "below"), columns.items(), strict=True)
+            for key, (title, values) in drawn.items()
         )
         table = Table(
             name="reliability",
             caption="Certainty by reliability",
             columns=(
-                Column("reliability", "reliability"),
-                Column("in_use", "in use"),
+                *columns("text", "reliability", "in_use"),
                 Column("mean", "mean certainty", "number"),
                 Column("below", f"items below {SURE:g}", "count"),
                 Column("share", "share", "percent"),
             ),
-            rows=self.rows(),
+            rows=rows,
         )
-        return Finding(
-            key="reliability",
-            title="What if annotations counted more?",
-            sentence=self.finding,
-            tables=(table,),
-            charts=charts,
-            note="Reliability is what one annotation counts, a choice that the annotations "
-            f"themselves do not settle. {self.how}",
-            brief=False,
+        note = (
+            "Reliability is what one annotation counts, a choice that the annotations "
+            f"themselves do not settle. {self.how}"
         )
+        return replace(
+            _VARIED, sentence=self.finding, tables=(table,), charts=charts, note=note
+        )
+
+
+_VARIED = Finding(
+    key="reliability", title="What if annotations counted more?", sentence="", brief=False
+)
 
 
 def reliability_sweep(
@@ -201,56 +203,31 @@ def reliability_sweep(
     >>> [step.below for step in reliability_sweep(votes, dirichlet(votes)).steps]
     [1, 1, 1, 1, 1]
     """
-    refit = _refit(annotations, plausibilities)
-    if refit is None:
-        return None
-    used = float(plausibilities.parameters["reliability"])
-    steps = []
-    for reliability in sorted({*refit.values, used}):
-        sure = refit.fit(reliability).certainty
-        below = int((sure < SURE).sum())
-        step = SweepStep(reliability=reliability, mean=float(sure.mean()), below=below)
-        steps.append(step)
-    size = len(plausibilities.items)
-    return ReliabilitySweep(used=used, items=size, how=refit.how, steps=tuple(steps))
-
-
-@dataclass(frozen=True, slots=True)
-class _Refit:
-    """How to fit the same model with another reliability, and which values are published."""
-
-    fit: Callable[[float], Plausibilities]
-    values: tuple[float, ...]
-    how: str = "Each value is a fit of the same model; certainties are exact."
-
-
-def _refit(annotations: Annotations, made: Plausibilities) -> _Refit | None:
+    made = plausibilities
     given: Mapping[str, Any] = made.parameters
-    task = made.task
+    values, how = COUNTS, "Each value is a fit of the same model; certainties are exact."
+    fit: Callable[..., Plausibilities]
     if made.model == "dirichlet":
-        prior = float(given["prior"])
-        return _Refit(
-            lambda r: dirichlet(annotations, reliability=r, prior=prior, task=task), COUNTS
-        )
-    if made.model == "probabilistic_inverse_rank":
-        preset = str(given["preset"])
-        return _Refit(
-            lambda r: probabilistic_inverse_rank(
-                annotations, reliability=r, preset=preset, task=task
-            ),
-            FACTORS,
-        )
-    if made.model == "plackett_luce":
-        return _Refit(
-            lambda r: plackett_luce(
-                annotations, reliability=r, prior=given["prior"], chain=QUICK, task=task
-            ),
-            COUNTS,
+        fit = partial(dirichlet, prior=float(given["prior"]))
+    elif made.model == "probabilistic_inverse_rank":
+        values = FACTORS
+        fit = partial(probabilistic_inverse_rank, preset=str(given["preset"]))
+    elif made.model == "plackett_luce":
+        fit = partial(plackett_luce, prior=given["prior"], chain=QUICK)
+        how = (
             f"Each value is a fit of the same model with {QUICK.draws} draws after "
             f"{QUICK.burn_in} (seed {QUICK.seed}), fewer than elsewhere, so the numbers at the "
-            "reliability in use can differ a little from those of the fit.",
+            "reliability in use can differ a little from those of the fit."
         )
-    return None
+    else:
+        return None
+    used = float(given["reliability"])
+    steps = []
+    for reliability in sorted({*values, used}):
+        sure = fit(annotations, reliability=reliability, task=made.task).certainty
+        mean, below = float(sure.mean()), int((sure < SURE).sum())
+        steps.append(SweepStep(reliability=reliability, mean=mean, below=below))
+    return ReliabilitySweep(used=used, items=len(made.items), how=how, steps=tuple(steps))
 
 
 # ---- models beside each other --------------------------------------------------------------
@@ -281,55 +258,30 @@ def decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillComparison:
-    """How two models rank the annotators: rank correlation, and who moves most."""
-
-    models: str
-    annotators: int
-    rank_correlation: float
-    moved: tuple[tuple[str, float, float], ...]
-
-    def as_json(self) -> dict[str, object]:
-        """For people who asked for JSON."""
-        return {
-            "models": self.models,
-            "annotators": self.annotators,
-            "rank_correlation": self.rank_correlation,
-            "move_most": [
-                {"annotator": name, "ranks": [here, there]} for name, here, there in self.moved
-            ],
-        }
-
-
-def skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillComparison]:
+def skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillRanks]:
     """Every pair of models that have skills; of annotators with enough votes, if there are."""
     if sum(one.skills is not None for one in fits.models.values()) < 2:
         return []
     judged = vote_table(annotations, fits.task).sum(axis=1) >= FEW
-    return [
-        SkillComparison(
-            models=f"{one.first}, {one.second}",
-            annotators=one.annotators,
-            rank_correlation=one.spearman,
-            moved=one.moved,
-        )
-        for one in skill_ranks(fits.models, judged if judged.sum() > 2 else None)
-    ]
+    return skill_ranks(fits.models, judged if judged.sum() > 2 else None)
+
+
+def _skill_row(one: SkillRanks) -> dict[str, Cell]:
+    numbers = {"annotators": one.annotators, "rank_correlation": one.spearman}
+    return {"models": f"{one.first}, {one.second}", **numbers}
 
 
 def models_finding(fits: FittedModels) -> Finding:
     """What other models make of the same annotations."""
     rows = comparison_rows(fits)
-    size = len(fits.chosen.items)
-    other = {name: int(differ(one, fits.chosen).sum()) for name, one in fits.models.items()}
+    other = {str(row["model"]): cast(int, row["other_top_class"]) for row in rows}
     most = max(other, key=lambda name: other[name])
     text = "All models decide every item alike."
     if other[most]:
         every = ", the most of all models" if len(other) > 2 else ""
         text = (
-            f"Of {count(size, 'item')}, {most} decides {count(other[most])} otherwise than "
-            f"{fits.name}{every}."
+            f"Of {count(len(fits.chosen.items), 'item')}, {most} decides {count(other[most])} "
+            f"otherwise than {fits.name}{every}."
         )
     legend = (
         "Other top class: items whose most plausible class is another than by "
@@ -343,77 +295,60 @@ def models_finding(fits: FittedModels) -> Finding:
             f"out. {legend}"
         )
     scored = Column("held_out_log_likelihood", "held-out log-likelihood", "number")
-    apart = [row for row in decision_rows(fits) if row["items"]]
-    tables = (
-        Table(
-            name="models",
-            caption="Models of the same annotations",
-            columns=(
-                Column("model", "model"),
-                *((scored,) if fits.scores else ()),
-                Column("other_top_class", "other top class", "count"),
-                Column("mean_certainty", "mean certainty", "number"),
-                Column("certainty_is", "certainty is the"),
-            ),
-            rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
-            legend=legend,
-            open=True,
+    models = Table(
+        name="models",
+        caption="Models of the same annotations",
+        columns=(
+            Column("model", "model"),
+            *((scored,) if fits.scores else ()),
+            Column("other_top_class", "other top class", "count"),
+            Column("mean_certainty", "mean certainty", "number"),
+            Column("certainty_is", "certainty is the"),
         ),
-        Table(
-            name="decisions",
-            caption="Items decided differently",
-            columns=(
-                Column("models", "models"),
-                Column("items", "items", "count"),
-                Column("share", "share", "percent"),
-            ),
-            rows=apart,
+        rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
+        legend=legend,
+        open=True,
+    )
+    apart = Table(
+        name="decisions",
+        caption="Items decided differently",
+        columns=(
+            Column("models", "models"),
+            Column("items", "items", "count"),
+            Column("share", "share", "percent"),
         ),
+        rows=[row for row in decision_rows(fits) if row["items"]],
     )
-    return Finding(
-        key="models",
-        title="What do other models say?",
-        sentence=text,
-        tables=tables,
-    )
+    title = "What do other models say?"
+    return Finding(key="models", title=title, sentence=text, tables=(models, apart))
 
 
-def skill_ranks_finding(comparisons: Iterable[SkillComparison]) -> Finding | None:
-    """How models rank annotators; None without two models of annotators."""
-    every = list(comparisons)
-    if not every:
-        return None
-    rows: list[dict[str, Cell]] = [
-        {
-            "models": one.models,
-            "annotators": one.annotators,
-            "rank_correlation": one.rank_correlation,
-            "move_most": ", ".join(f"{n} ({rank(a)} to {rank(b)})" for n, a, b in one.moved)
-            or "nobody",
-        }
-        for one in every
-    ]
-    least = min(every, key=lambda one: one.rank_correlation)
+def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
+    """How models rank annotators."""
+    least = min(comparisons, key=lambda one: one.spearman)
+    rows = []
+    for one in comparisons:
+        moved = ", ".join(f"{name} ({rank(a)} to {rank(b)})" for name, a, b in one.moved)
+        rows.append({**_skill_row(one), "move_most": moved or "nobody"})
+    table = Table(
+        name="skill_ranks",
+        caption="How models rank annotators",
+        columns=(
+            Column("models", "models"),
+            Column("annotators", "annotators", "count"),
+            Column("rank_correlation", "rank correlation", "number"),
+            Column("move_most", "move most"),
+        ),
+        rows=rows,
+        legend="Rank correlation is Spearman's, of the skills of the annotators in the two "
+        "models; 1 is the same order.",
+    )
     return Finding(
         key="skill_ranks",
         title="How do models rank annotators?",
         sentence="The rank correlation of the skills is at least "
-        f"{number(least.rank_correlation)} ({least.models}).",
-        tables=(
-            Table(
-                name="skill_ranks",
-                caption="How models rank annotators",
-                columns=(
-                    Column("models", "models"),
-                    Column("annotators", "annotators", "count"),
-                    Column("rank_correlation", "rank correlation", "number"),
-                    Column("move_most", "move most"),
-                ),
-                rows=rows,
-                legend="Rank correlation is Spearman's, of the skills of the annotators in the "
-                "two models; 1 is the same order.",
-            ),
-        ),
+        f"{number(least.spearman)} ({least.first}, {least.second}).",
+        tables=(table,),
     )
 
 
@@ -436,7 +371,7 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
             "annotators. Compare decisions instead."
         )
         what = kinds.get(annotations.kind, "of anonymous votes")
-        notices.append(Notice("not_held_out", text, (), {"what": what}))
+        notices.append(notice("not_held_out", text, what=what))
     if float("-inf") in fits.scores.values():
         text = (
             "A held-out log-likelihood of −∞: a held-out vote got probability 0, because the "
@@ -471,11 +406,13 @@ def truth_report(
         drawn = None if made.law is None else SEED
         findings.append(cases_finding(truth_cases(annotations, made), seed=drawn))
         sweep = reliability_sweep(annotations, made)
-        findings.append(_no_reliability(made) if sweep is None else sweep.report())
+        none = f"The model, {made.method}, has no reliability that could be varied."
+        varied = replace(_VARIED, sentence=none) if sweep is None else sweep.report()
+        findings.append(varied)
     if len(fits.models) > 1:
         findings.append(models_finding(fits))
-    ranks = skill_ranks_finding(skill_comparisons(annotations, fits))
-    findings += [] if ranks is None else [ranks]
+    ranks = skill_comparisons(annotations, fits)
+    findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
     people = annotations.annotators
     return Report(
@@ -545,23 +482,16 @@ def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
     return annotators_finding(rows, skill=meaning, legend=" ".join(legend))
 
 
-def _no_reliability(made: Plausibilities) -> Finding:
-    return Finding(
-        key="reliability",
-        title="What if annotations counted more?",
-        sentence=f"The model, {made.method}, has no reliability that could be varied.",
-        brief=False,
-    )
-
-
 def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object]:
     """Everything about every item, annotator and model, for people who asked for JSON."""
     made = fits.chosen
     sure, meaning = made.certainty, certainty_meaning(made)
+    known = annotations.is_gold
+    gold = [] if known is None else np.flatnonzero(annotations.in_task(fits.task) & known)
     return {
         "kind": annotations.kind,
         "classes": list(made.classes),
-        "gold_items": _gold(annotations, fits.task),
+        "gold_items": [annotations.items[i] for i in np.unique(annotations.item[gold])],
         "settings": settings(made.parameters),
         "certainty_is": meaning.words,
         "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
@@ -571,7 +501,13 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "annotators": skilled_rows(annotations, fits.task, made.skills),
         "comparison": comparison_rows(fits),
         "decisions": decision_rows(fits),
-        "skill_ranks": [one.as_json() for one in skill_comparisons(annotations, fits)],
+        "skill_ranks": [
+            {
+                **_skill_row(one),
+                "move_most": [{"annotator": n, "ranks": [a, b]} for n, a, b in one.moved],
+            }
+            for one in skill_comparisons(annotations, fits)
+        ],
     }
 
 
@@ -594,14 +530,6 @@ def settings(parameters: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _gold(annotations: Annotations, task: str) -> list[str]:
-    """Items whose truth is known."""
-    if annotations.is_gold is None:
-        return []
-    rows = annotations.in_task(task) & annotations.is_gold
-    return [annotations.items[i] for i in np.unique(annotations.item[rows])]
-
-
 def _items(fits: FittedModels) -> list[dict[str, object]]:
     """A row per item: the classes that have any mass of their own, and all others together."""
     made = fits.chosen
@@ -611,15 +539,14 @@ def _items(fits: FittedModels) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for i, item in enumerate(made.items):
         own = range(int(made.start[i]), int(made.start[i + 1]))
+        plausible = {made.classes[made.label[k]]: float(mass[k]) for k in own if mass[k] > 0}
         rows.append(
             {
                 "item": item,
                 "certainty": float(sure[i]),
                 "entropy": float(entropy[i]),
                 "models_apart": None if apart is None else float(apart[i]),
-                "plausibility": {
-                    made.classes[made.label[k]]: float(mass[k]) for k in own if mass[k] > 0
-                },
+                "plausibility": plausible,
                 "others": max(0.0, float(rest[i])),
             }
         )

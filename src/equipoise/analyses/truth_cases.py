@@ -5,6 +5,7 @@ quantiles over draws; classes beyond the eighth and those that nobody mentioned 
 as all others.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table, columns
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -131,13 +132,9 @@ class ItemCase:
     def class_rows(self) -> list[dict[str, Cell]]:
         """A row per class."""
         return [
-            {
-                "item": self.item,
-                "class": one.name,
-                "mean": one.mean,
-                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
-                "first": one.first or 0.0,
-            }
+            {"item": self.item, "class": one.name, "mean": one.mean}
+            | dict(zip(QUANTILES if one.quantiles else (), one.quantiles or (), strict=True))
+            | {"first": one.first or 0.0}
             for one in self.classes
         ]
 
@@ -164,18 +161,16 @@ def truth_cases(
     certainty, drawn = made.certainty, _item_draws(made, list(chosen))
     cases = []
     for role, i in zip(roles, chosen, strict=False):
-        readings, first, left_out = _readings(annotations, made.task, made.items[i])
-        shares = _shares(made, i, None if drawn is None else drawn[i], first)
-        cases.append(
-            ItemCase(
-                item=made.items[i],
-                role=role,
-                certainty=float(certainty[i]),
-                classes=shares,
-                readings=readings,
-                left_out=left_out,
-            )
+        readings, first = _readings(annotations, made.task, made.items[i])
+        case = ItemCase(
+            item=made.items[i],
+            role=role,
+            certainty=float(certainty[i]),
+            classes=_shares(made, i, None if drawn is None else drawn[i], first),
+            readings=readings[:READINGS],
+            left_out=max(0, len(readings) - READINGS),
         )
+        cases.append(case)
     return tuple(cases)
 
 
@@ -198,8 +193,7 @@ def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Find
         name="cases",
         caption="Share of each class",
         columns=[
-            Column("item", "item"),
-            Column("class", "class"),
+            *columns("text", "item", "class"),
             Column("mean", "mean", "number"),
             *quantiles,
             Column("first", "named first", "percent"),
@@ -209,12 +203,7 @@ def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Find
     said = Table(
         name="readings",
         caption=f"What was said{more}",
-        columns=(
-            Column("item", "item"),
-            Column("annotator", "annotator"),
-            Column("said", "said"),
-            Column("times", "times", "count"),
-        ),
+        columns=(*columns("text", "item", "annotator", "said"), *columns("count", "times")),
         rows=[row for one in cases for row in one.reading_rows()],
     )
     return Finding(
@@ -265,31 +254,29 @@ def _shares(
     entries = slice(int(made.start[i]), int(made.start[i + 1]))
     mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
     order = np.argsort(-mean, kind="stable")[:SHOWN]
+
+    def share(name: str, mean: float, masses: Floats | None) -> ClassShare:
+        ends = list(QUANTILES.values())
+        spread = None if masses is None else np.quantile(masses.clip(0, 1), ends).tolist()
+        quantiles = None if spread is None else tuple(spread)
+        return ClassShare(name=name, mean=mean, quantiles=quantiles, first=first.get(name))
+
     shares = [
-        ClassShare(
-            name=made.classes[label[k]],
-            mean=float(mean[k]),
-            quantiles=None if drawn is None else _quantiles(drawn[0][:, k]),
-            first=first.get(made.classes[label[k]]),
-        )
+        share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[0][:, k])
         for k in order
     ]
     shares = [one for one in shares if one.mean > NOTHING or one.first]
     left, rest = len(made.classes) - len(order), 1.0 - float(mean[order].sum())
     if left and rest >= NOTHING:
-        others = None if drawn is None else _quantiles(1.0 - drawn[0][:, order].sum(axis=1))
-        shares.append(ClassShare(name=count(left, "other"), mean=rest, quantiles=others))
+        others = None if drawn is None else 1.0 - drawn[0][:, order].sum(axis=1)
+        shares.append(share(count(left, "other"), rest, others))
     return tuple(shares)
-
-
-def _quantiles(values: Floats) -> tuple[float, ...]:
-    return tuple(np.quantile(values.clip(0, 1), list(QUANTILES.values())).tolist())
 
 
 def _readings(
     annotations: Annotations, task: str, item: str
-) -> tuple[tuple[Reading, ...], dict[str, float], int]:
-    """What was said of an item, which share names each class first, and what is not listed.
+) -> tuple[tuple[Reading, ...], dict[str, float]]:
+    """What was said of an item, and which share names each class first.
 
     A vote is a reading with one block of one class; equal readings of anonymous annotators
     are counted together, most frequent first.
@@ -297,31 +284,24 @@ def _readings(
     here = annotations.in_task(task) & (annotations.item == annotations.items.index(item))
     rows = np.flatnonzero(here)
     reading = rows if annotations.reading is None else annotations.reading[rows]
-    times: dict[tuple[str | None, tuple[tuple[str, ...], ...]], int] = {}
+    names, who, gold = annotations.annotators, annotations.annotator, annotations.is_gold
+    times: Counter[tuple[str | None, tuple[tuple[str, ...], ...]]] = Counter()
     for code in np.unique(reading):
         own = rows[reading == code]
-        key = (_name(annotations, int(own[0])), _blocks(annotations, own))
+        name = None if names is None or who is None else names[who[own[0]]]
+        if gold is not None and gold[own[0]]:
+            name = "known truth"
         votes = 1 if annotations.count is None else int(annotations.count[own[0]])
-        times[key] = times.get(key, 0) + votes
+        times[name, _blocks(annotations, own)] += votes
     first: dict[str, float] = {}
-    total = sum(times.values())
     for (_, blocks), each in times.items():
         for name in blocks[0]:
-            first[name] = first.get(name, 0.0) + each / len(blocks[0]) / total
-    lines = [
-        Reading(annotator=who, blocks=blocks, times=each)
-        for (who, blocks), each in sorted(times.items(), key=lambda pair: -pair[1])
-    ]
-    return tuple(lines[:READINGS]), first, max(0, len(lines) - READINGS)
-
-
-def _name(annotations: Annotations, row: int) -> str | None:
-    """Who said it, where that is known."""
-    if annotations.is_gold is not None and annotations.is_gold[row]:
-        return "known truth"
-    if annotations.annotators is None or annotations.annotator is None:
-        return None
-    return str(annotations.annotators[annotations.annotator[row]])
+            first[name] = first.get(name, 0.0) + each / len(blocks[0]) / times.total()
+    lines = (
+        Reading(annotator=name, blocks=blocks, times=each)
+        for (name, blocks), each in times.most_common()
+    )
+    return tuple(lines), first
 
 
 def _blocks(annotations: Annotations, rows: Ints) -> tuple[tuple[str, ...], ...]:

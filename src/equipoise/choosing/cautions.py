@@ -11,9 +11,9 @@ import numpy as np
 
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, listed
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.choosing.models import confusion_bytes
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import Option, hint
@@ -40,17 +40,20 @@ def cautions(
     """
     if annotations.kind == "interval":
         return _of_ratings(annotations, task)
-    opinions = _opinions(annotations, task)
-    if opinions is None:
+    rows, classes = _opinions(annotations, task), len(annotations.classes)
+    if not rows.any():
         return [Notice("all_gold", "Every item is gold: there is nothing to infer.")]
+    opinions = annotations.rows(rows)
     votes = collect_votes(opinions, task, apart=False)
     notices = []
-    top = np.max([votes.shares(code) for code in range(len(annotations.classes))], axis=0)
-    lone = bool((_voices(opinions, votes) <= 1).all())
+    top = np.max([votes.shares(code) for code in range(classes)], axis=0)
+    size = votes.sizes.astype(np.float64)
+    if annotations.rank is None:
+        size = np.bincount(opinions.item, _times(opinions))[votes.items]
+    lone = bool((size <= 1).all())
     if lone:
-        notices.append(
-            Notice("lone_votes", "No item has two votes: disagreement cannot be seen.")
-        )
+        text = "No item has two votes: disagreement cannot be seen."
+        notices.append(Notice("lone_votes", text))
     elif (top >= 1 - 1e-12).all():
         text = "Every item is unanimous: models cannot differ, and skills mean nothing."
         notices.append(Notice("unanimous", text))
@@ -59,18 +62,16 @@ def cautions(
     if len(np.unique(votes.annotator)) == 1:
         return [*notices, ONE_ANNOTATOR]
     item = np.repeat(np.arange(len(top)), votes.sizes)
-    notices += _thin(len(top), len(annotations.classes))
+    notices += _thin(len(top), classes)
     notices += _connected(votes.annotator, item)
-    notices += [] if lone else _symmetric(votes, item, len(annotations.classes), opinions)
+    notices += [] if lone else _symmetric(votes, item, opinions)
     return notices + _odd_people(annotations, task, fit)
 
 
-def _opinions(annotations: Annotations, task: str) -> Annotations | None:
-    """The rows of a task that are not gold; None without any."""
-    keep = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        keep = keep & ~annotations.is_gold
-    return annotations.rows(keep) if keep.any() else None
+def _opinions(annotations: Annotations, task: str) -> Bools:
+    """Which rows of a task are not gold."""
+    rows = annotations.in_task(task)
+    return rows if annotations.is_gold is None else rows & ~annotations.is_gold
 
 
 def _times(annotations: Annotations) -> Floats:
@@ -78,14 +79,6 @@ def _times(annotations: Annotations) -> Floats:
     if annotations.count is None:
         return np.ones(len(annotations))
     return annotations.count.astype(np.float64)
-
-
-def _voices(annotations: Annotations, votes: Votes) -> Floats:
-    """Votes per item, a row counting as often as it stands for."""
-    if annotations.rank is not None:
-        return votes.sizes.astype(np.float64)
-    number = np.bincount(annotations.item, _times(annotations)).astype(np.float64)
-    return np.asarray(number[votes.items])
 
 
 def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
@@ -107,13 +100,12 @@ def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
 
 def _thin(items: int, classes: int) -> list[Notice]:
     """Warn when there are too few items to learn how often classes occur."""
-    if items >= FEW * (classes - 1):
-        return []
     text = (
         "Items are few for {classes:count} classes ({items:count}): models of annotators know "
         "next to nothing about how often a class occurs, and may be far too sure."
     )
-    return [Notice("few_items", text, (), {"classes": classes, "items": items})]
+    few = notice("few_items", text, classes=classes, items=items)
+    return [few] if items < FEW * (classes - 1) else []
 
 
 def _connected(annotator: Ints, item: Ints) -> list[Notice]:
@@ -136,13 +128,12 @@ def _connected(annotator: Ints, item: Ints) -> list[Notice]:
     )
     if alone:
         text += " {alone:count} groups have a single annotator, who is never contradicted."
-    return [Notice("disconnected", text, (), {"groups": groups, "alone": alone})]
+    return [notice("disconnected", text, groups=groups, alone=alone)]
 
 
-def _symmetric(
-    votes: Votes, item: Ints, classes: int, annotations: Annotations
-) -> list[Notice]:
+def _symmetric(votes: Votes, item: Ints, annotations: Annotations) -> list[Notice]:
     """Warn when agreement is at chance, so that no model can tell a class from its opposite."""
+    classes = len(annotations.classes)
     label = np.zeros(len(item), dtype=np.int64)
     label[votes.vote] = votes.label
     order = np.argsort(annotations.item, kind="stable")
@@ -163,7 +154,7 @@ def _symmetric(
         "a class from its opposite, and skills, as well as the truth of dawid_skene and glad, "
         "may come out inverted."
     )
-    return [Notice("symmetric", text, (), {"kappa": kappa})]
+    return [notice("symmetric", text, kappa=kappa)]
 
 
 def _odd_people(
@@ -176,7 +167,7 @@ def _odd_people(
             "confusion matrices ({megabytes:count} MB)."
         )
         size = round(confusion_bytes(annotations) / 1e6)
-        return [Notice("not_looked_for", text, (), {"megabytes": size})]
+        return [notice("not_looked_for", text, megabytes=size)]
     fit = dawid_skene(annotations, task=task) if fit is None else fit
     assert fit.skills is not None and fit.skills.confusion is not None
     table = vote_table(annotations, task)
@@ -185,34 +176,27 @@ def _odd_people(
     constant = many & ((table > 0).sum(axis=1) == 1) & ((table.sum(axis=0) > 0).sum() > 1)
     right = np.einsum("akk->a", fit.skills.confusion) / classes
     better = (right - 1 / classes) / (1 - 1 / classes)
-    kinds = {
-        "constant": ("always gives", "always give", "the same answer"),
-        "guessing": ("hardly tells", "hardly tell", "the classes apart"),
-        "inverted": ("tends", "tend", "to turn the classes around"),
-    }
-    people = {
-        "constant": constant,
-        "guessing": many & ~constant & (np.abs(better) < 0.1),
-        "inverted": many & ~constant & (better <= -0.1),
+    guessing = many & ~constant & (np.abs(better) < 0.1)
+    inverted = many & ~constant & (better <= -0.1)
+    sides = {
+        "constant": (constant, "always gives", "always give", "the same answer"),
+        "guessing": (guessing, "hardly tells", "hardly tell", "the classes apart"),
+        "inverted": (inverted, "tends", "tend", "to turn the classes around"),
     }
     notices = []
-    for kind, (single, plural, what) in kinds.items():
-        who = tuple(names[a] for a in np.flatnonzero(people[kind]))
+    for kind, (people, single, plural, what) in sides.items():
+        who = tuple(names[a] for a in np.flatnonzero(people))
         verb = f"annotator {single}" if len(who) == 1 else f"annotators {plural}"
         if who:
             text = f"{{number:count}} {verb} {what}: {{names:names}}."
-            notices.append(
-                Notice(f"{kind}_annotators", text, (), {"number": len(who), "names": who})
-            )
+            notices.append(notice(f"{kind}_annotators", text, number=len(who), names=who))
     return notices
 
 
 def vote_table(annotations: Annotations, task: str) -> Ints:
     """How often each annotator gave each answer, gold rows apart, (annotators, classes)."""
     assert annotations.annotator is not None and annotations.label is not None
-    rows = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        rows = rows & ~annotations.is_gold
+    rows = _opinions(annotations, task)
     table = np.zeros((len(annotations.annotators or ()), len(annotations.classes)), np.int64)
     times = 1 if annotations.count is None else annotations.count[rows]
     np.add.at(table, (annotations.annotator[rows], annotations.label[rows]), times)
@@ -238,58 +222,47 @@ def remarks(annotations: Annotations, made: Plausibilities) -> list[Notice]:
 
 def refuse_too_many_classes(annotations: Annotations) -> None:
     """Refuse labels that are nearly all different, which no model of classes can use."""
-    if annotations.kind != "nominal" or annotations.count is not None:
+    classes = annotations.classes
+    if not _plain_names(annotations, more_than=MOST_CLASSES):
         return
-    if len(annotations.classes) <= MOST_CLASSES:
-        return
-    if _all_numbers(annotations.classes):
+    layouts = (Option("layout", "tidy"), Option("layout", "wide"))
+    do = hint("check which column holds the label and the layout ({}, {})", *layouts)
+    if _as_numbers(classes):
         do = hint("read numbers as ratings with {}", Option("kind", "interval"))
-    else:
-        do = hint(
-            "check which column holds the label and the layout ({}, {})",
-            Option("layout", "tidy"),
-            Option("layout", "wide"),
-        )
     raise InputError(
         "annotations, labels",
-        f"{len(annotations.classes):,} distinct ones ({listed(annotations.classes)})",
+        f"{len(classes):,} distinct ones ({listed(classes)})",
         f"at most {MOST_CLASSES:,} classes",
         hint("{}, or name the classes with {}", do, Option("classes")),
     )
 
 
-def _all_numbers(names: tuple[str, ...]) -> bool:
-    """Whether every class is a number."""
+def _plain_names(annotations: Annotations, more_than: int) -> bool:
+    """Whether labels were read as more than so many classes without order, one by one."""
+    single = annotations.kind == "nominal" and annotations.count is None
+    return single and len(annotations.classes) > more_than
+
+
+def _as_numbers(names: tuple[str, ...]) -> list[float]:
+    """Classes as numbers; empty where they are not."""
     try:
-        [float(name) for name in names]
+        return [float(name) for name in names]
     except ValueError:
-        return False
-    return True
+        return []
 
 
 def _like_ratings(annotations: Annotations) -> list[Notice]:
     """Say when classes are so many numbers that they are probably ratings."""
-    classes = annotations.classes
-    counted = annotations.count is not None
-    if annotations.kind != "nominal" or counted or len(classes) <= MANY_NUMBERS:
+    values = _as_numbers(annotations.classes)
+    if not values or not _plain_names(annotations, more_than=MANY_NUMBERS):
         return []
-    if not _all_numbers(classes):
-        return []
-    values = [float(name) for name in classes]
-    return [
-        Notice(
-            "like_ratings",
-            "The labels look like ratings ({numbers:count} distinct numbers from {low} to "
-            "{high}) but are read as classes without order: {advice}.",
-            (),
-            {
-                "numbers": len(classes),
-                "low": f"{min(values):g}",
-                "high": f"{max(values):g}",
-                "advice": Option("kind", "interval"),
-            },
-        )
-    ]
+    text = (
+        "The labels look like ratings ({numbers:count} distinct numbers from {low} to {high}) "
+        "but are read as classes without order: {advice}."
+    )
+    ends = {"low": f"{min(values):g}", "high": f"{max(values):g}"}
+    advice = Option("kind", "interval")
+    return [notice("like_ratings", text, numbers=len(values), **ends, advice=advice)]
 
 
 def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
@@ -303,23 +276,22 @@ def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     total = prior * len(made.classes)
     if not len(size) or total <= worth * np.median(size):
         return []
-    return [
-        Notice(
-            "prior_outweighs",
-            "The prior outweighs the votes: it is worth {total:count} votes per item, {prior} "
-            "for each of {classes:count} classes, and half of the items have at most "
-            "{most:count}. Certainties come out low for that reason; a prior of 1 over all "
-            "classes together is {advice}.",
-            (),
-            {
-                "total": total,
-                "prior": f"{prior:g}",
-                "classes": len(made.classes),
-                "most": float(worth * np.median(size)),
-                "advice": Option("prior", float(f"{1 / len(made.classes):.2g}")),
-            },
-        )
-    ]
+    text = (
+        "The prior outweighs the votes: it is worth {total:count} votes per item, {prior} for "
+        "each of {classes:count} classes, and half of the items have at most {most:count}. "
+        "Certainties come out low for that reason; a prior of 1 over all classes together is "
+        "{advice}."
+    )
+    said = notice(
+        "prior_outweighs",
+        text,
+        total=total,
+        prior=f"{prior:g}",
+        classes=len(made.classes),
+        most=float(worth * np.median(size)),
+        advice=Option("prior", float(f"{1 / len(made.classes):.2g}")),
+    )
+    return [said]
 
 
 def _outside(annotations: Annotations, made: Plausibilities) -> list[Notice]:
@@ -330,17 +302,10 @@ def _outside(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     threshold, low, high = float(made.parameters["threshold"]), value.min(), value.max()
     if low < threshold <= high:
         return []
-    return [
-        Notice(
-            "threshold_outside",
-            "The threshold {threshold} does not divide the ratings, which run from {low} to "
-            "{high}: all are {side} it, and what lies beyond is extrapolated.",
-            (),
-            {
-                "threshold": f"{threshold:g}",
-                "low": f"{low:g}",
-                "high": f"{high:g}",
-                "side": "below" if threshold > high else "at least",
-            },
-        )
-    ]
+    text = (
+        "The threshold {threshold} does not divide the ratings, which run from {low} to "
+        "{high}: all are {side} it, and what lies beyond is extrapolated."
+    )
+    side = "below" if threshold > high else "at least"
+    ends = {"threshold": f"{threshold:g}", "low": f"{low:g}", "high": f"{high:g}"}
+    return [notice("threshold_outside", text, **ends, side=side)]

@@ -21,7 +21,7 @@ from equipoise.aggregate import MODELS
 from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.choosing.models import Model, by_name
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import average_ranks, spearman
@@ -63,11 +63,6 @@ def differ(one: Plausibilities, other: Plausibilities) -> Bools:
     return np.asarray(~(_tops(one.mean) & _tops(other.mean)).any(axis=1))
 
 
-def _counts(name: str) -> bool:
-    """Whether a model of the catalogue decides as another one does, ties apart."""
-    return name in MODELS and bool(MODELS[name].decides_as)
-
-
 def _tops(mean: Floats) -> Bools:
     """Most plausible classes, ties included."""
     return np.asarray(mean >= mean.max(axis=1, keepdims=True) - TIE)
@@ -98,7 +93,8 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     Models that only count votes decide alike, so one of them speaks for all.
     """
     first = next(iter(fits))
-    apart = {name: fit for name, fit in fits.items() if name == first or not _counts(name)}
+    alike = {name for name, one in MODELS.items() if one.decides_as and name != first}
+    apart = {name: fit for name, fit in fits.items() if name not in alike}
     pairs = [pair for pair in decisions(apart) if pair.share > MUCH]
     if not pairs:
         return []
@@ -115,7 +111,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
             " GLAD knows no lean to one answer: where annotators lean, dawid_skene does better."
         )
     named = tuple(contested(apart)[:NAMED])
-    return [Notice("models_disagree", text, (), {"pairs": differing, "items": named})]
+    return [notice("models_disagree", text, pairs=differing, items=named)]
 
 
 def skill_ranks(
@@ -157,9 +153,17 @@ def held_out(
 
     Votes on items that have none left to fit are passed over; nan when that leaves nothing.
     """
-    _refuse(annotations, folds)
+    single = annotations.label is not None and annotations.rank is None
+    if not single or annotations.annotator is None:
+        raise InputError(
+            "held-out votes",
+            f"{annotations.kind} annotations",
+            "labels of known annotators",
+            "compare what the models decide instead",
+        )
+    if folds < 2:
+        raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")
     chosen = by_name(models)
-    assert annotations.annotator is not None
     rows, known = annotations.in_task(task), _gold(annotations)
     pair = annotations.annotator.astype(np.int64) * len(annotations.items) + annotations.item
     every, code = np.unique(pair, return_inverse=True)
@@ -170,23 +174,15 @@ def held_out(
         train = rows & (known | (fold != number))
         if not len(test) or not train.any():
             continue
-        part = _kept(annotations, train)
+        columns = {
+            name: getattr(annotations, name)[train]
+            for name in COLUMNS
+            if name != "group" and getattr(annotations, name) is not None
+        }
+        part = replace(annotations, **columns)
         for name, fit in chosen.items():
             found[name].append(_log_chance(fit(part, task=task), part, annotations, test))
     return {name: _mean(scores) for name, scores in found.items()}
-
-
-def _refuse(annotations: Annotations, folds: int) -> None:
-    votes = annotations.label is not None and annotations.rank is None
-    if not votes or annotations.annotator is None:
-        raise InputError(
-            "held-out votes",
-            f"{annotations.kind} annotations",
-            "labels of known annotators",
-            "compare what the models decide instead",
-        )
-    if folds < 2:
-        raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")
 
 
 def _gold(annotations: Annotations) -> Bools:
@@ -200,16 +196,6 @@ def _mean(scores: list[Floats]) -> float:
         return float("nan")
     both = np.concatenate(scores)
     return float(np.average(both[:, 0], weights=both[:, 1]))
-
-
-def _kept(annotations: Annotations, keep: Bools) -> Annotations:
-    """Some rows, with all names as they were."""
-    columns = {
-        name: getattr(annotations, name)[keep]
-        for name in COLUMNS
-        if name != "group" and getattr(annotations, name) is not None
-    }
-    return replace(annotations, **columns)
 
 
 def _log_chance(

@@ -31,7 +31,7 @@ from equipoise.evaluation.influence import Influential, gradient_replicates, inf
 from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.metrics import DEFAULT, Block, Metric, Order, named
-from equipoise.metrics._draws import draw_error
+from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Posterior

@@ -76,7 +76,7 @@ from equipoise.findings import (
 )
 from equipoise.notices import Notice
 from equipoise.numbers import UNDEFINED, change, count, estimate
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 __all__ = ["Experts", "analyse", "experts"]
@@ -401,7 +401,7 @@ def experts(
     groups = compare_with_groups(
         [merge_task(task, paired, len(names), scorer) for task in scorer.subjects], scorer
     )
-    passed = passed_over(groups.sizes, goodness(groups.crowd, scorer.metric.better))
+    passed = passed_over(groups.sizes, higher_is_better(groups.crowd, scorer.metric.better))
     apart = scorer.ends(gap[..., 0], gap[..., 1:], difference=True)
     mean_apart = scorer.ends(mean[:, 0], mean[:, 1:], difference=True)
     found = vars(groups) | {"notices": (*scorer.notices, *notices, *_passing(passed))}

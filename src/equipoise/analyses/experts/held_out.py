@@ -32,7 +32,7 @@ from equipoise.evaluation.blocks import every_class, majority, plurality
 from equipoise.evaluation.engine import BYTES, map_chunks
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Prepared
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.resampling import Resampling
 
 EVERY = 640  # groups of a size, over all held-out experts, up to which all are taken
@@ -347,8 +347,8 @@ def score_against_held_out(
     for key in place:
         heres = [here[:, keys.index(key)] for _, here in both]
         parts = [_models(*one, held_out) for one in zip(tasks, heres, strict=True)]
-        models.append(goodness(mean_over_tasks(parts), better))
-    rival = goodness(mean_over_tasks([values for values, _ in both]), better)
+        models.append(higher_is_better(mean_over_tasks(parts), better))
+    rival = higher_is_better(mean_over_tasks([values for values, _ in both]), better)
     return HeldOutScores(rival, models, np.array([place[key] for key in keys]))
 
 

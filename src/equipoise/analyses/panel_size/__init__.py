@@ -73,7 +73,7 @@ from equipoise.findings import (
 )
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
@@ -290,7 +290,7 @@ class PanelSize(StudyResult):
         """Value and half-width over the size, and extrapolated beyond the panel."""
         last, sizes = int(self.sizes[-1]), self.sizes.astype(float).tolist()
         more = sorted({last + max(1, last * step // 4) for step in range(1, 5)})
-        good = goodness(self.mean[-1], self.better)
+        good = higher_is_better(self.mean[-1], self.better)
         best = self.best_first(self.sign * good)[:DRAWN]
         values: list[Line] = []
         widths: list[Line] = []

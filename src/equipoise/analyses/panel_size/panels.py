@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.redraw import PanelDraw
-from equipoise.ranks import goodness, spearman
+from equipoise.ranks import higher_is_better, spearman
 from equipoise.resampling import Resampling
 from equipoise.votes import Votes
 
@@ -309,7 +309,7 @@ def with_all(scorer: StudyScorer, panels: PanelValues) -> tuple[Floats, Floats]:
     if len(scorer.models) < 2:
         nothing = np.full(len(panels.sizes), np.nan)
         return nothing, nothing
-    full = goodness(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
+    full = higher_is_better(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
     wide = [np.broadcast_to(full[:, None], one.shape) for one in panels.values]
     near = [np.atleast_1d(spearman(*one)) for one in zip(panels.values, wide, strict=True)]
     lows = [np.quantile(one, 0.025) for one in near]

@@ -35,7 +35,7 @@ from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, Ints, PerItem
 from equipoise.evaluation.blocks import every_class
-from equipoise.metrics._distributions import entropy
+from equipoise.metrics.distributions import entropy
 from equipoise.resampling import Resampling
 
 SAME = 1e-12  # differences and spreads below are those of rounding

@@ -426,17 +426,15 @@ def _data(record: RunRecord) -> tuple[str, tuple[str, ...]]:
 def _labels(record: RunRecord) -> tuple[str, str]:
     """How labels were made, and the model that made them."""
     if record.truth_model:
-        name = record.truth_model[0].method
-        sources = cite(*references([name]))
-        return (
-            f"The truth was inferred from the annotations by {model_title(name)}{sources}.",
-            name,
-        )
-    how = record.settings
+        made = record.truth_model[0]
+        sources = cite(*references([made.model]))
+        how = made.method or model_title(made.model)
+        return f"The truth was inferred from the annotations by {how}{sources}.", made.model
+    asked = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = how.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
-    return f"Soft labels: {how.soft}; hard labels: {hard}.", ""
+    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
+    return f"Soft labels: {asked.soft}; hard labels: {hard}.", ""
 
 
 def _interval_sources(how: RunSettings) -> list[str]:
