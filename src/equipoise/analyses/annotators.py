@@ -258,7 +258,6 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
     order = [*_by(rows, first), *undefined][:LISTED]
     span = "; line: its interval" if first == "skill" and _values(rows, "low") else ""
     some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
-    ends = {"skill": ("low", "high")}
     return tuple(
         Dots(
             name=f"annotators-{key.replace('_', '-')}",
@@ -266,7 +265,11 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
             alternative=f"Dot plot: {titles[key]}, {count(len(order), 'annotator')}.",
             axis=titles[key],
             rows=[
-                Dot(str(row["annotator"]), *(_real(row, k) for k in (key, *ends.get(key, ()))))
+                Dot(
+                    str(row["annotator"]),
+                    _real(row, key),
+                    *((_real(row, "low"), _real(row, "high")) if key == "skill" else ()),
+                )
                 for row in order
             ],
             reference=panel_rate(rows) if key == "base_rate" else None,
