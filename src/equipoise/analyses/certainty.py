@@ -42,7 +42,7 @@ from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.notices import Notice, Value
 from equipoise.numbers import number, percent, significant
-from equipoise.ranks import TIE, goodness
+from equipoise.ranks import TIE, higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Does the order hold on the clear cases?"
@@ -189,7 +189,7 @@ class ClearCases(Cuts):
 
     def _leaders(self, cutoff: int) -> list[str]:
         """Models that share the best value."""
-        good = goodness(self.values[cutoff], self.better)
+        good = higher_is_better(self.values[cutoff], self.better)
         return [self.models[m] for m in np.flatnonzero(good == good.max())]
 
     def tick(self, cutoff: int) -> str:

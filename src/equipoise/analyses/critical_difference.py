@@ -38,7 +38,7 @@ from equipoise.findings import Column, Drawing, Finding, Stroke, Table, Words
 from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, p_value
-from equipoise.ranks import average_ranks, goodness
+from equipoise.ranks import average_ranks, higher_is_better
 
 TITLE = "Which models do the tasks tell apart?"
 LEAST = 3  # tasks below which nothing is said
@@ -128,7 +128,7 @@ class CriticalDifference:
             row: dict[str, Any] = {"model": self.models[m], "metric": self.metric}
             row |= {"labels": self.labels, "average_rank": float(average[m])}
             row |= {"low": float(self.low[m]), "high": float(self.high[m])}
-            row["critical_difference"] = self.difference
+            row |= {"critical_difference": self.difference, "friedman_p": self.p_value}
             found.append(row | {"not_apart_from": [one for one in self.models if one in near]})
         return found
 
@@ -259,7 +259,9 @@ def critical_difference(
     better, models = evaluation.metrics[k].better, len(evaluation.models)
     ranks = np.empty((models, len(known)))
     for place, t in enumerate(known):
-        ranks[:, place] = average_ranks(goodness(evaluation.values[t, k, label], better))
+        ranks[:, place] = average_ranks(
+            higher_is_better(evaluation.values[t, k, label], better)
+        )
     enough = len(known) >= LEAST and models >= 2
     statistic, p_value = friedman(ranks) if enough else (nan, nan)
     difference = nemenyi(models, len(known), alpha) if enough else nan
@@ -383,7 +385,7 @@ def _intervals(
         return np.full(models, nan), np.full(models, nan)
     better = evaluation.metrics[cell[0]].better
     drawn = as_drawn(evaluation)[known, cell[0], cell[1]]
-    mean = np.mean([average_ranks(goodness(one, better)) for one in drawn], axis=0)
+    mean = np.mean([average_ranks(higher_is_better(one, better)) for one in drawn], axis=0)
     bounds = (1.0, float(models))
     low, high = interval_ends(ranks.mean(axis=1), mean, evaluation.level, bounds)
     return low, high

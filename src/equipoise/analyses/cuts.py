@@ -15,7 +15,7 @@ from equipoise.analyses.scoring import StudyScorer, mean_over_tasks
 from equipoise.analyses.words import TIES_SHARE
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.findings import Band, Bar, Cell, Line, Lines, rows_of
-from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.wording import capital
 
 DRAWN = 12  # models with a line; all are in the table
@@ -76,7 +76,7 @@ class Cuts(StudyResult):
 
     def lines(self, name: str, *, ranks: bool = False) -> Lines:
         """Values, with a band for the best model and bars for the items left, or ranks."""
-        good = goodness(self.full, self.better)
+        good = higher_is_better(self.full, self.better)
         order = [int(m) for m in np.argsort(-good, kind="stable")[:DRAWN]]
         best, steps = order[0], range(len(self.cutoffs))
         band = Band(
@@ -127,8 +127,8 @@ def cut(
     values, drawn, whole = _scores(found, kept)
     low, high = found.ends(values, drawn)
     edges = found.ends(values - full, drawn - whole, difference=True)
-    good = goodness(values, found.metric.better).T
-    first = np.broadcast_to(goodness(full, found.metric.better)[:, None], good.shape)
+    good = higher_is_better(values, found.metric.better).T
+    first = np.broadcast_to(higher_is_better(full, found.metric.better)[:, None], good.shape)
     order = {"ranks": average_ranks(good).T, "spearman": np.asarray(spearman(good, first))}
     scores = {"full": full, "values": values, "low": low, "high": high, "drawn": drawn, **order}
     coverage = items / sum(one.shape[1] for one in kept)

@@ -55,7 +55,7 @@ from equipoise.findings import (
 )
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, number
-from equipoise.ranks import TIE, average_ranks, goodness, kendall_tau_b, spearman
+from equipoise.ranks import TIE, average_ranks, higher_is_better, kendall_tau_b, spearman
 from equipoise.wording import joined
 
 TITLE = "Does it hang on one annotator?"
@@ -276,7 +276,7 @@ def leave_one_out(
     values = mean_over_tasks([one.values for one in folds])
     full = mean_over_tasks([one.full() for one in found.subjects])
     low, high = found.ends(values - full, _shifts(found, folds), difference=True)
-    good = goodness(np.vstack([full, values]), found.metric.better).T
+    good = higher_is_better(np.vstack([full, values]), found.metric.better).T
     ranks = average_ranks(good).T
     panel = good[:, 1:], np.broadcast_to(good[:, :1], good[:, 1:].shape)
     active = int((load > 0).sum())

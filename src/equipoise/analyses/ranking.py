@@ -67,7 +67,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, number, p_value, percent
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
-from equipoise.ranks import beats, goodness, kendall_tau_b, rank_probabilities, spearman
+from equipoise.ranks import beats, higher_is_better, kendall_tau_b, rank_probabilities, spearman
 from equipoise.ranks import sign_test as binomial_tail
 
 TITLE = "Does the order of the models hold?"
@@ -577,7 +577,7 @@ def _stability(done: Evaluation) -> dict[str, Floats]:
         found[name] = np.where(lost & ~lost.all(axis=-1, keepdims=True), np.nan, each)
     ranks, wins = (np.empty((*shape, shape[-1])) for _ in range(2))
     for cell in np.ndindex(*shape[:-1]):
-        good = goodness(drawn[cell], done.metrics[cell[1]].better)
+        good = higher_is_better(drawn[cell], done.metrics[cell[1]].better)
         ranks[cell], wins[cell] = rank_probabilities(good), beats(good)
     counted = (~np.isnan(drawn).any(axis=-2)).sum(axis=-1).astype(np.float64)
     return found | {"ranks": ranks, "beats": wins, "counted": counted}

@@ -17,7 +17,6 @@ from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
-from equipoise.ballots import Ballots
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
@@ -31,6 +30,7 @@ from equipoise.metrics import Metric, Prepared
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
@@ -106,7 +106,7 @@ class TaskScorer:
         return plan.item_counts(0, plan.replicates)[self.question.place]
 
     @property
-    def votes(self) -> Ballots:
+    def votes(self) -> Votes:
         """Who voted for what."""
         assert self.question.votes is not None
         return self.question.votes
@@ -150,7 +150,7 @@ class StudyScorer:
         return np.bincount(every[every >= 0], minlength=annotators)
 
     @property
-    def votes(self) -> list[Ballots]:
+    def votes(self) -> list[Votes]:
         """The votes of each subject."""
         return [one.votes for one in self.subjects]
 

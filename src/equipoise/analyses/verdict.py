@@ -45,7 +45,7 @@ from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, estimate, number, percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "In short"
@@ -369,7 +369,9 @@ def _order(scores: Sequence[Score], better: str) -> tuple[tuple[str, ...], tuple
     A model without a value is among neither, and nobody leads where all are infinitely bad.
     """
     known = [score for score in scores if not math.isnan(score.value)]
-    good = goodness(np.array([score.value for score in known], dtype=np.float64), better)
+    good = higher_is_better(
+        np.array([score.value for score in known], dtype=np.float64), better
+    )
     order = np.argsort(-good, kind="stable")
     best = good.max() if len(good) and good.max() > -math.inf else math.nan
     leaders = tuple(known[m].model for m in order if good[m] == best)

@@ -7,7 +7,7 @@ from typing import Any
 from equipoise.arrays import InputError
 from equipoise.findings import Column
 from equipoise.metrics import named, titled
-from equipoise.notices import Notice
+from equipoise.notices import Notice, as_notice
 
 RESAMPLED = {
     "items": "items",
@@ -116,11 +116,5 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     >>> [str(notice) for notice in as_notices(["Odd."], [], ["Odd.", "Even."])]
     ['Odd.', 'Even.']
     """
-    every = (
-        notice
-        if isinstance(notice, Notice)
-        else Notice("plain", "{text}", (), {"text": notice})
-        for group in groups
-        for notice in group
-    )
+    every = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in every}.values())

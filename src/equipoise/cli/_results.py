@@ -3,8 +3,9 @@
 Advice in a report is in the words of the command that was typed, wherever it goes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equipoise.cli._screen import (
@@ -44,6 +45,14 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)
+
+
+def input_facts(inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """The files that were read, by what they are, as facts of a report."""
+    from equipoise.run import hashed
+
+    rows = [row for role, paths in inputs.items() for row in hashed(role, paths)]
+    return {"inputs": file_facts(rows)}
 
 
 def present(
@@ -126,11 +135,10 @@ def _by_name(finding: "Finding") -> dict[str, Any]:
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
     from equipoise.datasets import CATALOGUE
-    from equipoise.export.references import cite_data
 
-    sentence = cite_data({"dataset": dataset})
-    if not sentence:
+    source = CATALOGUE.get(dataset.get("name", ""))
+    if source is None:
         return report
-    keys = CATALOGUE[dataset["name"]].references
-    methods = (*report.methods[:1], sentence, *report.methods[1:])
-    return replace(report, methods=methods, references=(*report.references, *keys))
+    methods = (*report.methods[:1], source.methods, *report.methods[1:])
+    keys = (*report.references, *source.references)
+    return replace(report, methods=methods, references=keys)

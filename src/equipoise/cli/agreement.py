@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._agreement_screen import show, show_tasks
-from equipoise.cli._screen import note, print_json, progress, say
+from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -21,7 +20,9 @@ from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
+    from equipoise.agreement import AgreementSummary
     from equipoise.annotations import Annotations
+    from equipoise.findings import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class AgreementOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.agreement._shares import WEIGHTS
+        from equipoise.agreement.cohen_kappa import WEIGHTS
         from equipoise.agreement.krippendorff_alpha import LEVELS
 
         check_choice("level", self.level, LEVELS)
@@ -85,34 +86,42 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
     annotators and missing votes; below 0.667 one label should not be treated as the truth.
     Fleiss' kappa and the mean of Cohen's kappas are read on the scale of Landis and Koch.
-    Intervals (95 %) redraw items, or whole groups of them.
+    Intervals (95 %) resample items, or whole groups of them.
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
+    from equipoise.notices import worded
+
     table = read_votes(file.annotations, file.dataset, reading)
-    found = _facts(table, asked)
-    note((*table.notices, *_cautions(found)))
+    found = _summaries(table, asked)
+    report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
+    say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
-        from equipoise.report.agreement_page import AgreementPage, render_agreement
+        from equipoise.page import render
         from equipoise.run.folder import write_text
 
-        title = f"{file.name}: how far do annotators agree?"
-        about = AgreementPage(title, tuple(table.notices), asked.replicates, asked.seed)
-        write_text(asked.page, render_agreement(found, about))
+        write_text(asked.page, render(report))
         say(f"Wrote {asked.page}")
     if asked.as_json:
-        settings = {"replicates": asked.replicates, "seed": asked.seed}
-        print_json({**settings, "notices": list(table.notices), "tasks": found})
-    elif len(found) == 1:
-        show(found[0])
-    else:
-        show_tasks(found)
+        print_json(
+            {
+                "replicates": asked.replicates,
+                "seed": asked.seed,
+                "notices": worded(report.notices),
+                "tasks": [one.as_json() for one in found],
+            }
+        )
+        return
+    from equipoise.findings.screen import show
+
+    show(output(), report)
+    if len(found) > 1:
+        output().print("--task shows annotators and pairs of one task.")
 
 
-def _facts(table: "Annotations", asked: AgreementOptions) -> list[dict[str, Any]]:
-    """Facts of one task, or of all, under a bar."""
+def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementSummary]":
+    """The agreement on one task, or on all, under a bar."""
     from equipoise.agreement import agreement_table
-    from equipoise.run.agreement import agreement_facts
 
     tasks = table.tasks if asked.task is None else (asked.task,)
     found = []
@@ -126,19 +135,36 @@ def _facts(table: "Annotations", asked: AgreementOptions) -> list[dict[str, Any]
                 replicates=asked.replicates,
                 seed=asked.seed,
             )
-            found.append(agreement_facts(one))
+            found.append(one.summary())
             tell(done, len(tasks))
     return found
 
 
-def _cautions(found: list[dict[str, Any]]) -> list[str]:
-    """Cautions of all tasks; what holds for every one of them is said once."""
-    every = [one for facts in found for one in facts["cautions"]]
-    shared = [one for one in dict.fromkeys(every) if every.count(one) == len(found)]
-    own = [
-        f"{facts['task']}: {one}"
-        for facts in found
-        for one in facts["cautions"]
-        if one not in shared
-    ]
-    return [*shared, *own]
+def _report(
+    table: "Annotations", found: "list[AgreementSummary]", asked: AgreementOptions, title: str
+) -> "Report":
+    from equipoise.agreement import agreement_findings
+    from equipoise.agreement.agreement_report import TERMS
+    from equipoise.findings import Report
+    from equipoise.notices import as_notices
+    from equipoise.numbers import count
+
+    first = found[0]
+    known = first.known
+    if len(found) > 1:
+        known = (count(len(found), "task"), count(max(one.items for one in found), "item"))
+    return Report(
+        title=title,
+        findings=agreement_findings(found),
+        known=known,
+        terms=TERMS,
+        task=first.task if len(found) == 1 else "",
+        notices=as_notices(table.notices),
+        settings=(
+            ("Intervals", first.scope),
+            ("Level of alpha", first.level),
+            ("Weights of kappa", first.weights),
+            ("Resamples", count(asked.replicates)),
+            ("Seed", str(asked.seed)),
+        ),
+    )

@@ -237,8 +237,10 @@ def _fitted(
 
 
 def _threshold(name: str, question: QuestionReading) -> float | None:
-    """Where ratings become positive, for the model that takes ratings."""
-    if name != "normal":
+    """Where ratings become positive, for a model that takes ratings."""
+    from equipoise.aggregate import MODELS
+
+    if not MODELS[name].threshold:
         return None
     least = question.at_least
     try:

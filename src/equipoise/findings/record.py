@@ -52,6 +52,17 @@ class Column:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
+def columns(kind: Kind, *keys: str) -> tuple[Column, ...]:
+    """Columns of one kind that are headed by their keys.
+
+    Examples
+    --------
+    >>> [one.head for one in columns("count", "items", "votes_per_item")]
+    ['items', 'votes per item']
+    """
+    return tuple(Column(key, key.replace("_", " "), kind) for key in keys)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows with the columns that people read; files for machines hold every key of the rows.

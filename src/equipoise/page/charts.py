@@ -550,7 +550,7 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Html | None:
                 own.append(marker((x, y), hollow=styles.hollow(model)))
             words = rank(place) if here else "–"
             own.append(text(x + way * 11, y + 4, words, anchor))
-            short = styles.short(model, 14)
+            short = styles.short(model, 18)
             own.append(titled(model, short, x=x + way * 40, y=y + 4, class_=anchor or None))
         parts.append(element("g", *own, class_=styles.class_(model)))
     return drawing((NARROW, top + ROW * len(rows) + 8), described(chart), *parts)

@@ -17,9 +17,10 @@ such a mean is checked on some of the items, by leaving them out.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +37,9 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import Metric
 from equipoise.notices import Notice, as_notices
 from equipoise.predictions import Predictions
@@ -216,8 +217,8 @@ def pilot(
     task: str | None = None,
 ) -> Pilot:
     """Bring predictions and votes together; without models, take the two best."""
-    chosen = usable_metric(*given_metrics([metric]))
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    chosen = usable_metric(*as_metrics([metric]))
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
     models = _two_names(models)
     asked = _one_task(annotations, task)
     one, notices = _aligned(given, annotations, asked)
@@ -253,6 +254,16 @@ def pilot(
     )
 
 
+def neighbours(
+    models: list[Predictions], annotations: Annotations, metric: str | Metric, task: str | None
+) -> Iterator[tuple[Pilot, int]]:
+    """Every model with the next, best first, and the number of such pairs."""
+    first = pilot(models, annotations, metric, None, task)
+    pairs = list(pairwise(first.order))
+    for both in pairs:
+        yield pilot(models, annotations, first.metric, both, task), len(pairs)
+
+
 def _aligned(
     given: list[Predictions], annotations: Annotations, task: str
 ) -> tuple[Aligned, tuple[Notice, ...]]:
@@ -260,7 +271,7 @@ def _aligned(
     mine = [one for one in given if one.task == task]
     if not mine and len(annotations.tasks) == 1:
         mine = [replace(one, task=task) for one in given if not one.task]
-    asked = [one for one in questions(annotations) if one.task == task]
+    asked = [one for one in task_truths(annotations) if one.task == task]
     aligned, notices = align(mine, asked, on_missing="drop")
     if len(aligned[0].question.items) < 3:
         raise InputError(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from statistics import NormalDist
 from typing import Any, TypedDict
 
 from equipoise.arrays import (
@@ -13,6 +14,8 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.planning._pilot import Progress
+
+NORMAL = NormalDist()
 
 
 class PowerKeywords(TypedDict, total=False):
@@ -106,6 +109,16 @@ class PowerTarget:
             )
         if known and not sum(known) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
+
+    @property
+    def z(self) -> float:
+        """Standard errors from the middle of the interval to its ends."""
+        return NORMAL.inv_cdf(0.5 + self.level / 2)
+
+    @property
+    def reach(self) -> float:
+        """Standard errors that the difference must be from 0."""
+        return self.z + NORMAL.inv_cdf(self.power)
 
     def cost(self, items: float, votes: float) -> float:
         """What a design costs; nan without prices."""

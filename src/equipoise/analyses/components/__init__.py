@@ -55,7 +55,7 @@ from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Where does the uncertainty come from?"
@@ -376,7 +376,7 @@ class _World:
         """Places of the model, or of the two models, of every result of a task."""
         values = self.first.values[t, 0, self._label]
         found: list[Places] = [(m,) for m in range(len(values))]
-        good = goodness(values, self.first.metrics[0].better)
+        good = higher_is_better(values, self.first.metrics[0].better)
         if len(values) > 1 and not np.isnan(good).any():
             best, second = np.argsort(-good, kind="stable")[:2]
             found.append((int(best), int(second)))
