@@ -129,7 +129,7 @@ def test_gold_does_not_hide_that_annotators_disagree():
         item=np.repeat(np.arange(6), 3), annotator=np.tile([0, 1, 2], 6),
         label=np.tile([0, 0, 1], 6), is_gold=np.tile([True, False, False], 6),
     )  # fmt: skip
-    said = " ".join(cautions(gold))
+    said = " ".join(map(str, cautions(gold)))
     assert "No item has two votes" not in said and "unanimous" not in said
 
 

@@ -23,7 +23,7 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.annotation_rules import COLUMNS
+from equipoise.annotations import COLUMNS
 
 NAMES = {"items": tuple("abcdef"), "annotators": tuple("wxyz")}
 

@@ -16,8 +16,7 @@ from equipoise.agreement import (
     krippendorff_alpha_of_moments,
     percent_agreement,
 )
-from equipoise.agreement._shares import shares
-from equipoise.agreement.cohen_kappa_pairs import mean_kappa
+from equipoise.agreement.cohen_kappa import mean_kappa, shares
 from equipoise.io import stream_ratings, stream_votes
 from tests.test_agreement import LEVELS, ratings, table
 

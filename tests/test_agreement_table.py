@@ -12,19 +12,18 @@ from equipoise.agreement import (
     krippendorff_alpha,
     reading_agreement,
 )
-from equipoise.run.agreement import agreement_facts
 from tests.report_truth_sample import rankings, votes
 from tests.test_agreement import table
 
 
 def names(found):
-    return [row.name.split(" ")[0] for row in found.coefficients]
+    return [row.measure for row in found.coefficients]
 
 
 def test_labels_of_known_annotators_have_every_row():
     panel = votes(people=4, items=25)
     found = agreement_table(panel, replicates=100)
-    assert names(found) == ["Krippendorff's", "Fleiss'", "Cohen's", "Percent", "Names"]
+    assert names(found) == ["alpha", "fleiss", "cohen", "percent", "others"]
     for row in found.coefficients:
         assert row.low <= row.value <= row.high
         assert (row.items, row.votes) == (25, 100)
@@ -59,7 +58,7 @@ def test_an_annotator_with_a_single_item_alone_is_undefined_and_said():
     last = found.annotators[-1]
     assert (last.votes, last.items) == (1, 0)
     assert np.isnan([last.kappa, last.agreement]).all()
-    said = " ".join(found.cautions)
+    said = " ".join(map(str, found.cautions))
     assert "1 item of 4 with a single vote" in said
     assert "2 of 3 pairs of annotators share no item" in said
     assert "rough" in said
@@ -69,7 +68,7 @@ def test_prevalence_is_named_where_it_explains():
     data = np.zeros((2, 100))
     data[0, :4], data[1, 4:8] = 1, 1
     found = agreement_table(table(data, "nominal"), replicates=50)
-    said = [one for one in found.cautions if one.startswith("Prevalence")]
+    said = [str(one) for one in found.cautions if one.code == "prevalence"]
     assert len(said) == 1 and "92%" in said[0] and "96% of all votes are '0'" in said[0]
 
 
@@ -77,20 +76,21 @@ def test_votes_all_alike_are_undefined_and_said():
     found = agreement_table(table(np.ones((3, 30)), classes=[1, 2]), replicates=20)
     assert np.isnan(found.coefficients[0].value)
     assert found.coefficients[0].words == "undefined"
-    assert any("All votes are of one class" in one for one in found.cautions)
-    assert any("kappa of 3 pairs is undefined" in one for one in found.cautions)
+    said = " ".join(map(str, found.cautions))
+    assert "All votes are of one class" in said
+    assert "kappa of 3 pairs is undefined" in said
 
 
 def test_anonymous_votes_ratings_and_rankings_have_what_they_can():
     anonymous = agreement_table(votes(people=3).anonymous(), replicates=10)
     assert anonymous.annotators == () and anonymous.pairs is None
-    assert "Cohen's" not in names(anonymous)
+    assert "cohen" not in names(anonymous)
     rated = agreement_table(table([[1, 2.5, 3], [1, 2, 3.5]], "interval"), replicates=10)
-    assert names(rated) == ["Krippendorff's", "Percent"] and rated.pairs is None
+    assert names(rated) == ["alpha", "percent"] and rated.pairs is None
     assert rated.level == "interval"
     assert np.isfinite(rated.annotators[0].votes)
     ranked = agreement_table(rankings(), replicates=10)
-    assert names(ranked) == ["Reading"]
+    assert names(ranked) == ["readings"]
     assert ranked.coefficients[0].value == reading_agreement(rankings()).mean
 
 
@@ -107,7 +107,7 @@ def test_groups_gold_weights_and_repeats_are_told():
         is_gold=np.arange(len(panel)) == 5,
         weight=np.ones(len(panel)),
     )
-    said = " ".join(agreement_table(odd, replicates=10).cautions)
+    said = " ".join(map(str, agreement_table(odd, replicates=10).cautions))
     for words in ("1 gold row left aside", "weights", "voted more than once"):
         assert words in said
 
@@ -137,22 +137,19 @@ def test_wrong_words_are_refused():
             agreement_table(panel, **how)
 
 
-def test_facts_hold_the_pairs_at_both_ends_once():
-    facts = agreement_facts(agreement_table(votes(people=6, items=40), replicates=10))
-    pairs = facts["pairs"]
-    ends = [(one["first"], one["second"]) for one in pairs["closest"] + pairs["furthest"]]
+def test_the_pairs_at_both_ends_are_named_once():
+    pairs = agreement_table(votes(people=6, items=40), replicates=10).shown
+    ends = [(one.first, one.second) for one in pairs.closest + pairs.furthest]
     assert len(ends) == len(set(ends)) == 10
-    kappa = np.array(pairs["kappa"], float)
-    assert pairs["closest"][0]["kappa"] == pytest.approx(np.nanmax(kappa))
-    assert pairs["furthest"][0]["kappa"] == pytest.approx(np.nanmin(kappa))
-    mean = np.nanmean(kappa, axis=1)
-    assert (np.diff(mean) <= 1e-9).all()
+    assert pairs.closest[0].kappa == pytest.approx(np.nanmax(pairs.matrix.kappa))
+    assert pairs.furthest[0].kappa == pytest.approx(np.nanmin(pairs.matrix.kappa))
+    assert (np.diff(np.nanmean(pairs.matrix.kappa, axis=1)) <= 1e-9).all()
 
 
-def test_facts_show_the_sixty_with_most_votes():
-    facts = agreement_facts(agreement_table(votes(people=75, items=30), replicates=5))
-    assert facts["pairs"]["people"] == 75
-    assert len(facts["pairs"]["annotators"]) == len(facts["pairs"]["kappa"]) == 60
+def test_the_matrix_shows_the_sixty_with_most_votes():
+    pairs = agreement_table(votes(people=75, items=30), replicates=5).shown
+    assert pairs.people == 75
+    assert len(pairs.matrix.annotators) == len(pairs.matrix.kappa) == 60
 
 
 def test_pairs_that_share_little_shift_their_mean_and_that_is_said():
@@ -165,7 +162,8 @@ def test_pairs_that_share_little_shift_their_mean_and_that_is_said():
         annotators=tuple(map(str, range(200))), item=item, annotator=who, label=label,
     )  # fmt: skip
     found = agreement_table(crowd, replicates=200)
-    (mean,) = (one for one in found.coefficients if one.name.startswith("Cohen's"))
+    (mean,) = (one for one in found.coefficients if one.measure == "cohen")
     assert mean.value > mean.high
-    (said,) = (one for one in found.cautions if one.startswith("†"))
-    assert "leaves out its value" in said and f"{mean.high:.3f}" in said
+    (notice,) = (one for one in found.cautions if one.code == "interval_apart")
+    assert "leaves out its value" in str(notice) and f"{mean.high:.3f}" in str(notice)
+    assert notice.values["name"] == mean.name

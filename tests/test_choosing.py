@@ -69,7 +69,7 @@ def test_confusion_matrices_that_do_not_fit_are_not_recommended():
     name, why = recommended(wide)
     assert name == "dirichlet"
     assert "3 annotators and 6,000 classes would need 0.9 GB" in why
-    assert any("Odd annotators are not looked for" in one for one in cautions(wide))
+    assert any("Odd annotators are not looked for" in str(one) for one in cautions(wide))
 
 
 def test_settings_reach_the_models_that_have_them_and_no_other():
@@ -164,10 +164,11 @@ def test_items_decided_differently_are_counted_and_named():
     assert pair == ("first", "second", 2, pytest.approx(2 / 3))
     assert contested(fits) == ["b", "a"]  # the tie agrees with both classes
     (said,) = verdict(fits)
-    assert "first and second decide 2 of 3 items differently. Look first at 'b', 'a'." in said
+    text = "first and second decide 2 of 3 items differently. Look first at 'b' and 'a'."
+    assert text in str(said)
     assert verdict({"first": fits["first"]}) == []
-    alone = {name: fit.kept(np.array([1])) for name, fit in fits.items()}
-    assert "decide 1 of 1 item differently" in verdict(alone)[0]
+    alone = {name: fit.subset(np.array([1])) for name, fit in fits.items()}
+    assert "decide 1 of 1 item differently" in str(verdict(alone)[0])
 
 
 def test_skills_are_compared_by_rank():
@@ -208,40 +209,44 @@ def test_odd_annotators_are_named():
     _, votes = crowd([0.9, 0.9, 0.85, 0.5, 0.05], items=600)
     label = votes.label.copy()
     label[votes.annotator == 2] = 1
-    said = " ".join(cautions(replace(votes, label=label)))
+    said = " ".join(map(str, cautions(replace(votes, label=label))))
     assert "1 annotator always gives the same answer: 'r2'" in said
     assert "hardly tells the classes apart: 'r3'" in said
     assert "tends to turn the classes around: 'r4'" in said
 
 
+def codes(annotations):
+    return {one.code for one in cautions(annotations)}
+
+
 def test_degenerate_data_are_cautioned():
     truth, votes = crowd([0.8, 0.9, 0.7])
-    assert not [one for one in cautions(votes) if "groups" in one or "unanimous" in one]
+    assert not {"disconnected", "unanimous"} & codes(votes)
     same = replace(votes, label=truth[votes.item])
-    assert any("unanimous" in one for one in cautions(same))
+    assert "unanimous" in codes(same)
     keep = (votes.annotator == 0) == (votes.item < 60)
     apart = replace(
         votes, item=votes.item[keep], annotator=votes.annotator[keep], label=votes.label[keep]
     )
-    assert any("2 groups that share no item" in one for one in cautions(apart))
-    assert any("single annotator, who is never contradicted" in one for one in cautions(apart))
+    assert any("2 groups that share no item" in str(one) for one in cautions(apart))
+    assert any("single annotator, who is never" in str(one) for one in cautions(apart))
     one = Annotations(
         kind="binary", items=("a", "b"), classes=("no", "yes"), annotators=("x",),
         item=np.array([0, 1]), annotator=np.zeros(2, int), label=np.array([0, 1]),
     )  # fmt: skip
-    assert any("only one annotator" in said for said in cautions(one))
+    assert "one_annotator" in codes(one)
 
 
 def test_symmetric_and_lonely_data_are_cautioned():
     _, guesses = crowd([0.5, 0.5, 0.5, 0.5], items=400)
-    assert any("hardly more than by chance" in one for one in cautions(guesses))
+    assert any("hardly more than by chance" in str(one) for one in cautions(guesses))
     _, votes = crowd([0.8, 0.9, 0.7])
-    assert not any("chance" in one for one in cautions(votes))
+    assert "symmetric" not in codes(votes)
     lone = votes.annotator == votes.item % 3
     alone = replace(
         votes, item=votes.item[lone], annotator=votes.annotator[lone], label=votes.label[lone]
     )
-    assert any("No item has two votes" in one for one in cautions(alone))
+    assert any("No item has two votes" in str(one) for one in cautions(alone))
 
 
 def test_ratings_are_cautioned_too():
@@ -252,7 +257,7 @@ def test_ratings_are_cautioned_too():
         )  # fmt: skip
 
     assert cautions(rated([0, 0, 1], [1, 200, 3])) == []
-    assert "do not scatter" in cautions(rated([0, 0, 1], [1, 1, 3]))[0]
-    assert "No item has two ratings" in cautions(rated([0, 1], [1, 1]))[0]
+    assert "do not scatter" in str(cautions(rated([0, 0, 1], [1, 1, 3]))[0])
+    assert "No item has two ratings" in str(cautions(rated([0, 1], [1, 1]))[0])
     one = rated([0, 0, 1], [1, 2, 3], annotators=("x",), annotator=np.zeros(3, int))
-    assert "only one annotator" in cautions(one)[0]
+    assert "only one annotator" in str(cautions(one)[0])

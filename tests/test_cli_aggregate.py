@@ -11,7 +11,7 @@ import pytest
 
 import equipoise
 from equipoise import read_plausibilities
-from equipoise.cli._truth_rows import settings
+from equipoise.analyses.truth import settings
 from tests.test_choosing import crowd
 
 
@@ -38,9 +38,9 @@ def test_the_command_line_shows_items_annotators_and_models(folder):
     done = run("votes.csv", "--compare", "--out", "truth.npz", cwd=folder)
     assert done.returncode == 0, done.stderr
     for words in (
-        "Most ambiguous items",
-        "Annotators",
-        "held out log likelihood",
+        "Which items are most ambiguous?",
+        "How do annotators differ?",
+        "held-out log-likelihood",
         "dawid_skene",
     ):
         assert words in done.stdout
@@ -109,10 +109,10 @@ def test_auto_warns_where_annotators_lean(tmp_path):
 
 def test_compare_shows_how_models_rank_annotators(tmp_path):
     done = run(real("bluebirds.csv"), "--compare", cwd=tmp_path)
-    assert "How models rank annotators" in done.stdout
-    assert "Items decided differently" in done.stdout
-    assert "-inf" in done.stdout
-    assert done.stderr.count("a held-out vote got chance 0") == 1
+    assert "How do models rank annotators?" in done.stdout
+    assert "otherwise than dawid_skene, the most of all models" in done.stdout
+    assert "−∞" in done.stdout
+    assert done.stderr.count("a held-out vote got probability 0") == 1
     facts = json.loads(run(real("bluebirds.csv"), "--compare", "--json", cwd=tmp_path).stdout)
     (ranks,) = facts["skill_ranks"]
     assert ranks["models"] == "dawid_skene, glad"
@@ -158,7 +158,7 @@ def test_models_that_agree_are_said_to_agree(tmp_path):
     [
         (["--model", "normal"], ["normal: binary labels", "choose dawid_skene", "--kind "]),
         (["--task", "foo"], ["only one, and it has no name; leave --task out"]),
-        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, plackett_luce or"]),
+        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, "]),
         (["--model", "dirichlet", "--prior", "much"], ["dirichlet, prior: 'much'"]),
         (["--positive", "maybe"], ["'maybe'", "one of '0', '1'; choose one of these"]),
         (["--kind", "interval", "--model", "glad"], ["choose normal", "--at-least VALUE"]),
@@ -191,12 +191,12 @@ def test_columns_are_explained_and_certainties_not_compared(folder):
     assert "disagreement" not in done.stdout
     text = " ".join(done.stdout.split())
     for words in (
-        "models apart: largest distance (total variation)",
+        "Models apart: largest distance (total variation)",
         "nats per vote, 5 folds; higher is better",
-        "base rate: share of the annotator's votes for '1'.",
+        "Positive share: share of the votes for 1.",
         "guessing evenly among 2 classes has 0.50",
-        "mean certainty: not comparable between models",
-        "other top class: items whose most plausible class is another than by dawid_skene",
+        "answer different questions and are not to be compared",
+        "Other top class: items whose most plausible class is another than by dawid_skene",
     ):
         assert words in text
     facts = json.loads(run("votes.csv", "--compare", "--json", cwd=folder).stdout)
@@ -204,15 +204,15 @@ def test_columns_are_explained_and_certainties_not_compared(folder):
     assert (
         rows["mean_vote"]["mean_certainty"] is rows["majority_vote"]["mean_certainty"] is None
     )
-    assert rows["dawid_skene"]["certainty_is"] == "chance of the class"
-    assert rows["dirichlet"]["certainty_is"] == "chance of the largest share"
+    assert rows["dawid_skene"]["certainty_is"] == "probability of the class"
+    assert rows["dirichlet"]["certainty_is"] == "probability of the largest share"
     assert 0 <= facts["items"][0]["models_apart"] <= 1
 
 
 def test_one_item_is_not_one_items(tmp_path):
     (tmp_path / "votes.csv").write_text("item,annotator,label\na,x,1\na,y,0\na,z,1\n")
     done = run("votes.csv", "--model", "dirichlet", cwd=tmp_path)
-    assert "1 item, mean certainty" in done.stdout
+    assert "For 1 of 1 item (100%)" in done.stdout
     assert "1 items" not in done.stdout
 
 
@@ -258,12 +258,14 @@ def test_the_page_of_a_bootstrap_says_what_its_certainty_is(folder):
     words = ("--bootstrap", "4", "--compare", "--page", "truth.html")
     assert run("votes.csv", *words, cwd=folder).returncode == 0
     text = (folder / "truth.html").read_text(encoding="utf-8")
-    assert "share of redrawn panels that name the same class" in text
+    assert "share of resampled panels that name the same class" in text
     assert "There are 4 draws, so it comes in steps of 0.25" in text
-    assert "What other models say" in text
+    assert "What do other models say?" in text
     assert "majority_vote" in text
     assert run("votes.csv", "--page", "plain.html", cwd=folder).returncode == 0
-    assert "What other models say" not in (folder / "plain.html").read_text(encoding="utf-8")
+    assert "What do other models say?" not in (folder / "plain.html").read_text(
+        encoding="utf-8"
+    )
 
 
 INTERRUPTED = """
@@ -283,7 +285,7 @@ main()
         "sys.meta_path.insert(0, type('Stop', (), {'find_spec': stop}))",
         "import equipoise.cli._verbs; sys.modules['equipoise.cli.aggregate'].fit = stop",
         "import numpy; numpy.savez_compressed = stop",
-        "import equipoise.report.truth_page as page; page.render_truth = stop",
+        "import equipoise.page as page; page.render = stop",
     ],
     ids=["importing", "fitting", "writing", "making the page"],
 )

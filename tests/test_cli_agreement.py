@@ -43,9 +43,9 @@ def test_a_stranger_sees_numbers_words_people_and_pairs(folder):
         "95% interval",
         "alpha without",
         "not corrected for chance",
-        "Pairs that agree most",
-        "Pairs that agree least",
-        "Items are redrawn",
+        "agree most",
+        "least (",
+        "the result speaks for items like these",
     ):
         assert words in done.stdout, words
 
@@ -68,12 +68,13 @@ def test_several_tasks_share_a_table_and_a_page(folder):
     page = (folder / "a.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 4
     one = run("tasks.csv", "--task", "odd", "--replicates", "50", cwd=folder)
-    assert one.stdout.startswith("odd: 15 items")
+    assert one.stdout.startswith("How far do annotators agree on odd?")
+    assert "15 items, 45 votes, 3 annotators." in one.stdout
 
 
 def test_exchangeable_slots_have_no_annotators(folder):
     done = run("votes.csv", "--exchangeable", "--replicates", "20", cwd=folder)
-    assert "anonymous votes" in done.stdout and "Annotators" not in done.stdout
+    assert "anonymous votes" in done.stdout and "mean kappa" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -123,15 +124,11 @@ def test_ratings_and_help_are_understood(folder):
         assert words in shown
 
 
-def test_a_task_with_a_single_annotator_keeps_the_columns_of_the_others(folder):
+def test_a_task_with_a_single_annotator_is_told(folder):
     rows = ["a,x,one,1", "a,y,one,0", "b,x,one,1", "b,y,one,1", "a,x,two,1", "b,x,two,0"]
     (folder / "few.csv").write_text("item,annotator,task,label\n" + "\n".join(rows) + "\n")
     done = run("few.csv", "--replicates", "20", "--page", "few.html", cwd=folder)
     assert done.returncode == 0, done.stderr
-    lines = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
-    cells = {line[1].strip(): [cell.strip() for cell in line[2:-1]] for line in lines}
-    assert len(cells["one"]) == len(cells["two"]) == 7
-    assert cells["two"][1] == "undefined" and cells["two"][3] == ""
     assert "two: There is only one annotator." in done.stderr
 
 

@@ -7,25 +7,28 @@ import numpy as np
 import pytest
 
 import equipoise
-from equipoise import InputError, datasets, metrics
+from equipoise import datasets, metrics
 from equipoise.aggregate import MODELS
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.export import (
-    as_csv,
-    as_latex,
-    as_markdown,
-    bibtex,
-    methods_paragraph,
-    references,
-    write_table,
-)
-from equipoise.export.references import ENTRIES, SOURCES
+from equipoise.export import bibtex, references
+from equipoise.findings import Column, Table
+from equipoise.findings.bibliography import ENTRIES
+from equipoise.findings.text import as_csv, as_latex, as_markdown, methods
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [
     {"model": HOSTILE, "value": 1 / 3, "items": 7},
     {"model": "plain", "value": float("nan"), "items": 8},
 ]
+TABLE = Table(
+    name="t",
+    caption="Scores",
+    columns=(
+        Column("model", "model"),
+        Column("value", "value", "number"),
+        Column("items", "items", "count"),
+    ),
+    rows=ROWS,
+)
 
 
 def test_csv_is_exact_and_reads_back():
@@ -33,42 +36,31 @@ def test_csv_is_exact_and_reads_back():
     assert read[0]["model"] == HOSTILE
     assert float(read[0]["value"]) == 1 / 3
     assert read[1]["value"] == ""
+    assert as_csv([]) == "\n"
 
 
 def test_markdown_keeps_its_columns():
-    lines = as_markdown(ROWS).splitlines()
+    lines = as_markdown(TABLE).splitlines()
     assert len(lines) == 4
     assert all(line.replace("\\|", "").count("|") == 4 for line in lines)
     assert "undefined" in lines[3] and "0.333" in lines[2]
 
 
 def test_latex_escapes_everything():
-    text = as_latex(ROWS).splitlines()[4]
+    text = as_latex(TABLE).splitlines()[5]
     for letter in "&_%#$":
         assert f"\\{letter}" in text
     assert text.count("&") - text.count("\\&") == 2
     assert text.endswith(r"\\")
 
 
-@pytest.mark.parametrize("ending", [".csv", ".md", ".tex"])
-def test_tables_are_written_by_their_ending(tmp_path, ending):
-    assert write_table(ROWS, tmp_path / f"t{ending}").read_text().count("plain") == 1
-    assert as_csv([]) == "\n" and "|" in as_markdown([])
-
-
-def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"one of '\.csv', '\.md', '\.tex'"):
-        write_table(ROWS, tmp_path / "t.xls")
-
-
 def test_every_source_is_an_entry_and_every_name_is_known():
     records = [make() for make in metrics.CATALOGUE.values()]
     records += [*MODELS.values(), *datasets.CATALOGUE.values()]
     used = {key for one in records for key in one.references}
-    assert used | {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
-    kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds", "shares"}
-    kinds |= {"plan", "next_votes", "certainty"}
-    assert set(SOURCES) <= {*kinds, *ANALYSES}
+    kinds = ("votes", "panel", "items", "posterior", "influence", "agreement")
+    assert used | set(references(kinds)) <= set(ENTRIES)
+    assert all(references([kind]) for kind in kinds)
     assert references(["auroc:multiclass=ovo"]) == ["hand2001", "lionetti2025"]
     for text in ENTRIES.values():
         assert text.count("{") == text.count("}") and text.startswith("@")
@@ -81,7 +73,8 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.run.record import Provenance, record
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -94,8 +87,7 @@ def test_the_paragraph_says_what_was_run():
     ]
     plan = equipoise.resample(votes, "items x panel", replicates=50, seed=3)
     found = equipoise.evaluate(models, votes, metrics=["auroc"], resampling=plan)
-    header = record(found, Provenance(title="study", inputs=())).header
-    text = methods_paragraph(header)
+    text = methods(evaluation_report(record(found, Provenance(title="study"))))
     for part in ("2 models", "cnn", "4 items", "8 votes", "AUROC", "50 bootstrap", "seed 3",
                  "items and annotators", "95 % intervals"):  # fmt: skip
         assert part in text
@@ -105,7 +97,8 @@ def test_the_paragraph_says_what_was_run():
                                             ("votes", "the votes of an item"),
                                             ("items", ""), ("items x panel", "")])  # fmt: skip
 def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
-    from equipoise.run.record import Provenance, record
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -115,13 +108,6 @@ def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
     model = equipoise.Predictions("cnn", votes.items, np.array([0.1, 0.4, 0.9, 0.3]))
     plan = equipoise.resample(votes, kind, replicates=20)
     found = equipoise.evaluate(model, votes, metrics=["auroc"], resampling=plan)
-    text = methods_paragraph(record(found, Provenance(title="study", inputs=())).header)
+    text = methods(evaluation_report(record(found, Provenance(title="study"))))
     assert ("sqrt(m/(m - 1))" in text) == bool(said) and said in text
     assert (found.widening != (1.0,)) == bool(said)
-
-
-def test_leaving_out_cites_where_it_is_from():
-    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger2025", "cohen1960"]
-    text = bibtex(["flips", "subgroups"])
-    for part in ("arXiv:2011.14999", "volume = {6}, number = {2}, pages = {65--70}"):
-        assert part in text

@@ -12,7 +12,6 @@ from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.datasets import CATALOGUE
 from equipoise.export import bibtex
-from equipoise.export.references import cite_data
 from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.text import methods, texts
 from equipoise.metrics import hard_labels_rule
@@ -67,18 +66,33 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
     assert held
 
 
+def test_an_evaluation_cites_what_it_holds_too():
+    from equipoise import evaluate, resample
+    from equipoise.run import Provenance, record
+    from equipoise.run.findings import evaluation_report
+    from equipoise.run.record import DatasetRecord
+
+    plan = resample(votes(), "panel", replicates=5)
+    run = record(
+        evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
+        Provenance(dataset=DatasetRecord(name="cifar10h", title="votes")),
+    )
+    made = texts(evaluation_report(run))
+    held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
+    assert keys(made["methods.md"]) == held == {"lionetti2025", "efron1993", "peterson2019"}
+    assert "compared 2 models (model 0, model 1) on" in made["methods.md"]
+
+
 def test_a_key_is_the_one_of_its_entry():
     for key, text in ENTRIES.items():
         assert re.match(rf"@\w+\{{{key},", text), key
         assert re.search(r"year\s*=\s*\{\d{4}\}", text)[0].endswith(f"{key[-4:]}}}"), key
-    assert "@article{wilson1927," in bibtex(["shares"])
+    assert "@article{brier1950," in bibtex(["brier_score"])
 
 
 def test_every_public_data_set_is_cited():
     assert all(source.references for source in CATALOGUE.values())
-    said = cite_data({"dataset": {"name": "chexpert", "title": "500 studies"}})
-    assert said.endswith("(500 studies) [@irvin2019; @rajpurkar2021].")
-    assert cite_data({}) == cite_data({"dataset": {}}) == ""
+    assert CATALOGUE["chexpert"].references == ("irvin2019", "rajpurkar2021")
 
 
 def test_a_cut_off_that_leaves_nothing_out_is_not_described():

@@ -8,8 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import InputError
-from equipoise.aggregate import GladSvi, _glad_svi
+from equipoise.aggregate import GladSvi
 from equipoise.aggregate.glad import GladFit, GladPrior, glad
+from equipoise.aggregate.glad import svi as glad_svi
 from tests.oracles.glad import crowd, table, with_gold
 
 SHORT = GladSvi(steps=60, draws=50)
@@ -41,7 +42,7 @@ def test_it_agrees_with_coordinate_ascent():
 @pytest.mark.parametrize("seed", range(2))
 def test_every_part_is_oriented_under_the_paper_prior(seed, start, monkeypatch):
     needs_torch()
-    monkeypatch.setattr(_glad_svi, "START_ABILITY", start)  # published: 0
+    monkeypatch.setattr(glad_svi, "START_ABILITY", start)  # published: 0
     votes = crowd(6, items=60)
     two = np.vstack([votes, votes + np.array([60, 6, 0])])
     made = glad(table(two), prior="paper", inference="svi", fit=GladSvi(300, seed=seed))
@@ -61,7 +62,7 @@ def test_where_the_prior_knows_the_sign_the_steps_go_on_from_the_turned_state(mo
     needs_torch()
     votes, fit = table(crowd(6, items=60)), GladSvi(300)
     plain = glad(votes, inference="svi", fit=fit)
-    monkeypatch.setattr(_glad_svi, "START_ABILITY", -1.0)
+    monkeypatch.setattr(glad_svi, "START_ABILITY", -1.0)
     made = glad(votes, prior=GladPrior(3, 1, 5), inference="svi", fit=fit)
     assert made.diagnostics["turned"] == 1
     assert made.diagnostics["iterations"] == 600

@@ -126,9 +126,7 @@ def test_a_single_defined_model_is_not_a_winner():
     assert headline(panel(lonely, lonely)) == (
         "Only alpha has a defined score, so there is no ranking."
     )
-    assert "Undefined for beta and gamma." in standing(
-        panel(lonely, lonely).verdict("hard")
-    )
+    assert "Undefined for beta and gamma." in standing(panel(lonely, lonely).verdict("hard"))
 
 
 def test_where_lower_is_better_leads_are_turned():

@@ -7,24 +7,56 @@ the same table without annotators, each row standing for several votes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from equipoise.annotation_rules import (
-    COLUMNS,
-    a_number,
-    check_codes,
-    check_numbers,
-    check_readings,
-    checked_column,
+from equipoise.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    frozen,
+    listed,
+    meant,
+    nearest,
+    require_unique,
 )
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, listed, meant, nearest
-from equipoise.coding.options import AnnotationHow, annotation_options
+from equipoise.notices import Notice, as_notice
 from equipoise.wording import AT_LEAST, ONE_CLASS, hint
+
+if TYPE_CHECKING:
+    from equipoise.read.options import AnnotationKeywords
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+COLUMNS = (
+    "item",
+    "label",
+    "value",
+    "annotator",
+    "task",
+    "rank",
+    "reading",
+    "count",
+    "weight",
+    "confidence",
+    "timestamp",
+    "duration_ms",
+    "is_gold",
+    "group",
+)
+_WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "group")
+_RANGES = {  # lowest, highest, and how to say it
+    "value": (-np.inf, np.inf, "a finite number"),
+    "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
+    "count": (1, np.inf, "a whole number of at least 1"),
+    "confidence": (0, 1, "a number between 0 and 1"),
+    "duration_ms": (0, np.inf, "a non-negative number"),
+    "rank": (0, np.inf, "a whole number from 0"),
+}
+_OPTIONAL = ("confidence", "duration_ms")  # nan: not known for this row
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -56,7 +88,7 @@ class Annotations:
     group
         Which group (patient, night, site) each item belongs to, shape (items,).
     notices
-        What the reader should tell the user about these data, one sentence each.
+        What the reader should tell the user about these data; plain text becomes a notice.
     """
 
     kind: Kind
@@ -79,7 +111,7 @@ class Annotations:
     duration_ms: Floats | None = None
     is_gold: Bools | None = None
     group: Ints | None = None
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         choice("annotations, kind", self.kind, KINDS)
@@ -90,17 +122,20 @@ class Annotations:
         for name in COLUMNS:
             column = getattr(self, name)
             if column is not None:
-                object.__setattr__(self, name, checked_column(name, column, self))
-        check_codes(self)
-        check_numbers(self)
+                object.__setattr__(self, name, _checked_column(name, column, self))
+        object.__setattr__(self, "notices", tuple(map(as_notice, self.notices)))
+        _check_codes(self)
+        _check_numbers(self)
         if self.kind == "ranking":
-            check_readings(self)
+            _check_readings(self)
 
     @classmethod
-    def from_dataframe(cls, frame: Any, **how: Unpack[AnnotationHow]) -> "Annotations":
+    def from_dataframe(
+        cls, frame: Any, **keywords: "Unpack[AnnotationKeywords]"
+    ) -> "Annotations":
         """Read a dataframe of pandas, polars, pyarrow or another kind that narwhals knows.
 
-        The keywords are those of `equipoise.coding.options.AnnotationOptions`.
+        The keywords are those of `equipoise.read.options.AnnotationOptions`.
 
         Examples
         --------
@@ -110,22 +145,27 @@ class Annotations:
         >>> Annotations.from_dataframe(votes)
         Annotations(binary, 1 items, 2 annotators, 2 rows)
         """
-        from equipoise.coding.layouts import frame_columns
+        from equipoise.read.layouts import table_annotations
+        from equipoise.read.options import annotation_options
+        from equipoise.read.tables import from_frame
 
-        return cls(**frame_columns(frame, annotation_options(how)))
+        options = annotation_options(keywords)
+        return table_annotations(from_frame(frame), options)
 
     @classmethod
-    def from_wide(cls, frame: Any, **how: Unpack[AnnotationHow]) -> "Annotations":
+    def from_wide(cls, frame: Any, **keywords: "Unpack[AnnotationKeywords]") -> "Annotations":
         """Read a dataframe with a row per item and a column per annotator; blank is missing."""
-        from equipoise.coding.layouts import frame_columns
-
-        return cls(**frame_columns(frame, annotation_options({"layout": "wide", **how})))
+        keywords.setdefault("layout", "wide")
+        return cls.from_dataframe(frame, **keywords)
 
     @classmethod
     def from_counts(
-        cls, matrix: Any, *, items: Sequence[str] | None = None,
+        cls,
+        matrix: Any,
+        *,
+        items: Sequence[str] | None = None,
         classes: Sequence[str] | None = None,
-    ) -> "Annotations":  # fmt: skip
+    ) -> "Annotations":
         """Read numbers of exchangeable votes, an array (items, classes) or a dataframe.
 
         Examples
@@ -133,16 +173,20 @@ class Annotations:
         >>> Annotations.from_counts(np.array([[3, 0, 2], [0, 5, 0]]))
         Annotations(nominal, 2 items, anonymous, 3 rows)
         """
-        from equipoise.coding.counts import matrix_columns
+        from equipoise.read.layouts import count_annotations
+        from equipoise.read.options import annotation_options
 
         options = annotation_options({"layout": "counts", "classes": classes})
-        return cls(**matrix_columns(matrix, options, items=items, name="counts"))
+        return count_annotations(matrix, options, items=items, name="counts")
 
     @classmethod
     def from_rankings(
-        cls, cases: Sequence[Any] | Mapping[str, Any], *, classes: Sequence[str] | None = None,
+        cls,
+        cases: Sequence[Any] | Mapping[str, Any],
+        *,
+        classes: Sequence[str] | None = None,
         items: Sequence[str] | None = None,
-    ) -> "Annotations":  # fmt: skip
+    ) -> "Annotations":
         """Read nested rankings: case > reading > block of tied classes, best first > class.
 
         Examples
@@ -150,10 +194,11 @@ class Annotations:
         >>> Annotations.from_rankings([[[[3], [1, 4]], [[1]]]])
         Annotations(ranking, 1 items, anonymous, 4 rows)
         """
-        from equipoise.coding.rankings import ranking_columns
+        from equipoise.read.options import annotation_options
+        from equipoise.read.rankings import ranking_annotations
 
         options = annotation_options({"classes": classes})
-        return cls(**ranking_columns(cases, options, items=items, name="rankings"))
+        return ranking_annotations(cases, options, items=items, name="rankings")
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -169,7 +214,7 @@ class Annotations:
     def in_task(self, task: str) -> Bools:
         """Which rows belong to a task, shape (rows,)."""
         if task not in self.tasks:
-            known = nearest(task, self.tasks)
+            known = meant(task, self.tasks)
             raise InputError(
                 "annotations, task", f"{task!r}", f"one of {listed(self.tasks)}", known
             )
@@ -202,9 +247,11 @@ class Annotations:
         """
         if not self.classes:
             raise InputError(
-                "annotations, positive class", "ratings", "classes",
+                "annotations, positive class",
+                "ratings",
+                "classes",
                 hint("turn ratings into a yes/no question with {}", AT_LEAST),
-            )  # fmt: skip
+            )
         if positive not in self.classes:
             raise InputError(
                 "annotations, positive class",
@@ -228,7 +275,7 @@ class Annotations:
         array([1, 0])
         """
         if self.kind == "interval" and self.value is not None:
-            yes = self.value >= a_number(threshold)
+            yes = self.value >= _as_number(threshold)
         elif self.kind == "ordinal" and self.label is not None:
             known = nearest(str(threshold), self.classes)
             if str(threshold) not in self.classes:
@@ -279,7 +326,7 @@ class Annotations:
         hit = first & (self.label == self.classes.index(positive))
         mass = np.bincount(self.reading[hit], minlength=len(size)) / np.maximum(size, 1)
         row = np.flatnonzero(first)[np.unique(self.reading[first], return_index=True)[1]]
-        kept = {
+        columns = {
             name: getattr(self, name)[row]
             for name in COLUMNS
             if name not in ("group", "label", "rank", "reading", "value")
@@ -287,6 +334,141 @@ class Annotations:
         }
         value = mass[self.reading[row]]
         return replace(
-            self, kind="interval", classes=(f"not {positive}", positive), value=value,
-            label=None, rank=None, reading=None, **kept,
-        )  # fmt: skip
+            self,
+            kind="interval",
+            classes=(f"not {positive}", positive),
+            value=value,
+            label=None,
+            rank=None,
+            reading=None,
+            **columns,
+        )
+
+
+def _checked_column(name: str, column: Any, table: Annotations) -> Any:
+    """Freeze one column after checking its length."""
+    expected = len(table.items) if name == "group" else len(table.item)
+    array = np.asarray(column)
+    if array.shape != (expected,):
+        raise InputError(
+            f"annotations, column {name}",
+            f"shape {array.shape}",
+            f"({expected},)",
+            "give one value per row (group: one per item)",
+        )
+    if name in _WHOLE and not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"annotations, column {name}",
+            f"numbers of type {array.dtype}",
+            "whole numbers",
+            "give integer codes, counts or ranks",
+        )
+    if name == "is_gold" and np.isin(array, (0, 1)).all():
+        array = array.astype(bool)
+    if name == "is_gold" and array.dtype != np.bool_:
+        raise InputError(
+            "annotations, column is_gold",
+            f"values of type {array.dtype}",
+            "true or false",
+            "compare with what marks a gold row in your data",
+        )
+    return frozen(array)
+
+
+def _check_codes(table: Annotations) -> None:
+    """Every code must point into its vocabulary, and names must be unique."""
+    pairs: list[tuple[str, Ints | None, Sequence[str] | None]] = [
+        ("item", table.item, table.items),
+        ("annotator", table.annotator, table.annotators),
+        ("label", table.label, table.classes),
+        ("task", table.task, table.tasks),
+        ("group", table.group, table.groups),
+    ]
+    for name, codes, names in pairs:
+        if names is not None:
+            require_unique(names, where=f"annotations, names of {name}")
+        if codes is None:
+            continue
+        if names is None or codes.min() < 0 or codes.max() >= len(names):
+            raise InputError(
+                f"annotations, column {name}",
+                f"codes {codes.min()} to {codes.max()}",
+                f"0 to {len(names or ()) - 1}",
+                f"name every {name} that the codes use",
+            )
+    if (table.annotators is None) != (table.annotator is None):
+        raise InputError(
+            "annotations, annotators",
+            "names without codes or codes without names",
+            "both or neither",
+            "give both, or neither for anonymous votes",
+        )
+
+
+def _check_numbers(table: Annotations) -> None:
+    """Labels or values must be there, and the optional numbers must make sense."""
+    missing = table.value is None if table.kind == "interval" else table.label is None
+    if missing:
+        what = "value" if table.kind == "interval" else "label"
+        raise InputError(
+            f"annotations of kind {table.kind}",
+            f"no {what} column",
+            f"a {what} per row",
+            "give it, or choose another kind",
+        )
+    if table.kind == "binary" and len(table.classes) != 2:
+        raise InputError(
+            "annotations of kind binary",
+            f"{len(table.classes)} classes",
+            "two",
+            "name both classes, the positive one last, or choose kind nominal",
+        )
+    for name, (low, high, expected) in _RANGES.items():
+        column = getattr(table, name)
+        if column is None:
+            continue
+        bad = ~np.isfinite(column) | (column < low) | (column > high)
+        if name in _OPTIONAL:
+            bad &= ~np.isnan(column)
+        if bad.any():
+            raise InputError(
+                f"annotations, column {name}, row {int(np.flatnonzero(bad)[0])}",
+                f"{column[bad][0]}",
+                expected,
+                "correct or leave out the row",
+            )
+
+
+def _check_readings(table: Annotations) -> None:
+    """A ranking names no class twice."""
+    if table.rank is None or table.reading is None or table.label is None:
+        raise InputError(
+            "annotations of kind ranking",
+            "no rank or reading column",
+            "both",
+            "give the rank of each class and the reading each row belongs to",
+        )
+    key = table.reading.astype(np.int64) * len(table.classes) + table.label
+    order = np.argsort(key, kind="stable")
+    twice = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(twice):
+        row = order[twice[0] + 1]
+        raise InputError(
+            f"annotations, item {table.items[table.item[row]]!r}",
+            f"class {table.classes[table.label[row]]!r} twice in one ranking",
+            "each class at most once",
+            "remove the later mention",
+        )
+
+
+def _as_number(threshold: str | float) -> float:
+    """Read a threshold on a scale of ratings."""
+    try:
+        value = float(threshold)
+    except ValueError:
+        value = float("nan")
+    if value != value:
+        raise InputError(
+            "annotations, threshold", f"{threshold!r}", "a number", "give one on the scale"
+        )
+    return value

@@ -198,9 +198,11 @@ def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
     for name in how:
         if name not in known:
             raise InputError(
-                f"keyword {name!r}", "unknown", f"one of {listed(known, most=len(known))}",
+                f"keyword {name!r}",
+                "unknown",
+                f"one of {listed(known, most=len(known))}",
                 meant(name, known),
-            )  # fmt: skip
+            )
 
 
 def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:

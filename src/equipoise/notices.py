@@ -10,14 +10,16 @@ a number, ``{names:names}`` a list of names as quoted text, ``{models:listed}`` 
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from string import Formatter
-from typing import Any
+from typing import Any, cast
 
 from equipoise.numbers import change, count, number, percent, rank
 from equipoise.wording import Hint, Option, joined
 
 Value = str | float | int | Option | tuple[str, ...]
+PLAIN = "plain"  # the code of text that came without one
 MOST = 12  # names that are listed
 WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "count": count,
@@ -66,6 +68,28 @@ class Notice:
         return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
 
 
+def notice(code: str, text: str, /, **values: Value) -> Notice:
+    """A notice about everything, with the values of its places.
+
+    Examples
+    --------
+    >>> str(notice("odd", "{items:count} items are odd.", items=3))
+    '3 items are odd.'
+    """
+    return Notice(code, text, (), values)
+
+
+def as_notice(said: Notice | str) -> Notice:
+    """A notice itself, or plain text as one.
+
+    Examples
+    --------
+    >>> as_notice("Items are odd.").code
+    'plain'
+    """
+    return said if isinstance(said, Notice) else Notice(PLAIN, "{text}", (), {"text": said})
+
+
 def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
     """Notices as they are, and plain sentences as notices of their own.
 
@@ -74,10 +98,59 @@ def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
     >>> [str(one) for one in as_notices(["Few votes."])]
     ['Few votes.']
     """
-    return tuple(
-        one if isinstance(one, Notice) else Notice("plain", "{text}", (), {"text": one})
-        for one in said
-    )
+    return tuple(map(as_notice, said))
+
+
+def to_json(notice: Notice) -> str | dict[str, Any]:
+    """A notice as JSON can hold it, whole; plain text stays text.
+
+    Examples
+    --------
+    >>> odd = Notice("odd", "{items:count} items are odd.", (), {"items": 3})
+    >>> to_json(odd)
+    {'code': 'odd', 'text': '{items:count} items are odd.', 'about': [], 'values': {'items': 3}}
+    >>> from_json(to_json(odd)) == odd
+    True
+    """
+    if notice.code == PLAIN and not notice.about:
+        return str(notice.values["text"])
+    return {
+        "code": notice.code,
+        "text": notice.text,
+        "about": list(notice.about),
+        "values": {name: _value_to_json(value) for name, value in notice.values.items()},
+    }
+
+
+def from_json(record: str | Mapping[str, Any]) -> Notice:
+    """The notice that `to_json` took apart."""
+    if isinstance(record, str):
+        return as_notice(record)
+    values = {name: _value_from_json(value) for name, value in record["values"].items()}
+    return Notice(record["code"], record["text"], tuple(record["about"]), values)
+
+
+def _value_to_json(value: Value) -> Any:
+    if isinstance(value, Option):
+        return asdict(value)
+    if isinstance(value, Hint):
+        return {"hint": [_value_to_json(part) for part in value.parts]}
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, str):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _value_from_json(value: Any) -> Value:
+    if isinstance(value, list):
+        return tuple(str(name) for name in value)
+    if not isinstance(value, Mapping):
+        return cast(Value, value)
+    if "hint" in value:
+        return Hint([cast(str | Option, _value_from_json(part)) for part in value["hint"]])
+    chosen = value["value"]
+    return Option(**{**value, "value": tuple(chosen) if isinstance(chosen, list) else chosen})
 
 
 def worded(

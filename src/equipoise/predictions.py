@@ -20,10 +20,10 @@ from equipoise.arrays import (
     require_simplex,
     require_unique,
 )
-from equipoise.coding.options import PredictionHow, prediction_options
 
 if TYPE_CHECKING:
     from equipoise.groupings import Grouping
+    from equipoise.read.options import PredictionKeywords
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +61,11 @@ class Predictions:
         expected = (len(self.items), len(self.classes)) if self.classes else (len(self.items),)
         if values.shape != expected:
             raise InputError(
-                self.where, f"values of shape {values.shape}", f"{expected}",
+                self.where,
+                f"values of shape {values.shape}",
+                f"{expected}",
                 "give one score per item, or one row of class probabilities with class names",
-            )  # fmt: skip
+            )
         self._check_items()
         if self.classes:
             require_simplex(values, where=self.where, names=self.items)
@@ -73,11 +75,11 @@ class Predictions:
 
     @classmethod
     def from_dataframe(
-        cls, frame: Any, **how: Unpack[PredictionHow]
+        cls, frame: Any, **keywords: "Unpack[PredictionKeywords]"
     ) -> "tuple[Predictions, ...]":
         """Read a dataframe of any layout, one `Predictions` per model and task.
 
-        The keywords are those of `equipoise.coding.options.PredictionOptions`.
+        The keywords are those of `equipoise.read.options.PredictionOptions`.
 
         Examples
         --------
@@ -86,9 +88,12 @@ class Predictions:
         >>> [each.model for each in Predictions.from_dataframe(frame)]
         ['cnn', 'vit']
         """
-        from equipoise.coding.scores import frame_scores
+        from equipoise.read.options import prediction_options
+        from equipoise.read.predictions import table_predictions
+        from equipoise.read.tables import from_frame
 
-        return tuple(cls(**each) for each in frame_scores(frame, prediction_options(how)))
+        options = prediction_options(keywords)
+        return tuple(table_predictions(from_frame(frame), options))
 
     def _check_items(self) -> None:
         if not self.items:
@@ -132,8 +137,10 @@ class Predictions:
         """
         if not self.classes:
             raise InputError(
-                self.where, "one score per item", "probabilities of all classes",
+                self.where,
+                "one score per item",
+                "probabilities of all classes",
                 "a score has no classes to put into groups: give class probabilities",
-            )  # fmt: skip
+            )
         member = np.eye(len(grouping.groups))[grouping.codes(self.classes)]
         return replace(self, values=self.values @ member, classes=grouping.groups)

@@ -11,6 +11,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed
+from equipoise.wording import AT_LEAST, hint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +72,6 @@ class Votes:
             share=self.share[entry],
         )
 
-    kept = subset  # the former name
-
     @property
     def sizes(self) -> Ints:
         """Number of votes per item, shape (items,)."""
@@ -125,19 +124,33 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
         items=items,
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
         annotator=_who(annotations, kept),
-        weight=_weights(annotations, kept, apart=apart),
+        weight=row_weights(annotations, kept, apart=apart),
         vote=place[vote],
         label=label,
         share=share,
     )
 
 
-def _weights(annotations: Annotations, rows: Ints, *, apart: bool) -> Floats:
-    """What each vote counts; one that stands for several counts as often, unless apart."""
+def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) -> Floats:
+    """What each row counts; one that stands for several votes counts as often, unless apart."""
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
     if annotations.count is None or apart:
         return weight
     return weight * annotations.count[rows]
+
+
+def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
+    """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
+    assert annotations.rank is not None and annotations.reading is not None
+    rank, reading = annotations.rank[rows], annotations.reading[rows]
+    order = np.lexsort((rank, reading))
+    new = np.diff(reading[order], prepend=-1) != 0
+    step = (np.diff(rank[order], prepend=-1) != 0) & ~new
+    number = np.cumsum(step)
+    first = np.maximum.accumulate(np.where(new, number, 0))
+    block = np.empty(len(rows), dtype=np.int64)
+    block[order] = number - first
+    return block
 
 
 def _opinions(annotations: Annotations, task: str) -> Bools:
@@ -211,7 +224,7 @@ def _choices(annotations: Annotations, rows: Ints, vote: Ints) -> tuple[Ints, Fl
                 f"annotations, item {annotations.items[annotations.item[row]]!r}",
                 f"rating {annotations.value[row]:g}",
                 "a number in [0, 1] as a soft label",
-                "turn ratings into a yes/no question with at_least, or rescale them",
+                hint("turn ratings into a yes/no question with {}, or rescale them", AT_LEAST),
             )
         return np.ones(len(rows), dtype=np.intp), np.asarray(values, dtype=np.float64)
     assert annotations.label is not None

@@ -21,7 +21,7 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.annotation_rules import COLUMNS
+from equipoise.annotations import COLUMNS
 
 RANKED = ("inverse_rank", "probabilistic_inverse_rank", "plackett_luce", "plackett_luce_ml")
 COUNTS = ("mean_vote", "majority_vote", "dirichlet", *RANKED[:2])
@@ -164,7 +164,7 @@ def test_permuting_items_permutes_the_result(name, data):
     moved = MODELS[name](replace(table, items=names, item=place[table.item]))
     made = MODELS[name](table)
     back = np.array([moved.items.index(item) for item in made.items])
-    agree(name, moved.kept(back), made)
+    agree(name, moved.subset(back), made)
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(NAMED)))

@@ -9,8 +9,8 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Categorical
-from equipoise.votes import check_gold
-from equipoise.wording import Option, hint
+from equipoise.votes import check_gold, row_weights
+from equipoise.wording import ONE_CLASS, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
 
@@ -63,10 +63,7 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
             model,
             f"annotations of kind {annotations.kind}",
             "single labels",
-            hint(
-                "ask about one class with {}, or choose a model for this kind",
-                Option("positive", python="against()"),
-            ),
+            hint("ask about one class with {}, or choose a model for this kind", ONE_CLASS),
         )
     _require_room(annotations, model)
     rows = np.flatnonzero(annotations.in_task(task))
@@ -76,9 +73,7 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
     seen = np.bincount(annotations.item[rows]) > 0
     items, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[annotations.item[rows]]
     size = len(annotations.classes)
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     label = annotations.label[rows].astype(np.int64)
     settled = np.bincount(place[gold], minlength=len(items)) > 0
     column = annotations.annotator[rows].astype(np.int64) * size + label
@@ -108,7 +103,7 @@ def _require_room(annotations: Annotations, model: str) -> None:
             hint(
                 "declare only the classes that occur, ask about one with {}, or choose "
                 "dirichlet",
-                Option("positive", python="against()"),
+                ONE_CLASS,
             ),
         )
 

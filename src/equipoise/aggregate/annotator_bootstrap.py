@@ -21,8 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.annotation_rules import COLUMNS
-from equipoise.annotations import Annotations
+from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, require_whole
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities

@@ -41,13 +41,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_unique
 from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import NormalPosterior
+from equipoise.votes import row_weights
 from equipoise.wording import Option, hint
 
 _MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
@@ -115,7 +115,7 @@ class Moments:
     items: tuple[str, ...]
     ratings: Ratings
     task: str = ""
-    notices: tuple[Notice | str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")
@@ -192,7 +192,7 @@ def normal_of_moments(
         model="normal",
         method=f"Normal ratings ({'empirical Bayes' if prior is None else 'given prior'})",
         task=moments.task,
-        parameters={"threshold": float(threshold), "prior": str(chosen)},
+        parameters={"threshold": float(threshold), "prior": chosen},
         diagnostics={"prior": chosen, "level": law.level, "scatter": law.scale / law.shape},
         law=law,
         notices=notices,
@@ -206,9 +206,7 @@ def _misfit(
     assert annotations.value is not None
     rows = np.flatnonzero(annotations.in_task(task))
     item = np.unique(annotations.item[rows], return_inverse=True)[1]
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     reach = np.bincount(item, weight * (annotations.value[rows] >= threshold))
     seen = reach / np.bincount(item, weight)
     gap = float(np.abs(seen - made.mean[:, 1]).mean())
@@ -249,9 +247,7 @@ def _moments(annotations: Annotations, task: str) -> Moments:
         )
     if not len(rows):
         raise InputError(f"normal, task {task!r}", "no ratings", "at least one", "check it")
-    weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
-    if annotations.count is not None:
-        weight = weight * annotations.count[rows]
+    weight = row_weights(annotations, rows)
     known = np.flatnonzero(np.bincount(annotations.item[rows]))
     place = np.zeros(len(annotations.items), dtype=np.intp)
     place[known] = np.arange(len(known))

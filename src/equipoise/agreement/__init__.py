@@ -1,23 +1,33 @@
 """Agreement between annotators: coefficients with intervals, and what they mean in words."""
 
-from equipoise.agreement._coefficients import Coefficient
-from equipoise.agreement._people import Person
-from equipoise.agreement.agreement_table import AgreementTable, agreement_table
-from equipoise.agreement.cohen_kappa import cohen_kappa
-from equipoise.agreement.cohen_kappa_pairs import Pairs, cohen_kappa_pairs
-from equipoise.agreement.fleiss_kappa import fleiss_kappa
-from equipoise.agreement.krippendorff_alpha import krippendorff_alpha
-from equipoise.agreement.percent_agreement import percent_agreement
+from equipoise.agreement._study import Coefficient, Person
+from equipoise.agreement.agreement_report import (
+    AgreementTable,
+    agreement_findings,
+    agreement_overview,
+)
+from equipoise.agreement.agreement_table import agreement_summaries, agreement_table
+from equipoise.agreement.cohen_kappa import Pairs, cohen_kappa, cohen_kappa_pairs, landis_koch
+from equipoise.agreement.fleiss_kappa import fleiss_kappa, percent_agreement
+from equipoise.agreement.krippendorff_alpha import (
+    krippendorff_alpha,
+    krippendorff_alpha_of_moments,
+    krippendorff_words,
+)
 from equipoise.agreement.reading_agreement import ReadingAgreement, reading_agreement
-from equipoise.agreement.streamed_alpha import krippendorff_alpha_of_moments
-from equipoise.agreement.words import krippendorff_words, landis_koch
+
+AgreementSummary = AgreementTable  # the former name of what a run keeps
 
 __all__ = [
+    "AgreementSummary",
     "AgreementTable",
     "Coefficient",
     "Pairs",
     "Person",
     "ReadingAgreement",
+    "agreement_findings",
+    "agreement_overview",
+    "agreement_summaries",
     "agreement_table",
     "cohen_kappa",
     "cohen_kappa_pairs",

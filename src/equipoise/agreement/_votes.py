@@ -1,10 +1,16 @@
-"""Votes of one task as agreement sees them: item, value, how often, and by whom if known.
+"""Votes of one task as agreement sees them, and how often each value was given to each item.
 
 Gold rows are not opinions and weights do not make a vote more than one: both are left aside.
 A vote that one annotator repeats on an item is a vote again. Values stand in their order where
 they have one: ratings and classes that are numbers by size, grades as they were declared.
+
+Most coefficients need only `Units`: who voted plays no part, so anonymous counts will do, also
+counts streamed from a file larger than memory. Items with fewer than two votes have nobody to
+agree with and drop out. Intervals resample items, or whole groups; with a single item or group
+to draw from they are undefined.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,71 +18,79 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
+from equipoise.estimate import Estimate
+from equipoise.resampling import Resampling, resample
+from equipoise.wording import Option, hint
 
-DENSE = 2**22  # cells of (items, values) counted without sorting
+DENSE = 2**22  # cells of (items, values) count_votes without sorting
+WIDTH = 256  # replicates at a time, at most
+CELLS = 2**22  # numbers held at a time for a block of replicates
+Compute = Callable[[Floats], Floats]  # of counts (units, replicates), one column each
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Votes:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Values:
+    """What was said: `value` are the codes as numbers, or codes where they are names.
+
+    `numeric` tells whether these are numbers that the data gave, `ordered` whether the codes
+    have an order.
+    """
+
+    value: Floats
+    numeric: bool
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Votes(Values):
     """Votes of one task.
 
     Attributes
     ----------
     item, code
         Positions of items and values, shape (rows,).
-    times
-        How many votes a row stands for; None means one.
+    number
+        How many votes a row stands for.
     who
         Positions of annotators; None for anonymous votes.
     items
         Number of items, also those without votes.
-    value
-        What the codes mean as numbers, shape (values,); codes where they are names.
-    numeric, ordered
-        Whether `value` holds numbers that the data gave, and whether the codes have an order.
     """
 
     item: Ints
     code: Ints
-    times: Floats | None
+    number: Floats
     who: Ints | None
     items: int
-    value: Floats
-    numeric: bool
-    ordered: bool
-
-    @property
-    def number(self) -> Floats:
-        """Votes of each row, shape (rows,)."""
-        return np.ones(len(self.item)) if self.times is None else self.times
 
 
-def votes(annotations: Annotations, task: str = "") -> Votes:
+def collect_votes(annotations: Annotations, task: str = "") -> Votes:
     """Collect the votes of one task.
 
     Examples
     --------
     >>> table = Annotations(kind="nominal", items=("a", "b"), classes=("3", "1"),
     ...     item=np.array([0, 0, 1]), label=np.array([0, 0, 1]))
-    >>> found = votes(table)
+    >>> found = collect_votes(table)
     >>> found.code, found.value
     (array([1, 1, 0]), array([1., 3.]))
     """
     if annotations.rank is not None:
         raise InputError(
             "agreement", "rankings", "one label or rating per vote",
-            "use reading_agreement for rankings, or ask about one class with against()",
+            hint("use reading_agreement for rankings, or ask about one class with {}",
+                 Option("positive", python="against()")),
         )  # fmt: skip
     rows = opinions(annotations, task)
     code, value, numeric = _values(annotations, rows)
-    known = annotations.annotators is not None and annotations.annotator is not None
+    who = None if annotations.annotators is None else annotations.annotator
     return Votes(
         item=annotations.item[rows],
         code=code,
-        times=None if annotations.count is None else annotations.count[rows].astype(float),
-        who=annotations.annotator[rows]
-        if known and annotations.annotator is not None
-        else None,
+        number=np.ones(len(code))
+        if annotations.count is None
+        else annotations.count[rows].astype(float),
+        who=None if who is None else who[rows],
         items=len(annotations.items),
         value=value,
         numeric=numeric,
@@ -117,18 +131,12 @@ def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats,
     return place[label], number[order], True
 
 
-def counted(found: Votes, rows: Any = slice(None)) -> Any:
-    """How often each value was given to each item, sparse (items, values).
-
-    Parameters
-    ----------
-    rows
-        Which votes to count.
-    """
+def count_votes(found: Votes, rows: Any = slice(None)) -> Any:
+    """How often each value was given to each item in some rows, sparse (items, values)."""
     from scipy.sparse import csr_matrix
 
     item, code, size = found.item[rows], found.code[rows], len(found.value)
-    times = None if found.times is None else found.times[rows]
+    times = found.number[rows]
     key = item.astype(np.int64, copy=False) * size + code
     if found.items * size <= max(DENSE, 4 * len(key)):
         number = np.bincount(key, times, found.items * size)
@@ -140,3 +148,119 @@ def counted(found: Votes, rows: Any = slice(None)) -> Any:
     start = np.searchsorted(pair, np.arange(found.items + 1) * size)
     shape = (found.items, size)
     return csr_matrix((number.astype(np.float64), pair % size, start), shape=shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Units(Values):
+    """Items of one task with at least two votes: their positions, and votes by value.
+
+    `item` has shape (units,), `count` is sparse (units, values).
+    """
+
+    item: Ints
+    count: Any
+
+    @property
+    def votes(self) -> Floats:
+        """Number of votes, shape (units,)."""
+        return np.asarray(self.count.sum(axis=1)).ravel()
+
+
+def units(annotations: Annotations, task: str = "") -> Units:
+    """Count the votes of one task by item and value.
+
+    Examples
+    --------
+    >>> table = Annotations(kind="nominal", items=("a", "b"), classes=("x", "y"),
+    ...     item=np.array([0, 0, 1]), label=np.array([1, 1, 0]))
+    >>> units(table).count.toarray()
+    array([[0., 2.]])
+    """
+    found = collect_votes(annotations, task)
+    return several_votes(found, count_votes(found))
+
+
+def several_votes(found: Votes, count: Any) -> Units:
+    """Keep the items that have at least two votes."""
+    number = np.asarray(count.sum(axis=1)).ravel()
+    several = np.flatnonzero(number >= 2)
+    kept = count if len(several) == len(number) else count[several]
+    own = {name: getattr(found, name) for name in Values.__slots__}
+    return Units(item=several, count=kept, **own)
+
+
+def plan_for(annotations: Annotations, plan: Resampling | None) -> Resampling:
+    """Check the plan, or make the default: 1,000 resamples of items, seed 0."""
+    if plan is None:
+        return resample(annotations, "items", replicates=1000)
+    if plan.items != annotations.items or plan.kind != "items":
+        raise InputError(
+            "agreement, plan", f"a plan of {plan.kind} for {len(plan.items):,} items",
+            f"a plan of items for these {len(annotations.items):,}",
+            "make it with resample(annotations, 'items')",
+        )  # fmt: skip
+    return plan
+
+
+def estimated(
+    item: Ints,
+    plan: Resampling,
+    compute: Compute,
+    *,
+    low: float = -1.0,
+    width: int = 1,
+) -> Estimate:
+    """Value and replicates of ``compute(counts)``, counts of units (units, replicates).
+
+    Parameters
+    ----------
+    item
+        Which items of the plan the units are.
+    low
+        Smallest value that is possible.
+    width
+        Numbers that `compute` holds for each replicate besides one per unit.
+    """
+    once = float(compute(np.ones((len(item), 1)))[0])
+    if not several(item, plan):
+        return Estimate(once, np.full(plan.replicates, np.nan), plan.fingerprint, (low, 1.0))
+    step = min(WIDTH, max(1, CELLS // max(len(plan.items), width)))
+    parts = [
+        compute(plan.item_counts(first, min(first + step, plan.replicates))[item].astype(float))
+        for first in range(0, plan.replicates, step)
+    ]
+    return Estimate(once, np.concatenate(parts), plan.fingerprint, (low, 1.0))
+
+
+def summed(*vectors: Floats) -> Compute:
+    """Return the function from counts to sums of vectors over units, (vectors, replicates).
+
+    A sparse product: its bits do not depend on how many threads there are.
+
+    Examples
+    --------
+    >>> summed(np.array([1.0, 2.0]), np.array([0.0, 3.0]))(np.array([[1.0], [2.0]]))
+    array([[5.],
+           [6.]])
+    """
+    from scipy.sparse import csr_matrix
+
+    table = csr_matrix(np.stack(vectors))
+    return lambda counts: np.asarray(table @ counts)
+
+
+def mean_over_items(item: Ints, plan: Resampling, value: Floats) -> Estimate:
+    """Mean of one value per unit, none below 0, with replicates over items."""
+    total = summed(value)
+
+    def compute(counts: Floats) -> Floats:
+        number = counts.sum(axis=0)
+        return np.where(number > 0, total(counts)[0] / np.maximum(number, 1.0), np.nan)
+
+    return estimated(item, plan, compute, low=0.0)
+
+
+def several(item: Ints, plan: Resampling) -> bool:
+    """Whether there is more than one item or group to draw from."""
+    drawn = item if plan.group is None else np.unique(plan.group[item])
+    return len(drawn) > 1

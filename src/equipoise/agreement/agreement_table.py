@@ -13,61 +13,39 @@ Examples
 >>> table = agreement_table(votes)
 >>> [(row.name, round(row.value, 3)) for row in table.coefficients][:2]
 [("Krippendorff's alpha (nominal)", 0.444), ("Fleiss' kappa", 0.333)]
+>>> table.report().sentence
+"Krippendorff's alpha (nominal) is 0.444, below 0.667: too low to treat one label as the truth."
 """
 
-from typing import NamedTuple, TypedDict, Unpack
+from collections.abc import Iterator, Sequence
+from typing import TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.agreement._cautions import cautions
-from equipoise.agreement._coefficients import Coefficient, coefficients
-from equipoise.agreement._people import Person, people
-from equipoise.agreement._shares import WEIGHTS, shares
-from equipoise.agreement._study import Study
-from equipoise.agreement._votes import opinions
-from equipoise.agreement.cohen_kappa_pairs import Pairs, pairs_of
+from equipoise.agreement._study import (
+    MOST_LEFT_OUT,
+    MOST_WORK,
+    Coefficient,
+    Study,
+    coefficients,
+    pair_work,
+    people,
+)
+from equipoise.agreement._votes import opinions, several
+from equipoise.agreement.agreement_report import SHOWN, AgreementTable
+from equipoise.agreement.cohen_kappa import WEIGHTS, Pairs, pairs_of, shares
 from equipoise.agreement.krippendorff_alpha import LEVELS, default_level
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, choice, nearest
+from equipoise.arrays import InputError, choice, nearest
+from equipoise.notices import Notice, Value, notice
 from equipoise.resampling import resample
 
 MOST_PEOPLE = 1000  # annotators in the matrix of pairs
 MOST_CELLS = 2**26  # numbers in its tables by class
-
-
-class AgreementTable(NamedTuple):
-    """Everything that was found about the agreement on one task.
-
-    Attributes
-    ----------
-    task, kind, level, weights
-        Which question, the kind of its labels, the level of alpha, and Cohen's weights.
-    items, votes
-        How many items and votes there are, gold rows aside; readings where labels are ranked.
-    coefficients
-        One row each: name, value, interval, words, and the items and votes it rests on.
-    annotators
-        Those who voted, most votes first; empty when votes are anonymous.
-    pairs
-        Cohen's kappa of all pairs, most votes first; None without single labels by known
-        annotators.
-    cautions
-        What to keep in mind, one sentence each.
-    scope
-        What the intervals speak for.
-    """
-
-    task: str
-    kind: str
-    level: str
-    weights: str
-    items: int
-    votes: int
-    coefficients: tuple[Coefficient, ...]
-    annotators: tuple[Person, ...]
-    pairs: Pairs | None
-    cautions: tuple[str, ...]
-    scope: str
+FEW_SHARED = 10  # items below which the kappa of a pair is hardly more than noise
+FEW_ITEMS = 20  # items below which an interval is rough
+HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
+APART = 0.1  # between alpha and Fleiss' kappa
 
 
 class AgreementHow(TypedDict, total=False):
@@ -95,34 +73,49 @@ def agreement_table(
     """
     study = _study(annotations, task, how)
     pairs = _pairs(study)
-    found = coefficients(study, pairs)
-    return AgreementTable(
+    rows = coefficients(study, pairs)
+    table = AgreementTable(
         task=task,
         kind=annotations.kind,
         level=study.level,
         weights=study.weights,
         items=study.items,
         votes=study.votes,
-        coefficients=found,
+        coefficients=rows,
         annotators=people(study, pairs),
         pairs=pairs,
-        cautions=cautions(study, found, pairs),
+        cautions=tuple(_cautions(study, rows, pairs)),
         scope=study.plan.scope,
     )
+    return table.summary()
+
+
+def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
+    """What an evaluation tells of its annotators: the agreement on every task that has one.
+
+    There is none for anonymous votes, for items of a single group, and for gold rankings. The
+    more tasks there are, the fewer annotators stand in each matrix of pairs.
+    """
+    gold, group = annotations.is_gold, annotations.group
+    opinion = np.ones(len(annotations), dtype=bool) if gold is None else ~gold
+    tasks = [task for task in annotations.tasks if (annotations.in_task(task) & opinion).any()]
+    drawable = group is None or len(np.unique(group)) > 1
+    ranked = gold is not None and annotations.rank is not None
+    if annotations.annotators is None or not drawable or ranked:
+        return ()
+    shown = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
+    return tuple(agreement_table(annotations, task=one).summary(shown=shown) for one in tasks)
 
 
 def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
+    known = tuple(AgreementHow.__annotations__)
     for name in how:
-        if name not in AgreementHow.__annotations__:
-            known = tuple(AgreementHow.__annotations__)
-            raise InputError(
-                f"agreement_table, keyword {name!r}", "unknown", f"one of {', '.join(known)}",
-                nearest(name, known),
-            )  # fmt: skip
+        if name not in known:
+            where, expected = f"agreement_table, keyword {name!r}", f"one of {', '.join(known)}"
+            raise InputError(where, "unknown", expected, nearest(name, known))
     level = how.get("level") or default_level(annotations)
-    plan = resample(
-        annotations, "items", replicates=how.get("replicates", 1000), seed=how.get("seed", 0)
-    )
+    drawn = how.get("replicates", 1000), how.get("seed", 0)
+    plan = resample(annotations, "items", replicates=drawn[0], seed=drawn[1])
     return Study(
         annotations,
         task,
@@ -135,19 +128,168 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
 
 def _pairs(study: Study) -> Pairs | None:
     """Kappa of the pairs of those who voted, most votes first."""
-    names = study.annotations.annotators
+    names, number = study.annotations.annotators, study.by_annotator
     if names is None or study.annotations.label is None or study.ranked:
         return None
-    order = _by_votes(study)
-    if len(order) < 2:
-        return None
-    found = shares(study.annotations, study.task).of(order)
-    return pairs_of(found, tuple(names[a] for a in order), study.weights)
-
-
-def _by_votes(study: Study) -> Ints:
-    """Annotators with at least one vote, most votes first."""
-    number = study.by_annotator
     order = np.argsort(-number, kind="stable")
     room = int((MOST_CELLS / (len(study.annotations.classes) + 5)) ** 0.5)
-    return order[number[order] > 0][: min(MOST_PEOPLE, room)]
+    order = order[number[order] > 0][: min(MOST_PEOPLE, room)]
+    if len(order) < 2:
+        return None
+    known = shares(study.annotations, study.task).of(order)
+    return pairs_of(known, tuple(names[a] for a in order), study.weights)
+
+
+def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Iterator[Notice]:
+    """A notice that begins with how many there are; none where there are none."""
+    if number:
+        head = "{number:count} " + noun + "s" * (number != 1)
+        yield notice(code, f"{head} {rest}", number=number, **values)
+
+
+def _cautions(
+    study: Study, rows: Sequence[Coefficient], pairs: Pairs | None
+) -> Iterator[Notice]:
+    """Everything to keep in mind about these numbers."""
+    yield from _left_aside(study)
+    yield from _few(study)
+    yield from _prevalence(study, rows)
+    for row in rows:
+        if row.outside:
+            yield _outside(row)
+    number = int((study.by_annotator > 0).sum())
+    if number == 1:
+        yield Notice("one_annotator", "There is only one annotator.")
+    if number > MOST_LEFT_OUT and not study.ranked:
+        text = (
+            "With {annotators:count} annotators alpha without each is not computed (at most "
+            "{most:count})."
+        )
+        yield notice("not_left_out", text, annotators=number, most=MOST_LEFT_OUT)
+    if pairs is not None:
+        yield from _thin_pairs(study, pairs)
+
+
+def _left_aside(study: Study) -> Iterator[Notice]:
+    """What of the data plays no part."""
+    table = study.annotations
+    if table.is_gold is not None:
+        gold = int((table.in_task(study.task) & table.is_gold).sum())
+        rest = "left aside: a known truth is no opinion."
+        yield from _some("gold_rows", gold, "gold row", rest)
+    if table.weight is not None:
+        yield Notice("weights", "Votes have weights; agreement counts every vote once.")
+    single = int((study.by_item == 1).sum())
+    rest = "of {items:count} with a single vote drop out: nobody to agree with."
+    yield from _some("single_votes", single, "item", rest, items=study.items)
+    if table.annotators is None or table.annotator is None:
+        return
+    key = table.annotator[study.first].astype(np.int64) * len(table.items)
+    code = np.unique(key + table.item[study.first], return_inverse=True)[1]
+    rest = (
+        "somebody voted more than once on an item: alpha counts every vote, Cohen's kappa "
+        "shares them."
+    )
+    again = int((np.bincount(code, study.times) > 1).sum())
+    yield from _some("repeated_votes", again, "time", rest)
+
+
+def _few(study: Study) -> Iterator[Notice]:
+    """Whether there is enough to resample."""
+    item = np.flatnonzero(study.by_item >= 2)
+    if not len(item):
+        yield Notice("no_pairs", "No item has two votes, so agreement is undefined.")
+    elif not several(item, study.plan):
+        text = "Only one {unit} has two votes, so intervals are undefined."
+        yield notice("one_unit", text, unit="item" if study.plan.group is None else "group")
+    elif len(item) < FEW_ITEMS:
+        text = "Only {items:count} items have two votes: intervals are rough, often too narrow."
+        yield notice("few_items", text, items=len(item))
+
+
+def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
+    """How far chance explains the numbers."""
+    value = {row.measure: row.value for row in rows}
+    alpha, same, fleiss = (value.get(name, np.nan) for name in ("alpha", "percent", "fleiss"))
+    if np.isnan(alpha) and same == 1.0:
+        text = (
+            "All votes are of one class: agreement is complete, and coefficients that correct "
+            "for chance are undefined."
+        )
+        yield Notice("one_class", text)
+    table = study.annotations
+    if same >= HIGH and alpha < LOW and table.label is not None:
+        votes = np.bincount(table.label[study.first], study.times, len(table.classes))
+        share = votes / study.votes
+        top = int(share.argmax())
+        yield notice(
+            "prevalence",
+            "Prevalence: {same:percent} of pairs of votes agree, yet alpha is {alpha:number}, "
+            "because {share:percent} of all votes are {name:names} and chance alone would make "
+            "{chance:percent} agree. Alpha here speaks of the rare classes.",
+            same=same,
+            alpha=alpha,
+            share=float(share[top]),
+            name=(table.classes[top],),
+            chance=float(share @ share),
+        )
+    if abs(fleiss - alpha) > APART and study.level == "nominal":
+        sizes = study.by_item[study.by_item >= 2]
+        low, high = float(sizes.min()), float(sizes.max())
+        why = "items have {low:count} to {high:count} votes"
+        numbers: dict[str, Value] = {"low": low, "high": high}
+        if low == high:
+            why = "there are only {votes:count} votes, for which alpha corrects"
+            numbers = {"votes": float(sizes.sum())}
+        text = "Fleiss' kappa ({fleiss:number}) and alpha ({alpha:number}) differ because "
+        text += f"{why}: prefer alpha."
+        yield notice("fleiss_apart", text, fleiss=fleiss, alpha=alpha, **numbers)
+
+
+def _outside(row: Coefficient) -> Notice:
+    """An interval that leaves out its own value."""
+    why = "it shifts under resampling"
+    if row.measure == "cohen":
+        why = (
+            "a resample holds fewer different items of each pair, which pulls the kappas of "
+            "pairs with few shared items towards 0 or leaves them undefined"
+        )
+    text = (
+        "† The interval of {name} ({low:number} to {high:number}) leaves out its value "
+        "({value:number}): {why}. Its width says more than its place."
+    )
+    numbers = {"low": row.low, "high": row.high, "value": row.value}
+    return notice("interval_apart", text, name=row.name, **numbers, why=why)
+
+
+def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
+    """What is thin or missing among the pairs."""
+    upper = np.triu_indices(len(pairs.annotators), 1)
+    items, kappa = pairs.items[upper], pairs.kappa[upper]
+    alone, few = int((items == 0).sum()), int(((items > 0) & (items < FEW_SHARED)).sum())
+    same = int((np.isnan(kappa) & (items > 0)).sum())
+    some = "{pairs:count} of {every:count} pairs "
+    if alone:
+        text = some + "of annotators share no item."
+        yield notice("pairs_apart", text, pairs=alone, every=len(items))
+    if few:
+        text = some + (
+            "share fewer than {least:count} items: their kappas are hardly more than noise."
+        )
+        yield notice("thin_pairs", text, pairs=few, every=len(items), least=FEW_SHARED)
+    if same:
+        text = "The kappa of {pairs:count} pair" + "s" * (same != 1) + " is undefined: both "
+        text += "gave all items they share the same class."
+        yield notice("pairs_of_one_class", text, pairs=same)
+    if pair_work(study, pairs) > MOST_WORK:
+        text = "There are too many pairs for an interval of their mean kappa."
+        yield Notice("too_many_pairs", text)
+    left = int((study.by_annotator > 0).sum()) - len(pairs.annotators)
+    rest = "with fewest votes not in the matrix of pairs."
+    yield from _some("pairs_left_out", left, "annotator", rest)
+    if study.weights != "none" and study.annotations.kind == "nominal":
+        text = (
+            "Classes are nominal, so {weights} weights take the order in which classes are "
+            "listed; declare kind ordinal if that is a scale."
+        )
+        yield notice("weights_without_order", text, weights=study.weights)

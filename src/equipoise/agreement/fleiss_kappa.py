@@ -1,4 +1,6 @@
-r"""Fleiss' kappa: agreement of any number of interchangeable annotators beyond chance.
+r"""Fleiss' kappa and percent agreement: how often two votes on an item are the same.
+
+Fleiss' kappa is the agreement of any number of interchangeable annotators beyond chance:
 
 .. math:: \kappa = \frac{\bar P - P_e}{1 - P_e}, \quad
     P_u = \frac{\sum_c n_{uc} (n_{uc} - 1)}{m_u (m_u - 1)}, \quad
@@ -9,6 +11,10 @@ Items may have different numbers of votes (at least two); they count alike in
 smallest value is -1/(m - 1); with very unequal ones there is none, and alpha is the better
 choice. Undefined (nan) when all votes are the same class.
 
+Percent agreement is :math:`\bar P` itself, the probability that two annotators of an item say
+the same. It is not corrected for chance: with 95 % of one class, two people who guess agree
+nine times in ten.
+
 References
 ----------
 Fleiss (1971), *Measuring nominal scale agreement among many raters*.
@@ -17,13 +23,20 @@ Examples
 --------
 >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
 ...     item=np.array([0, 0, 1, 1, 2, 2]), label=np.array([1, 1, 0, 0, 1, 0]))
->>> fleiss_kappa(votes).value
-0.333
+>>> fleiss_kappa(votes).value, percent_agreement(votes).value
+(0.333, 0.667)
 """
 
 import numpy as np
 
-from equipoise.agreement._units import Compute, Units, estimated, plan_for, summed, units
+from equipoise.agreement._votes import (
+    Units,
+    estimated,
+    mean_over_items,
+    plan_for,
+    summed,
+    units,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.estimate import Estimate
@@ -36,19 +49,7 @@ def fleiss_kappa(
     """Fleiss' kappa with replicates over items."""
     found, drawn = units(annotations, task), plan_for(annotations, plan)
     least = -1.0 if len(np.unique(found.votes)) < 2 else -np.inf
-    width = len(found.value)
-    return estimated(found.item, drawn, _compute(found), low=least, width=width)
-
-
-def pair_agreement(found: Units) -> Floats:
-    """Share of pairs of votes that agree on each unit."""
-    votes = found.votes
-    square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
-    return np.asarray((square - votes) / (votes * (votes - 1)))
-
-
-def _compute(found: Units) -> Compute:
-    agree, across = summed(pair_agreement(found)), found.count.T.tocsr()
+    agree, across = summed(_pair_agreement(found)), found.count.T.tocsr()
 
     def compute(counts: Floats) -> Floats:
         number, total = counts.sum(axis=0), across @ counts
@@ -58,4 +59,19 @@ def _compute(found: Units) -> Compute:
         seen = agree(counts)[0] / np.maximum(number, 1.0)
         return np.where(defined, (seen - chance) / np.where(defined, 1 - chance, 1.0), np.nan)
 
-    return compute
+    return estimated(found.item, drawn, compute, low=least, width=len(found.value))
+
+
+def percent_agreement(
+    annotations: Annotations, *, task: str = "", plan: Resampling | None = None
+) -> Estimate:
+    """Mean share of agreeing pairs of votes per item, with replicates over items."""
+    found = units(annotations, task)
+    return mean_over_items(found.item, plan_for(annotations, plan), _pair_agreement(found))
+
+
+def _pair_agreement(found: Units) -> Floats:
+    """Share of pairs of votes that agree on each unit."""
+    votes = found.votes
+    square = np.asarray(found.count.multiply(found.count).sum(axis=1)).ravel()
+    return np.asarray((square - votes) / (votes * (votes - 1)))

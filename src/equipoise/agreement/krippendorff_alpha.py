@@ -15,8 +15,20 @@ is never below -1, and reaches about -1 when two votes on every item are as far 
 Every item is one number (its disagreement) and the chance needs totals by value, so that a
 million votes and a thousand resamples cost a few sparse products.
 
+Interval alpha needs only number, mean and squares of each item's ratings. With :math:`S_u` the
+squares around the mean :math:`\bar y_u` of item u's :math:`m_u` ratings, pairs of ratings of
+one item differ by :math:`2 m_u S_u` in squares altogether, and all pairs by :math:`2 n \sum_u
+(S_u + m_u (\bar y_u - \bar y)^2)`: nothing cancels, whatever the size of the ratings. So the
+alpha of the sums that `equipoise.io.stream_ratings` makes of a file larger than memory is that
+of the whole file. Streamed votes are annotations with counts: `krippendorff_alpha` takes them
+as they are.
+
+Krippendorff asks for alpha of at least 0.8, and 0.667 where tentative conclusions are still
+acceptable.
+
 References
 ----------
+Krippendorff (2004), *Content analysis*, chapter 11.
 Krippendorff (2011), *Computing Krippendorff's alpha-reliability*.
 
 Examples
@@ -27,16 +39,20 @@ Examples
 0.444
 """
 
+from typing import Protocol
+
 import numpy as np
 
-from equipoise.agreement._alpha_of_moments import of_moments
-from equipoise.agreement._units import Compute, Units, estimated, plan_for, summed, units
+from equipoise.agreement._votes import Compute, Units, estimated, plan_for, summed, units
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.estimate import Estimate
+from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
 
+ENOUGH, TENTATIVE = 0.8, 0.667
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
+EXACT = 64 * np.finfo(float).eps  # ratings that differ by less, relative to them, are equal
 MOST_VALUES = 2000  # for ratios, which compare every pair of values
 BLOCK = 2**22  # numbers of units and values compared at a time
 
@@ -65,6 +81,23 @@ def krippendorff_alpha(
     width = 1 if kind == "interval" else len(found.value)
     drawn = plan_for(annotations, plan)
     return estimated(found.item, drawn, alpha_of(found, kind), width=width)
+
+
+def krippendorff_words(value: float) -> str:
+    """What Krippendorff would conclude from an alpha.
+
+    Examples
+    --------
+    >>> krippendorff_words(0.7)
+    'enough for tentative conclusions (0.667 to 0.8)'
+    """
+    if value != value:
+        return UNDEFINED
+    if value >= ENOUGH:
+        return "reliable (at least 0.8)"
+    if value >= TENTATIVE:
+        return "enough for tentative conclusions (0.667 to 0.8)"
+    return "below 0.667: too low to treat one label as the truth"
 
 
 def default_level(annotations: Annotations) -> str:
@@ -145,7 +178,7 @@ def _interval(found: Units) -> Compute:
     row = np.repeat(np.arange(len(votes)), np.diff(found.count.indptr))
     away = value[found.count.indices] - middle[row]
     squares = np.bincount(row, found.count.data * away**2, len(votes))
-    return of_moments(votes, middle, squares.astype(np.float64, copy=False))
+    return _of_moments(votes, middle, squares.astype(np.float64, copy=False))
 
 
 def _ratio(found: Units) -> Compute:
@@ -168,3 +201,92 @@ def _ratio(found: Units) -> Compute:
         return _alpha(observed(counts)[0], expected, total.sum(axis=0))
 
     return compute
+
+
+def _of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
+    """Return the function from counts of items to alpha.
+
+    Parameters
+    ----------
+    number, mean, squares
+        Ratings of items that have at least two, shape (items,).
+    """
+    apart = 2 * number * squares / (number - 1)
+    lean = mean - (number @ mean) / number.sum()
+    sums = summed(number, number * lean, squares + number * lean**2, apart)
+    least = (EXACT * np.abs(mean).max()) ** 2
+
+    def compute(counts: Floats) -> Floats:
+        total, shift, whole, observed = sums(counts)
+        spread = whole - shift**2 / np.maximum(total, 1.0)
+        defined = spread > np.maximum(1e-12 * whole, least * total)
+        safe = np.where(defined, 2 * total * spread, 1.0)
+        return np.where(defined, 1 - (total - 1) * observed / safe, np.nan)
+
+    return compute
+
+
+class Sums(Protocol):
+    """Number, mean and squares around it of each item's ratings, shape (items,)."""
+
+    @property
+    def number(self) -> Floats:
+        """How many."""
+
+    @property
+    def mean(self) -> Floats:
+        """Their mean."""
+
+    @property
+    def squares(self) -> Floats:
+        """Sum of squares around it."""
+
+
+class NamedSums(Protocol):
+    """What `equipoise.io.stream_ratings` returns."""
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names."""
+
+    @property
+    def ratings(self) -> Sums:
+        """Their sums."""
+
+
+def krippendorff_alpha_of_moments(
+    moments: NamedSums, *, replicates: int = 1000, seed: int = 0
+) -> Estimate:
+    """Interval alpha of summed ratings, with replicates over items.
+
+    Parameters
+    ----------
+    moments
+        What `equipoise.io.stream_ratings` returns. Weights would be parts of ratings there,
+        and are refused.
+    replicates, seed
+        How many resamples of items, and from which seed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Sums
+    >>> each = Sums(number=np.array([2.0, 2.0]), mean=np.array([1.0, 4.0]),
+    ...     squares=np.array([0.5, 0.0]))
+    >>> krippendorff_alpha_of_moments(Sums(items=("a", "b"), ratings=each)).value
+    0.921
+    """
+    own = moments.ratings
+    odd = np.flatnonzero(np.abs(own.number - np.round(own.number)) > 1e-9)
+    if len(odd):
+        raise InputError(
+            f"krippendorff_alpha_of_moments, item {moments.items[odd[0]]!r}",
+            f"{own.number[odd[0]]:g} ratings", "whole ratings",
+            "leave the column of weights out: a rating is an opinion or it is not",
+        )  # fmt: skip
+    plan = Resampling(kind="items", items=moments.items, replicates=replicates, seed=seed)
+    item = np.flatnonzero(own.number >= 2)
+    if not len(item):
+        undefined = np.full(replicates, np.nan)
+        return Estimate(float("nan"), undefined, plan.fingerprint, (-1.0, 1.0))
+    compute = _of_moments(own.number[item], own.mean[item], own.squares[item])
+    return estimated(item, plan, compute)

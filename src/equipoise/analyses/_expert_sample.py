@@ -153,7 +153,7 @@ class ExpertSample:
 
     def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
         """Write the items as a CSV to annotate, in one step; see `text`."""
-        from equipoise.io.files import replaced
+        from equipoise.read.files import replaced
 
         target = Path(path)
         if target.exists() and not overwrite:

@@ -6,18 +6,18 @@
 the annotations hard to aggregate, and `remarks` what kind, prior and threshold do to them.
 """
 
-from equipoise.choosing.cautions import cautions
-from equipoise.choosing.differences import (
+from equipoise.choosing.cautions import cautions, refuse_too_many_classes, remarks
+from equipoise.choosing.comparing import (
     Decisions,
     SkillRanks,
     contested,
     decisions,
     differ,
     disagreement,
+    held_out,
     skill_ranks,
     verdict,
 )
-from equipoise.choosing.held_out import held_out
 from equipoise.choosing.models import (
     Model,
     Settings,
@@ -27,7 +27,6 @@ from equipoise.choosing.models import (
     recommended,
     suitable,
 )
-from equipoise.choosing.remarks import refuse_too_many_classes, remarks
 
 __all__ = [
     "Decisions",

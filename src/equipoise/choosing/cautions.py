@@ -1,27 +1,36 @@
-"""Cautions: what makes annotations hard to aggregate, in sentences.
+"""Cautions and remarks: what makes annotations hard to aggregate, and what choices do to them.
 
-Symmetric data (annotators who agree no more than by chance), disconnected data (groups that
-share no item), degenerate data (one annotator, all unanimous, no item with two votes), and odd
-annotators (always the same answer, guessing, turning the classes around).
+Cautions are about symmetric data (annotators who agree no more than by chance), disconnected
+data (groups that share no item), degenerate data (one annotator, all unanimous, no item with
+two votes), and odd annotators (always the same answer, guessing, turning the classes around).
+Remarks are about labels that look like ratings but are read as classes, a prior that outweighs
+the votes, and a threshold that no rating straddles.
 """
 
 import numpy as np
 
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, Ints, listed
-from equipoise.ballots import Ballots, ballots
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.choosing.models import confusion_bytes
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.votes import Votes, collect_votes
+from equipoise.wording import Option, hint
 
 FEW = 10  # votes below which an annotator is not judged
 CHANCE = 0.05  # kappa below which the classes cannot be told apart by agreement
+MANY_NUMBERS = 20  # distinct numbers above which classes look like ratings
+MOST_CLASSES = 1000  # distinct labels above which they can hardly be classes
+ONE_ANNOTATOR = Notice(
+    "one_annotator", "There is only one annotator: disagreement cannot be seen."
+)
 ROOM = 64_000_000  # bytes of confusion matrices that are worth a look at odd annotators
 
 
 def cautions(
     annotations: Annotations, task: str = "", *, fit: Plausibilities | None = None
-) -> list[str]:
+) -> list[Notice]:
     """What the user should know before trusting any model of these annotations.
 
     Parameters
@@ -31,34 +40,36 @@ def cautions(
     """
     if annotations.kind == "interval":
         return _of_ratings(annotations, task)
-    opinions = _opinions(annotations, task)
-    if opinions is None:
-        return ["Every item is gold: there is nothing to infer."]
-    votes = ballots(opinions, task, apart=False)
-    said = []
-    top = np.max([votes.shares(code) for code in range(len(annotations.classes))], axis=0)
-    lone = bool((_voices(opinions, votes) <= 1).all())
+    rows, classes = _opinions(annotations, task), len(annotations.classes)
+    if not rows.any():
+        return [Notice("all_gold", "Every item is gold: there is nothing to infer.")]
+    opinions = annotations.rows(rows)
+    votes = collect_votes(opinions, task, apart=False)
+    notices = []
+    top = np.max([votes.shares(code) for code in range(classes)], axis=0)
+    times = np.bincount(opinions.item, _times(opinions))[votes.items]
+    lone = bool(((times if annotations.rank is None else votes.sizes) <= 1).all())
     if lone:
-        said.append("No item has two votes: disagreement cannot be seen.")
+        text = "No item has two votes: disagreement cannot be seen."
+        notices.append(Notice("lone_votes", text))
     elif (top >= 1 - 1e-12).all():
-        said.append("Every item is unanimous: models cannot differ, and skills mean nothing.")
+        text = "Every item is unanimous: models cannot differ, and skills mean nothing."
+        notices.append(Notice("unanimous", text))
     if annotations.annotators is None or annotations.rank is not None:
-        return said
+        return notices
     if len(np.unique(votes.annotator)) == 1:
-        return [*said, "There is only one annotator: disagreement cannot be seen."]
+        return [*notices, ONE_ANNOTATOR]
     item = np.repeat(np.arange(len(top)), votes.sizes)
-    said += _thin(len(top), len(annotations.classes))
-    said += _connected(votes.annotator, item)
-    said += [] if lone else _symmetric(votes, item, len(annotations.classes), opinions)
-    return said + _odd_people(annotations, task, fit)
+    notices += _thin(len(top), classes)
+    notices += _connected(votes.annotator, item)
+    notices += [] if lone else _symmetric(votes, item, opinions)
+    return notices + _odd_people(annotations, task, fit)
 
 
-def _opinions(annotations: Annotations, task: str) -> Annotations | None:
-    """The rows of a task that are not gold; None without any."""
-    keep = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        keep = keep & ~annotations.is_gold
-    return annotations.rows(keep) if keep.any() else None
+def _opinions(annotations: Annotations, task: str) -> Bools:
+    """Which rows of a task are not gold."""
+    rows = annotations.in_task(task)
+    return rows if annotations.is_gold is None else rows & ~annotations.is_gold
 
 
 def _times(annotations: Annotations) -> Floats:
@@ -68,40 +79,34 @@ def _times(annotations: Annotations) -> Floats:
     return annotations.count.astype(np.float64)
 
 
-def _voices(annotations: Annotations, votes: Ballots) -> Floats:
-    """Votes per item, a row counting as often as it stands for."""
-    if annotations.rank is not None:
-        return votes.sizes.astype(np.float64)
-    number = np.bincount(annotations.item, _times(annotations)).astype(np.float64)
-    return np.asarray(number[votes.items])
-
-
-def _of_ratings(annotations: Annotations, task: str) -> list[str]:
+def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
     """Degenerate ratings."""
     rows = annotations.in_task(task)
     item, value = annotations.item[rows], annotations.value
     assert value is not None
-    said = []
+    notices = []
     if (np.bincount(item, _times(annotations)[rows]) <= 1).all():
-        said.append("No item has two ratings: their scatter cannot be seen.")
+        text = "No item has two ratings: their scatter cannot be seen."
+        notices.append(Notice("lone_ratings", text))
     elif len(np.unique(np.stack([item, value[rows]]), axis=1).T) == len(np.unique(item)):
-        said.append("Every item is unanimous: its ratings do not scatter.")
+        text = "Every item is unanimous: its ratings do not scatter."
+        notices.append(Notice("unanimous_ratings", text))
     if annotations.annotator is not None and len(np.unique(annotations.annotator[rows])) == 1:
-        said.append("There is only one annotator: disagreement cannot be seen.")
-    return said
+        notices.append(ONE_ANNOTATOR)
+    return notices
 
 
-def _thin(items: int, classes: int) -> list[str]:
+def _thin(items: int, classes: int) -> list[Notice]:
     """Warn when there are too few items to learn how often classes occur."""
-    if items >= FEW * (classes - 1):
-        return []
-    return [
-        f"Items are few for {classes} classes ({items}): models of annotators know next "
-        "to nothing about how often a class occurs, and may be far too sure."
-    ]
+    text = (
+        "Items are few for {classes:count} classes ({items:count}): models of annotators know "
+        "next to nothing about how often a class occurs, and may be far too sure."
+    )
+    few = notice("few_items", text, classes=classes, items=items)
+    return [few] if items < FEW * (classes - 1) else []
 
 
-def _connected(annotator: Ints, item: Ints) -> list[str]:
+def _connected(annotator: Ints, item: Ints) -> list[Notice]:
     """Warn when the graph of who rated what falls apart."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -115,16 +120,18 @@ def _connected(annotator: Ints, item: Ints) -> list[str]:
     if groups < 2:
         return []
     alone = int((np.bincount(part[: len(people)], minlength=groups) == 1).sum())
-    return [
-        f"Annotators fall into {groups} groups that share no item: skills of different groups "
-        "cannot be compared."
-        + (f" {alone} groups have a single annotator, who is never contradicted."
-           if alone else "")
-    ]  # fmt: skip
+    text = (
+        "Annotators fall into {groups:count} groups that share no item: skills of different "
+        "groups cannot be compared."
+    )
+    if alone:
+        text += " {alone:count} groups have a single annotator, who is never contradicted."
+    return [notice("disconnected", text, groups=groups, alone=alone)]
 
 
-def _symmetric(votes: Ballots, item: Ints, classes: int, annotations: Annotations) -> list[str]:
+def _symmetric(votes: Votes, item: Ints, annotations: Annotations) -> list[Notice]:
     """Warn when agreement is at chance, so that no model can tell a class from its opposite."""
+    classes = len(annotations.classes)
     label = np.zeros(len(item), dtype=np.int64)
     label[votes.vote] = votes.label
     order = np.argsort(annotations.item, kind="stable")
@@ -139,20 +146,26 @@ def _symmetric(votes: Ballots, item: Ints, classes: int, annotations: Annotation
     kappa = (float((times * (times - 1)).sum()) / pairs - expected) / (1 - expected)
     if kappa >= CHANCE:
         return []
-    return [
-        f"Annotators agree hardly more than by chance (kappa {kappa:.2f}): only the assumption "
-        "that they are right on average tells a class from its opposite, and skills, as well "
-        "as the truth of dawid_skene and glad, may come out inverted."
-    ]
+    text = (
+        "Annotators agree hardly more than by chance (kappa {kappa:number}, where 0 is that of "
+        "guesses and 1 is complete): only the assumption that they are right on average tells "
+        "a class from its opposite, and skills, as well as the truth of dawid_skene and glad, "
+        "may come out inverted."
+    )
+    return [notice("symmetric", text, kappa=kappa)]
 
 
-def _odd_people(annotations: Annotations, task: str, fit: Plausibilities | None) -> list[str]:
+def _odd_people(
+    annotations: Annotations, task: str, fit: Plausibilities | None
+) -> list[Notice]:
     """Annotators who always say the same, guess, or turn the classes around."""
     if fit is None and confusion_bytes(annotations) > ROOM:
-        return [
+        text = (
             "Odd annotators are not looked for: there are too many annotators and classes for "
-            f"confusion matrices ({confusion_bytes(annotations) / 1e6:,.0f} MB)."
-        ]
+            "confusion matrices ({megabytes:count} MB)."
+        )
+        size = round(confusion_bytes(annotations) / 1e6)
+        return [notice("not_looked_for", text, megabytes=size)]
     fit = dawid_skene(annotations, task=task) if fit is None else fit
     assert fit.skills is not None and fit.skills.confusion is not None
     table = vote_table(annotations, task)
@@ -161,28 +174,136 @@ def _odd_people(annotations: Annotations, task: str, fit: Plausibilities | None)
     constant = many & ((table > 0).sum(axis=1) == 1) & ((table.sum(axis=0) > 0).sum() > 1)
     right = np.einsum("akk->a", fit.skills.confusion) / classes
     better = (right - 1 / classes) / (1 - 1 / classes)
-    kinds = {
-        ("always gives", "always give", "the same answer"): constant,
-        ("hardly tells", "hardly tell", "the classes apart"):
-            many & ~constant & (np.abs(better) < 0.1),
-        ("tends", "tend", "to turn the classes around"): many & ~constant & (better <= -0.1),
-    }  # fmt: skip
-    said = []
-    for (single, plural, what), who in kinds.items():
-        number, people = int(who.sum()), listed([names[a] for a in np.flatnonzero(who)])
-        if number:
-            verb = f"annotator {single}" if number == 1 else f"annotators {plural}"
-            said.append(f"{number} {verb} {what}: {people}.")
-    return said
+    guessing = many & ~constant & (np.abs(better) < 0.1)
+    inverted = many & ~constant & (better <= -0.1)
+    sides = {
+        "constant": (constant, "always gives", "always give", "the same answer"),
+        "guessing": (guessing, "hardly tells", "hardly tell", "the classes apart"),
+        "inverted": (inverted, "tends", "tend", "to turn the classes around"),
+    }
+    notices = []
+    for kind, (people, single, plural, what) in sides.items():
+        who = tuple(names[a] for a in np.flatnonzero(people))
+        verb = f"annotator {single}" if len(who) == 1 else f"annotators {plural}"
+        if who:
+            text = f"{{number:count}} {verb} {what}: {{names:names}}."
+            notices.append(notice(f"{kind}_annotators", text, number=len(who), names=who))
+    return notices
 
 
 def vote_table(annotations: Annotations, task: str) -> Ints:
     """How often each annotator gave each answer, gold rows apart, (annotators, classes)."""
     assert annotations.annotator is not None and annotations.label is not None
-    rows = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        rows = rows & ~annotations.is_gold
+    rows = _opinions(annotations, task)
     table = np.zeros((len(annotations.annotators or ()), len(annotations.classes)), np.int64)
     times = 1 if annotations.count is None else annotations.count[rows]
     np.add.at(table, (annotations.annotator[rows], annotations.label[rows]), times)
     return table
+
+
+def remarks(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+    """What the user should know about how the annotations were read and the model was set.
+
+    Examples
+    --------
+    >>> from equipoise.aggregate import dirichlet
+    >>> votes = Annotations.from_counts(np.array([[1, 0, 0], [1, 1, 0]]))
+    >>> str(remarks(votes, dirichlet(votes))[0])[:62]
+    'The prior outweighs the votes: it is worth 3 votes per item, 1'
+    """
+    return [
+        *_like_ratings(annotations),
+        *_outweighed(annotations, made),
+        *_outside(annotations, made),
+    ]
+
+
+def refuse_too_many_classes(annotations: Annotations) -> None:
+    """Refuse labels that are nearly all different, which no model of classes can use."""
+    classes = annotations.classes
+    if not _plain_names(annotations, more_than=MOST_CLASSES):
+        return
+    layouts = (Option("layout", "tidy"), Option("layout", "wide"))
+    do = hint("check which column holds the label and the layout ({}, {})", *layouts)
+    if _as_numbers(classes):
+        do = hint("read numbers as ratings with {}", Option("kind", "interval"))
+    raise InputError(
+        "annotations, labels",
+        f"{len(classes):,} distinct ones ({listed(classes)})",
+        f"at most {MOST_CLASSES:,} classes",
+        hint("{}, or name the classes with {}", do, Option("classes")),
+    )
+
+
+def _plain_names(annotations: Annotations, more_than: int) -> bool:
+    """Whether labels were read as more than so many classes without order, one by one."""
+    single = annotations.kind == "nominal" and annotations.count is None
+    return single and len(annotations.classes) > more_than
+
+
+def _as_numbers(names: tuple[str, ...]) -> list[float]:
+    """Classes as numbers; empty where they are not."""
+    try:
+        return [float(name) for name in names]
+    except ValueError:
+        return []
+
+
+def _like_ratings(annotations: Annotations) -> list[Notice]:
+    """Say when classes are so many numbers that they are probably ratings."""
+    values = _as_numbers(annotations.classes)
+    if not values or not _plain_names(annotations, more_than=MANY_NUMBERS):
+        return []
+    text = (
+        "The labels look like ratings ({numbers:count} distinct numbers from {low} to {high}) "
+        "but are read as classes without order: {advice}."
+    )
+    ends = {"low": f"{min(values):g}", "high": f"{max(values):g}"}
+    advice = Option("kind", "interval")
+    return [notice("like_ratings", text, numbers=len(values), **ends, advice=advice)]
+
+
+def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+    """Say when the prior of a Dirichlet is worth more than the votes of most items."""
+    if made.model != "dirichlet":
+        return []
+    prior, worth = (float(made.parameters[name]) for name in ("prior", "reliability"))
+    votes = collect_votes(annotations, made.task)
+    opinion = votes.annotator[votes.start[:-1]] >= 0
+    size = np.add.reduceat(votes.weight, votes.start[:-1])[opinion]
+    total = prior * len(made.classes)
+    if not len(size) or total <= worth * np.median(size):
+        return []
+    text = (
+        "The prior outweighs the votes: it is worth {total:count} votes per item, {prior} for "
+        "each of {classes:count} classes, and half of the items have at most {most:count}. "
+        "Certainties come out low for that reason; a prior of 1 over all classes together is "
+        "{advice}."
+    )
+    said = notice(
+        "prior_outweighs",
+        text,
+        total=total,
+        prior=f"{prior:g}",
+        classes=len(made.classes),
+        most=float(worth * np.median(size)),
+        advice=Option("prior", float(f"{1 / len(made.classes):.2g}")),
+    )
+    return [said]
+
+
+def _outside(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+    """Say when no rating lies on one side of the threshold."""
+    if annotations.value is None or "threshold" not in made.parameters:
+        return []
+    value = annotations.value[annotations.in_task(made.task)]
+    threshold, low, high = float(made.parameters["threshold"]), value.min(), value.max()
+    if low < threshold <= high:
+        return []
+    text = (
+        "The threshold {threshold} does not divide the ratings, which run from {low} to "
+        "{high}: all are {side} it, and what lies beyond is extrapolated."
+    )
+    side = "below" if threshold > high else "at least"
+    ends = {"threshold": f"{threshold:g}", "low": f"{low:g}", "high": f"{high:g}"}
+    return [notice("threshold_outside", text, **ends, side=side)]

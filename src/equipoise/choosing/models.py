@@ -13,7 +13,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
-from equipoise.wording import Option, hint, joined
+from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint, joined
 
 Model = Callable[..., Plausibilities]
 
@@ -53,39 +53,34 @@ def suitable(annotations: Annotations) -> tuple[str, ...]:
     >>> suitable(votes)
     ('dirichlet', 'mean_vote', 'majority_vote')
     """
-    ranked = sorted(MODELS.values(), key=lambda one: one.rank)
-    return tuple(one.name for one in ranked if _suits(one, annotations))
-
-
-def _suits(known: AggregationModel, annotations: Annotations) -> bool:
-    """Whether a model is proposed for these annotations."""
-    if annotations.kind not in known.suits or (gold(annotations) and not known.gold):
-        return False
-    if annotations.weight is not None and not known.weights:
-        return False
-    fits = _several(annotations) and confusion_bytes(annotations) <= ROOM
-    return fits or not known.annotators
+    several = len(annotations.annotators or ()) > 1
+    fits = several and confusion_bytes(annotations) <= ROOM
+    gold = annotations.is_gold is not None and bool(annotations.is_gold.any())
+    return tuple(
+        one.name
+        for one in sorted(MODELS.values(), key=lambda one: one.rank)
+        if annotations.kind in one.suits
+        and (one.gold or not gold)
+        and (one.weights or annotations.weight is None)
+        and (fits or not one.annotators)
+    )
 
 
 def recommended(annotations: Annotations) -> tuple[str, str]:
     """The model to start with, and why."""
     name = suitable(annotations)[0]
-    return name, f"{name}, because {MODELS[name].because or _why_counts(annotations)}."
-
-
-def _why_counts(annotations: Annotations) -> str:
-    """Why no better model than one of counts is recommended."""
-    if annotations.kind == "ranking":
-        return "gold rows settle first choices, not rankings"
-    if annotations.annotators is None:
-        return "it is not known who voted"
-    if not _several(annotations):
-        return "there is only one annotator"
-    return (
-        f"confusion matrices of {count(len(annotations.annotators))} annotators and "
-        f"{count(len(annotations.classes))} classes would need "
-        f"{confusion_bytes(annotations) / 1e9:.1f} GB"
+    people, classes = len(annotations.annotators or ()), len(annotations.classes)
+    why = (
+        f"confusion matrices of {count(people)} annotators and {count(classes)} classes would "
+        f"need {confusion_bytes(annotations) / 1e9:.1f} GB"
     )
+    if annotations.kind == "ranking":
+        why = "gold rows settle first choices, not rankings"
+    elif annotations.annotators is None:
+        why = "it is not known who voted"
+    elif people < 2:
+        why = "there is only one annotator"
+    return name, f"{name}, because {MODELS[name].because or why}."
 
 
 def companions(annotations: Annotations) -> tuple[str, ...]:
@@ -140,30 +135,20 @@ def _refuse_annotations(known: AggregationModel, annotations: Annotations) -> No
         return
     best = suitable(annotations)[0]
     if kind == "interval":
-        do = hint(
-            "choose {} with {}, or make a yes/no question with {}",
-            best,
-            Option("threshold"),
-            Option("at_least", python="at_least()"),
-        )
+        text = "choose {} with {}, or make a yes/no question with {}"
+        do = hint(text, best, Option("threshold"), AT_LEAST)
         raise InputError(known.name, "ratings", "classes", do)
+    if kind == "ranking" and known.threshold:
+        raise InputError(known.name, "rankings", "ratings", f"choose {best}")
     if kind == "ranking":
-        if known.threshold:
-            raise InputError(known.name, "rankings", "ratings", f"choose {best}")
-        do = hint(
-            "choose {}, or ask about one class with {}",
-            best,
-            Option("positive", python="against()"),
-        )
+        do = hint("choose {}, or ask about one class with {}", best, ONE_CLASS)
         raise InputError(known.name, "rankings", "one label per vote", do)
     if known.threshold:
-        do = hint(
-            "choose {}, or read the labels as numbers with {} and say where they become "
-            "'at least' with {}",
-            best,
-            Option("kind", "interval"),
-            Option("threshold"),
+        text = (
+            "choose {}, or read the labels as numbers with {} and say where they become 'at "
+            "least' with {}"
         )
+        do = hint(text, best, Option("kind", "interval"), Option("threshold"))
         raise InputError(known.name, f"{kind} labels", "ratings", do)
 
 
@@ -171,41 +156,29 @@ def _refuse_settings(
     known: AggregationModel, annotations: Annotations, chosen: Settings
 ) -> None:
     """Refuse settings that the model has no use for."""
+    name, threshold = known.name, chosen.threshold
     for what in ("reliability", "prior"):
         value = getattr(chosen, what)
         if value is not None and getattr(known, what) is None:
             owners = [one.name for one in MODELS.values() if getattr(one, what) is not None]
-            raise InputError(
-                f"{known.name}, {what}",
-                f"{value}",
-                "nothing: it has no such setting",
-                f"leave it out, or choose {joined(owners, 'or')}",
-            )
-    if chosen.threshold is not None and not known.threshold:
-        raise InputError(
-            f"{known.name}, threshold",
-            f"{chosen.threshold:g}",
-            "nothing: it takes classes, not ratings",
-            hint(
-                "leave it out, or read the file as ratings with {}", Option("kind", "interval")
-            ),
+            do = f"leave it out, or choose {joined(owners, 'or')}"
+            none = "nothing: it has no such setting"
+            raise InputError(f"{name}, {what}", f"{value}", none, do)
+    if threshold is not None and not known.threshold:
+        ratings = hint(
+            "leave it out, or read the file as ratings with {}", Option("kind", "interval")
         )
-    if known.threshold and chosen.threshold is None and annotations.value is not None:
+        none = "nothing: it takes classes, not ratings"
+        raise InputError(f"{name}, threshold", f"{threshold:g}", none, ratings)
+    if known.threshold and threshold is None and annotations.value is not None:
         low, high = float(annotations.value.min()), float(annotations.value.max())
         midway = Option("threshold", float(f"{(low + high) / 2:g}"))
-        raise InputError(
-            f"{known.name}, threshold",
-            "none",
-            f"a number on the scale, here {low:g} to {high:g}",
-            hint("say where ratings become 'at least': {} is midway", midway),
-        )
+        where = hint("say where ratings become 'at least': {} is midway", midway)
+        scale = f"a number on the scale, here {low:g} to {high:g}"
+        raise InputError(f"{name}, threshold", "none", scale, where)
     if chosen.seed < 0:
-        raise InputError(
-            f"{known.name}, seed",
-            f"{chosen.seed}",
-            "a whole number of at least 0",
-            "0 is the default",
-        )
+        whole = "a whole number of at least 0"
+        raise InputError(f"{name}, seed", f"{chosen.seed}", whole, "0 is the default")
 
 
 def fitted(
@@ -227,12 +200,3 @@ def by_name(models: Iterable[str] | Mapping[str, Model]) -> dict[str, Model]:
 def confusion_bytes(annotations: Annotations) -> int:
     """Memory of one confusion matrix per annotator."""
     return len(annotations.annotators or ()) * len(annotations.classes) ** 2 * 8
-
-
-def gold(annotations: Annotations) -> bool:
-    """Whether any truth is known."""
-    return annotations.is_gold is not None and bool(annotations.is_gold.any())
-
-
-def _several(annotations: Annotations) -> bool:
-    return annotations.annotators is not None and len(annotations.annotators) > 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from equipoise.arrays import InputError
+from equipoise.wording import in_command
 
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
@@ -19,7 +20,7 @@ def metrics_help() -> str:
         "Comma-separated; parameters after colons, as `auroc:form=strict` or "
         "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
         *(
-            f"* {topic}: {', '.join(f'`{metric.name}`' for metric in metrics)}."
+            f"* {in_command(topic)}: {', '.join(f'`{metric.name}`' for metric in metrics)}."
             for topic, metrics in by_topic().items()
         ),
     ]
@@ -35,7 +36,7 @@ def list_metrics(asked: bool) -> None:
 
     console = output()
     for topic, metrics in by_topic().items():
-        console.print(f"[bold]{topic}[/bold]")
+        console.print(f"[bold]{in_command(topic)}[/bold]")
         for metric in metrics:
             better = "higher is better" if metric.better == "higher" else "lower is better"
             console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)

@@ -101,10 +101,10 @@ def _read_groups(path: Path | None) -> Groups | None:
     """Read a table with columns class and group, and perhaps value."""
     if path is None:
         return None
-    from equipoise.coding.columns import numbers, words_of
     from equipoise.groupings import Grouping
-    from equipoise.io.delimited import read_delimited
-    from equipoise.io.files import content
+    from equipoise.read.delimited import read_delimited
+    from equipoise.read.files import content
+    from equipoise.read.tables import numbers, words_of
 
     table = read_delimited(content(path))
     columns = []
@@ -193,7 +193,7 @@ def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
 
     The truth must still be that of the classes.
     """
-    from equipoise.group_values import expected_group_value
+    from equipoise.groupings import expected_group_value
 
     if groups is None or not made.parts:
         return made, []

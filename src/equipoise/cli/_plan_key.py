@@ -114,7 +114,7 @@ def key_of(plan: Path) -> Path:
 
 def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | None) -> None:
     """Write the plan, blind where there is a key to lie beside it, both or none."""
-    from equipoise.io.files import replaced
+    from equipoise.read.files import replaced
 
     with ExitStack() as both:
         plan = both.enter_context(replaced(out))
@@ -140,7 +140,7 @@ def key_text(
 
 def read_key(plan: Path) -> PlanKey:
     """Read the key of a plan, given by its own name or by that of the plan beside it."""
-    from equipoise.io.files import content
+    from equipoise.read.files import content
 
     path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
     data = content(path).data

@@ -133,11 +133,10 @@ def _by_key(report: "Report") -> dict[str, Any]:
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
     from equipoise.datasets import CATALOGUE
-    from equipoise.export.references import cite_data
 
-    sentence = cite_data({"dataset": dataset})
-    if not sentence:
+    source = CATALOGUE.get(dataset.get("name", ""))
+    if source is None:
         return report
-    keys = CATALOGUE[dataset["name"]].references
-    methods = (*report.methods[:1], sentence, *report.methods[1:])
-    return replace(report, methods=methods, references=(*report.references, *keys))
+    methods = (*report.methods[:1], source.methods, *report.methods[1:])
+    keys = (*report.references, *source.references)
+    return replace(report, methods=methods, references=keys)

@@ -1,141 +1,97 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.arrays import InputError
 from equipoise.cli._catalogue import model_help, prior_help, reliability_help
-from equipoise.cli._dataset import (
-    Dataset,
-    check_dataset,
-    study_name,
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli.options import (
+    MEANING,
+    RESULT,
+    QuestionReading,
+    VoteFile,
+    check_choice,
+    command,
 )
-from equipoise.cli._fitting import fit, notes
-from equipoise.cli._inputs import asked, read_votes
-from equipoise.cli._options import check_choices
-from equipoise.cli._reading import (
-    AtLeast,
-    Classes,
-    Columns,
-    Exchangeable,
-    Kind,
-    Layout,
-    Positive,
-    Repeats,
-)
-from equipoise.cli._screen import print_json, say
-from equipoise.cli._truth_page import write_page
-from equipoise.cli._truth_rows import Fits, facts
-from equipoise.cli._truth_screen import show
-from equipoise.cli.options import DataFiles
-from equipoise.cli.study import dataset_facts, input_rows
+from equipoise.cli.study import ask, dataset_facts, published_files, read_votes
 from equipoise.cli.targets import check_target
+from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
+    from equipoise.analyses.truth import FittedModels
     from equipoise.annotations import Annotations
+    from equipoise.choosing import Model
+    from equipoise.plausibilities import Plausibilities
 
-FILES, MEANING, MODEL, RESULT = "Files", "What the labels mean", "Model", "Result"
+_model = partial(typer.Option, rich_help_panel="Model")
+_result = partial(typer.Option, rich_help_panel=RESULT)
 
 
-def aggregate(
-    annotations: Annotated[
-        Path | None,
-        typer.Argument(
-            show_default=False,
-            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
-            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
-            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, or "
-            "a Label Studio export.",
-        ),
-    ] = None,
-    dataset: Dataset = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=model_help(),
-        ),
-    ] = "auto",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateOptions:
+    """Which model, how it is set up, which task, and where the result goes."""
+
+    model: Annotated[str, _model(help=model_help())] = "auto"
     compare: Annotated[
         bool,
-        typer.Option(
-            "--compare",
-            rich_help_panel=MODEL,
-            help="Fit every suitable model: held-out votes, and where they differ.",
+        _model(
+            "--compare", help="Fit every suitable model: held-out votes, and where they differ."
         ),
-    ] = False,
+    ] = False
     threshold: Annotated[
         float | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
-        ),
-    ] = None,
-    reliability: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=reliability_help(),
-        ),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=prior_help(),
-        ),
-    ] = None,
+        _model(help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it."),
+    ] = None
+    reliability: Annotated[float | None, _model(help=reliability_help())] = None
+    prior: Annotated[str | None, _model(help=prior_help())] = None
     bootstrap: Annotated[
         int,
-        typer.Option(
+        _model(
             min=0,
-            rich_help_panel=MODEL,
-            help="Refit the model to so many panels of redrawn annotators; a certainty is "
+            help="Refit the model to so many panels of resampled annotators; a certainty is "
             "then the share of panels that name the same class. 0: none.",
         ),
-    ] = 0,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, rich_help_panel=MODEL, help="Seed of everything that is drawn."),
-    ] = 0,
+    ] = 0
+    seed: Annotated[int, _model(min=0, help="Seed of everything that is drawn.")] = 0
     task: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=MEANING, help="Which question; needed when there are several."
         ),
-    ] = None,
-    kind: Kind = None,
-    classes: Classes = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
-    exchangeable: Exchangeable = False,
-    columns: Columns = None,
-    layout: Layout = "auto",
-    repeats: Repeats = "keep",
+    ] = None
     out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for the plausibilities, ending in .npz."
-        ),
-    ] = None,
+        Path | None, _result(help="File for the plausibilities, ending in .npz.")
+    ] = None
     page: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for a page about the truth, ending in .html."
-        ),
-    ] = None,
+        Path | None, _result(help="File for a page about the truth, ending in .html.")
+    ] = None
     as_json: Annotated[
         bool,
-        typer.Option(
+        _result(
             "--json",
-            rich_help_panel=RESULT,
             help="Print everything as JSON. Items have the classes with a mass of their own, "
             "and `others` for all the rest together; a log-likelihood of minus infinity is "
             'the text "-inf", undefined is null.',
         ),
-    ] = False,
-) -> None:
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and files that could not be written."""
+        from equipoise.aggregate import MODELS
+
+        check_choice("model", self.model, ("auto", *MODELS))
+        check_target("--out", self.out, (".npz",))
+        check_target("--page", self.page, (".html", ".htm"))
+
+
+@command
+def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
     Prints the most ambiguous items, the annotators, and where models decide differently;
@@ -144,83 +100,131 @@ def aggregate(
 
     Example: equipoise aggregate votes.csv --compare
     """
-    options = dict(locals())
-    from equipoise.choosing import recommended
+    from equipoise.analyses.truth import truth_json, truth_notices, truth_report
+    from equipoise.findings.screen import show
+    from equipoise.notices import worded
 
-    _check_words(options)
-    check_dataset(options, files="ANNOTATIONS")
-    check_target("--out", out, (".npz",))
-    check_target("--page", page, (".html", ".htm"))
-    table = asked(read_votes(options), options)
-    question = _task(table, task)
-    name, reason = recommended(table) if model == "auto" else (model, f"{model} was asked for.")
-    fits = fit(table, Fits(name, question, {}, {}), options)
-    noted = notes(table, fits, options)
-    say(f"Model: {reason}", *(f"Note: {one}" for one in noted))
-    if out is not None:
+    table = ask(read_votes(file.annotations, file.dataset, reading), reading)
+    fits = fit(table, _task(table, asked.task), asked)
+    notes = worded(truth_notices(table, fits), command=True)
+    say(f"Model: {fits.reason}", *(f"Note: {one}" for one in notes))
+    if asked.out is not None:
         from equipoise.io import write_plausibilities
 
-        write_plausibilities(fits.made, out)
-        say(f"Wrote {out}")
-    if page is not None:
-        shown = fits if compare else fits._replace(models={name: fits.made})
-        write_page(page, table, shown, (study_name(options), reason, noted))
-        say(f"Wrote {page}")
-    rows = facts(table, fits)
-    if as_json:
-        told = {**_told(options), "model": name, "reason": reason, "method": fits.made.method}
-        print_json({**told, **rows, "notices": noted})
-    else:
-        show(fits.made, rows)
+        write_plausibilities(fits.chosen, asked.out)
+        say(f"Wrote {asked.out}")
+    title = f"{file.name}: what is plausibly true?"
+    if asked.page is not None:
+        from equipoise.page import render
+        from equipoise.run.folder import write_text
+
+        shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
+        with progress("page"):
+            text = render(truth_report(table, shown, title=title))
+        write_text(asked.page, text)
+        say(f"Wrote {asked.page}")
+    if asked.as_json:
+        about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
+        made_with = _made_with(file, asked, reading)
+        print_json({**made_with, **about, **truth_json(table, fits), "notices": notes})
+        return
+    show(output(), truth_report(table, fits, title=title, close_up=False))
 
 
-def _told(options: dict[str, Any]) -> dict[str, Any]:
-    """What the result was made with: version, input and seed."""
+def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
+    """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
+    from equipoise.aggregate import annotator_bootstrap
+    from equipoise.analyses.truth import FittedModels
+    from equipoise.choosing import fitted, held_out, recommended
+    from equipoise.choosing.comparing import FOLDS
+
+    name, reason = asked.model, f"{asked.model} was asked for."
+    if name == "auto":
+        name, reason = recommended(table)
+    if asked.bootstrap and table.annotator is None:
+        do = (
+            "leave --bootstrap out (dirichlet has its own uncertainty), or give an annotator "
+            "column"
+        )
+        expected = "votes of annotators with names, to draw anew"
+        raise InputError("--bootstrap", "anonymous votes", expected, do)
+    models = _models(table, name, asked)
+    single = table.annotator is not None and table.rank is None and table.label is not None
+    scored = asked.compare and single
+    total = len(models) + asked.bootstrap + (FOLDS * len(models) if scored else 0)
+    scores: dict[str, float] = {}
+    with progress("fitting") as tell:
+        done = count(1)
+
+        def ticking(fit: "Model") -> "Model":
+            def run(*args: Any, **how: Any) -> "Plausibilities":
+                made = fit(*args, **how)
+                tell(next(done), total)
+                return made
+
+            return run
+
+        plain = {own: ticking(fit) for own, fit in models.items()}
+        chosen = plain[name]
+        if asked.bootstrap:
+            draws = asked.bootstrap
+            chosen = partial(annotator_bootstrap, chosen, draws=draws, seed=asked.seed)
+        fits = fitted(table, {**plain, name: chosen}, task)
+        if scored:
+            scores = held_out(table, plain, seed=asked.seed, task=task)
+    return FittedModels(
+        name=name, reason=reason, task=task, models=fits, scores=scores, compared=asked.compare
+    )
+
+
+def _models(table: "Annotations", own: str, asked: AggregateOptions) -> dict[str, "Model"]:
+    """The models to fit, set up; settings other than the threshold are for the chosen one."""
+    from equipoise.choosing import Settings, companions, model, suitable
+
+    told = Settings(asked.threshold, asked.reliability, asked.seed, asked.prior)
+    others = Settings(asked.threshold, seed=asked.seed)
+    models = {own: model(own, table, told)}
+    beside = companions(table) if asked.model == "auto" else ()
+    for name in suitable(table) if asked.compare else beside:
+        models.setdefault(name, model(name, table, others))
+    return models
+
+
+def _made_with(
+    file: VoteFile, asked: AggregateOptions, reading: QuestionReading
+) -> dict[str, object]:
+    """What the result was made with: version, input, seed and question."""
     from equipoise import __version__
+    from equipoise.run import hashed
 
-    read = DataFiles(annotations=options["annotations"], dataset=options["dataset"])
-    files = [{"name": one.name, "sha256": one.sha256} for one in input_rows(read, None, {})]
-    source = dataset_facts(options["dataset"])
-    question = {name: options[name] for name in ("positive", "at_least", "task")}
+    if file.dataset is not None:
+        rows = published_files(file.dataset)
+    else:
+        rows = hashed("annotations", [file.annotations] if file.annotations else [])
+    files = [{"name": one.name, "sha256": one.sha256} for one in rows]
+    source = dataset_facts(file.dataset)
     return {
         "version": __version__,
         **({"dataset": source, "inputs": files} if source else {"input": files[0]}),
-        "seed": options["seed"],
-        **question,
+        "seed": asked.seed,
+        "positive": reading.positive,
+        "at_least": reading.at_least,
+        "task": asked.task,
     }
-
-
-def _check_words(options: dict[str, Any]) -> None:
-    """Refuse wrong words before anything is read."""
-    from equipoise.aggregate import CATALOGUE
-    from equipoise.coding.options import ANNOTATION_LAYOUTS, KINDS, REPEATS
-
-    known: dict[str, tuple[str, ...]] = {
-        "model": ("auto", *CATALOGUE, "normal"),
-        "kind": KINDS,
-        "layout": ANNOTATION_LAYOUTS,
-        "repeats": REPEATS,
-    }
-    check_choices(options, known)
 
 
 def _task(table: "Annotations", task: str | None) -> str:
     """The task that was asked for, or the only one."""
-    from equipoise.arrays import InputError, listed, nearest
+    from equipoise.arrays import listed, nearest
 
     if task is None and len(table.tasks) > 1:
-        raise InputError(
-            "annotations", f"{len(table.tasks)} tasks ({listed(table.tasks)})", "one",
-            "choose one with --task",
-        )  # fmt: skip
+        got = f"{len(table.tasks)} tasks ({listed(table.tasks)})"
+        raise InputError("annotations", got, "one", "choose one with --task")
     if task is None or task in table.tasks:
         return table.tasks[0] if task is None else task
+    expected, do = f"one of {listed(table.tasks, most=8)}", nearest(task, table.tasks)
     if table.tasks == ("",):
-        raise InputError(
-            f"--task {task}", "no such task", "none: there is only one, and it has no name",
-            "leave --task out, or name the column of tasks: --columns task=COLUMN",
-        )  # fmt: skip
-    do = nearest(task, table.tasks)
-    raise InputError(
-        f"--task {task}", "no such task", f"one of {listed(table.tasks, most=8)}", do
-    )
+        column = Option("columns", {"task": "COLUMN"})
+        expected = "none: there is only one, and it has no name"
+        do = hint("leave --task out, or name the column of tasks: {}", column)
+    raise InputError(f"--task {task}", "no such task", expected, do)

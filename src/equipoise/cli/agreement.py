@@ -1,13 +1,13 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli._agreement_screen import show, show_tasks
-from equipoise.cli._screen import note, print_json, progress, say
+from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -21,21 +21,22 @@ from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
+    from equipoise.agreement import AgreementTable
     from equipoise.annotations import Annotations
+    from equipoise.findings import Report
+
+_drawn = partial(typer.Option, rich_help_panel=UNCERTAINTY)
+_result = partial(typer.Option, rich_help_panel=RESULT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementOptions:
     """Which coefficients, of which task, from how many resamples, and where they go."""
 
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=RESULT, help="Which question; all of them if left out."),
-    ] = None
+    task: Annotated[str | None, _result(help="Which question; all of them if left out.")] = None
     level: Annotated[
         str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
+        _result(
             help="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
             "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
             "to a true zero); by default what the kind of labels says.",
@@ -43,34 +44,23 @@ class AgreementOptions:
     ] = None
     weights: Annotated[
         str,
-        typer.Option(
-            rich_help_panel=RESULT,
+        _result(
             help="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
             "`linear` or `quadratic` (by the steps between grades).",
         ),
     ] = "none"
     replicates: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            rich_help_panel=UNCERTAINTY,
-            help="Resamples of items (or groups) for the intervals.",
-        ),
+        int, _drawn(min=1, help="Resamples of items (or groups) for the intervals.")
     ] = 1000
-    seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=UNCERTAINTY, help="Seed of the resamples.")
-    ] = 0
+    seed: Annotated[int, _drawn(min=0, help="Seed of the resamples.")] = 0
     page: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for a page with a heatmap, ending in .html."
-        ),
+        Path | None, _result(help="File for a page with a heatmap, ending in .html.")
     ] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.agreement._shares import WEIGHTS
+        from equipoise.agreement.cohen_kappa import WEIGHTS
         from equipoise.agreement.krippendorff_alpha import LEVELS
 
         check_choice("level", self.level, LEVELS)
@@ -85,60 +75,77 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
     annotators and missing votes; below 0.667 one label should not be treated as the truth.
     Fleiss' kappa and the mean of Cohen's kappas are read on the scale of Landis and Koch.
-    Intervals (95 %) redraw items, or whole groups of them.
+    Intervals (95 %) resample items, or whole groups of them.
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
+    from equipoise.findings.screen import show
+    from equipoise.notices import worded
+
     table = read_votes(file.annotations, file.dataset, reading)
-    found = _facts(table, asked)
-    note((*table.notices, *_cautions(found)))
+    found = _summaries(table, asked)
+    report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
+    say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
-        from equipoise.report.agreement_page import AgreementPage, render_agreement
+        from equipoise.page import render
         from equipoise.run.folder import write_text
 
-        title = f"{file.name}: how far do annotators agree?"
-        about = AgreementPage(title, tuple(table.notices), asked.replicates, asked.seed)
-        write_text(asked.page, render_agreement(found, about))
+        write_text(asked.page, render(report))
         say(f"Wrote {asked.page}")
     if asked.as_json:
-        settings = {"replicates": asked.replicates, "seed": asked.seed}
-        print_json({**settings, "notices": list(table.notices), "tasks": found})
-    elif len(found) == 1:
-        show(found[0])
-    else:
-        show_tasks(found)
+        about = {"replicates": asked.replicates, "seed": asked.seed}
+        tasks = [one.as_json() for one in found]
+        print_json({**about, "notices": worded(report.notices), "tasks": tasks})
+        return
+    show(output(), report)
+    if len(found) > 1:
+        output().print("--task shows annotators and pairs of one task.")
 
 
-def _facts(table: "Annotations", asked: AgreementOptions) -> list[dict[str, Any]]:
-    """Facts of one task, or of all, under a bar."""
-    from equipoise.agreement import agreement_table
-    from equipoise.run.agreement import agreement_facts
+def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementTable]":
+    """The agreement on one task, or on all, under a bar."""
+    from equipoise.agreement.agreement_table import AgreementHow, agreement_table
 
     tasks = table.tasks if asked.task is None else (asked.task,)
+    how: AgreementHow = {
+        "level": asked.level,
+        "weights": asked.weights,
+        "replicates": asked.replicates,
+        "seed": asked.seed,
+    }
     found = []
     with progress("agreement") as tell:
         for done, task in enumerate(tasks, start=1):
-            one = agreement_table(
-                table,
-                task=task,
-                level=asked.level,
-                weights=asked.weights,
-                replicates=asked.replicates,
-                seed=asked.seed,
-            )
-            found.append(agreement_facts(one))
+            found.append(agreement_table(table, task=task, **how))
             tell(done, len(tasks))
     return found
 
 
-def _cautions(found: list[dict[str, Any]]) -> list[str]:
-    """Cautions of all tasks; what holds for every one of them is said once."""
-    every = [one for facts in found for one in facts["cautions"]]
-    shared = [one for one in dict.fromkeys(every) if every.count(one) == len(found)]
-    own = [
-        f"{facts['task']}: {one}"
-        for facts in found
-        for one in facts["cautions"]
-        if one not in shared
-    ]
-    return [*shared, *own]
+def _report(
+    table: "Annotations", found: "list[AgreementTable]", asked: AgreementOptions, title: str
+) -> "Report":
+    from equipoise.agreement import agreement_findings
+    from equipoise.agreement.agreement_report import TERMS
+    from equipoise.findings import Report
+    from equipoise.notices import as_notices
+    from equipoise.numbers import count
+
+    first = found[0]
+    known = first.known
+    if len(found) > 1:
+        known = (count(len(found), "task"), count(max(one.items for one in found), "item"))
+    return Report(
+        title=title,
+        findings=agreement_findings(found),
+        known=known,
+        terms=TERMS,
+        task=first.task if len(found) == 1 else "",
+        notices=as_notices(table.notices),
+        settings=(
+            ("Intervals", first.scope),
+            ("Level of alpha", first.level),
+            ("Weights of kappa", first.weights),
+            ("Resamples", count(asked.replicates)),
+            ("Seed", str(asked.seed)),
+        ),
+    )

@@ -294,9 +294,9 @@ def _audit_columns(path: Path, reading: StudyReading) -> dict[str, str]:
 
 def _header(path: Path) -> list[str]:
     """Names of the columns of a table; none for other files."""
-    from equipoise.io.delimited import read_delimited
-    from equipoise.io.files import content
-    from equipoise.io.parquet import read_arrow
+    from equipoise.read.delimited import read_delimited
+    from equipoise.read.files import content
+    from equipoise.read.parquet import read_arrow
 
     if not path.is_file():
         return []

@@ -191,7 +191,7 @@ class VoteReading:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.coding.options import KINDS, REPEATS
+        from equipoise.read.options import KINDS, REPEATS
 
         check_choice("kind", self.kind, KINDS)
         check_choice("layout", self.layout, self.layouts())
@@ -200,7 +200,7 @@ class VoteReading:
 
     def layouts(self) -> tuple[str, ...]:
         """The layouts that the file may have."""
-        from equipoise.coding.options import ANNOTATION_LAYOUTS
+        from equipoise.read.options import ANNOTATION_LAYOUTS
 
         return ANNOTATION_LAYOUTS
 
@@ -255,7 +255,7 @@ class StudyReading(QuestionReading):
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.coding.options import PREDICTION_LAYOUTS
+        from equipoise.read.options import PREDICTION_LAYOUTS
 
         super(StudyReading, self).__post_init__()
         check_choice("prediction_layout", self.prediction_layout, PREDICTION_LAYOUTS)

@@ -74,7 +74,7 @@ class ProbabilitySource(QuestionReading):
 
     def layouts(self) -> tuple[str, ...]:
         """The layouts that the file may have."""
-        from equipoise.coding.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
+        from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
 
         return PREDICTION_LAYOUTS if self.truth is None else ANNOTATION_LAYOUTS
 
@@ -110,7 +110,7 @@ def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
     """A file of probabilities."""
     from equipoise.analyses.threshold_study import ItemProbabilities
     from equipoise.io import read_predictions
-    from equipoise.io.predictions import prediction_columns
+    from equipoise.read.predictions import prediction_columns
 
     path, how = source.file, dict[str, Any](layout=source.layout)
     try:

@@ -25,7 +25,7 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.notices import Notice, worded
+from equipoise.notices import Notice
 from equipoise.wording import Option
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".parquet", ".npy")
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
-OF_DECISIONS = ("accuracy", "expected_cost", "mean_absolute_error", "quadratic_weighted_kappa")
 YES_NO = {"0", "1"}
 
 
@@ -414,8 +413,7 @@ def _read_scored(
     else:
         table, models = _matched(sources)
     models, notices = _as_answers(table, models, reading, metrics)
-    said = worded(notices, command=True)
-    table = replace(table, notices=(*table.notices, *said))
+    table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
     if truth == "votes" and files.dataset is None:
         from equipoise.evaluation.alignment import refuse_plain_scores
@@ -480,13 +478,12 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
     text = "Classes that nobody named are taken from the predictions: {classes:names}."
     notice = Notice("classes_of_predictions", text, (), {"classes": extra})
     classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, str(notice))), models
+    return replace(table, classes=classes, notices=(*table.notices, notice)), models
 
 
 def _may_have_more(table: "Annotations", paths: Sequence[Path]) -> bool:
     """Whether every table has a column for each class, and for more."""
-    from equipoise.coding.scores import PREFIXES
-    from equipoise.io.predictions import prediction_columns
+    from equipoise.read.predictions import PREFIXES, prediction_columns
 
     if table.kind not in ("nominal", "ranking"):
         return False
@@ -505,13 +502,15 @@ def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
     """
+    from equipoise.aggregate import MODELS
+
     if truth == "votes" or truth.endswith(".npz"):
         return False
     if table.kind == "ranking":
         return reading.at_least is None
-    if truth == "dawid_skene_ordinal":
-        return table.kind == "ordinal"
-    return table.kind == "interval" and truth in ("auto", "normal")
+    if table.kind == "ordinal":
+        return truth in MODELS and MODELS[truth].kinds == ("ordinal",)
+    return table.kind == "interval" and (truth == "auto" or MODELS[truth].threshold)
 
 
 def _as_answers(
@@ -525,7 +524,7 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.coding.decisions import is_decided
+    from equipoise.read.predictions import is_decided
 
     models, positive = tuple(models), reading.positive
     if not models or not all(is_decided(one.values) for one in models):
@@ -553,8 +552,11 @@ def _as_answers(
 
 def _decisions(table: "Annotations", metrics: Option) -> Notice:
     """Say what decisions are, and which metrics suit them."""
+    from equipoise.metrics import named
+
     text = "Predictions name one class per item: read as probability 1 of that class."
-    if any(name in str(metrics.value) for name in OF_DECISIONS):
+    names = [name.strip() for name in str(metrics.value).split(",")]
+    if any(named(name).decides for name in names if name):
         return Notice("decisions", text)
     kappa = ",quadratic_weighted_kappa" if table.kind == "ordinal" else ""
     advice = replace(metrics, value=f"accuracy{kappa}")

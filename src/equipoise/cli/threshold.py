@@ -209,7 +209,7 @@ def _report(
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.export.references import references
+    from equipoise.export import references
 
     with progress("reading") as tell:
         read = read_probabilities(source)
@@ -322,9 +322,9 @@ def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> 
 
 def _has_bins(path: Path, sample: "ExpertSample") -> bool:
     """Refuse a filled-in plan whose bins are others than those made now; whether it has any."""
-    from equipoise.coding.columns import words_of
-    from equipoise.io.delimited import read_delimited
-    from equipoise.io.files import content
+    from equipoise.read.delimited import read_delimited
+    from equipoise.read.files import content
+    from equipoise.read.tables import words_of
 
     if path.suffix.lower() not in TEXT or not path.is_file():
         return False

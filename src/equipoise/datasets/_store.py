@@ -9,6 +9,7 @@ from pathlib import Path
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
+from equipoise.findings.bibliography import cite
 from equipoise.predictions import Predictions
 
 VARIABLE = "EQUIPOISE_DATA"
@@ -50,6 +51,13 @@ class Source:
     load: Callable[[], "Study"] | None = None
     references: tuple[str, ...] = ()
     folder: str = ""
+
+    @property
+    def methods(self) -> str:
+        """A sentence for the methods of a paper, with its sources."""
+        return (
+            f"The data are the public set {self.name} ({self.title}){cite(*self.references)}."
+        )
 
     @property
     def published(self) -> bool:

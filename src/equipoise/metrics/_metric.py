@@ -18,15 +18,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    ItemsByReplicates,
-    PerItem,
-    PerReplicate,
-)
+from equipoise.arrays import Floats, InputError, Ints, ItemsByReplicates, PerItem, PerReplicate
 from equipoise.metrics._arguments import checked_labels
+from equipoise.wording import Option, hint
 
 
 class Order(NamedTuple):
@@ -68,6 +62,19 @@ class Block(NamedTuple):
     classes: tuple[Truth, ...]
     counts: NDArray[np.uint8]
     numbers: Ints | None = None
+
+
+class Topic:
+    """Headings under which lists of metrics show those of the catalogue; others may be new."""
+
+    ORDER = "Order of items, for scores and probabilities"
+    DECISIONS = "Decisions"
+    PROPER = "Proper scores of probabilities"
+    GRADES = "Grades in a known order"
+    DISTANCE = "Distance from the distribution of votes, and its uncertainty"
+    CALIBRATION = "Calibration"
+    RETAINED = "Leaving doubtful items to experts"
+    TRUTH = hint("Under a model of the truth, with {}", Option("truth", python="draws"))
 
 
 Prepared = Any  # what a metric's own `prepare` makes; ranking metrics make a tuple of Order

@@ -86,12 +86,12 @@ from equipoise.arrays import (
 )
 from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
-from equipoise.io.files import replaced
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
 from equipoise.planning._pilot import Pilot, Progress, neighbours, pilot, require_finite
 from equipoise.predictions import Predictions
+from equipoise.read.files import replaced
 from equipoise.wording import joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
 from equipoise.findings.json import JsonValue
-from equipoise.io.files import replaced
+from equipoise.read.files import replaced
 from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 
 HEADER = "run.json"

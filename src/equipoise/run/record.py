@@ -638,6 +638,13 @@ def _written(record: Any) -> list[Field[Any]]:
     ]
 
 
+def encoded(part: object) -> Mapping[str, Any]:
+    """A part of a record, as ``run.json`` holds it."""
+    made = _encoded(part)
+    assert isinstance(made, Mapping)
+    return made
+
+
 def _encoded(value: Any) -> JsonValue:
     if isinstance(value, Question):
         return dict(value.items())

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from equipoise.analyses.annotators import annotator_rows as rows_of_annotators
+from equipoise.analyses.truth_certainty import vote_certainty, votes_for_classes
 from equipoise.arrays import Floats, PerItem
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class
@@ -30,7 +32,6 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
-from equipoise.run.ambiguity import vote_certainty, voted
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -60,7 +61,6 @@ from equipoise.run.record import (
     TruthRow,
     read,
 )
-from equipoise.votes import Votes
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 TRUTH_BINS = 20
@@ -245,7 +245,7 @@ def _scores(evaluation: Evaluation) -> tuple[Score, ...]:
 
 def _certainty(evaluation: Evaluation, people: Sequence[str]) -> tuple[CertaintyRow, ...]:
     every = [vote_certainty(one, people) for one in evaluation.questions]
-    return tuple(read(CertaintyRow, plain(row)) for row in every if row is not None)
+    return tuple(read(CertaintyRow, one.as_json()) for one in every if one is not None)
 
 
 def _influential(evaluation: Evaluation) -> tuple[InfluentialRow, ...]:
@@ -302,64 +302,8 @@ def truth_row(truth: TaskTruth) -> TruthRow:
 def annotator_rows(
     truths: Sequence[TaskTruth], names: Sequence[str]
 ) -> tuple[AnnotatorRow, ...]:
-    """Votes, base rate and agreement with the others, by task and annotator.
-
-    Where durations are known, also the median one.
-    """
-    rows: list[AnnotatorRow] = []
-    for truth in truths:
-        if truth.votes is None or not names:
-            continue
-        votes = truth.votes
-        number = np.bincount(votes.annotator[votes.annotator >= 0], minlength=len(names))
-        binary = len(truth.classes) == 1
-        yes = truth.masses[0] if binary else np.full(len(votes.annotator), np.nan)
-        rate = _mean_by(votes, yes, len(names))
-        agreement = _mean_by(votes, agreement_with_others(truth), len(names))
-        medians = None if truth.times is None else truth.times.medians()
-        rows += [
-            AnnotatorRow(
-                task=truth.task,
-                annotator=name,
-                votes=int(number[a]),
-                base_rate=float(rate[a]),
-                agreement=float(agreement[a]),
-                median_ms=None if medians is None else medians.get(a, np.nan),
-            )
-            for a, name in enumerate(names)
-            if number[a]
-        ]
-    return tuple(rows)
-
-
-def agreement_with_others(truth: TaskTruth) -> Floats:
-    """Share of the item's other votes that say the same, shape (votes,); nan for lone votes.
-
-    For a yes/no question with vote y and mean o of the others: y o + (1 - y)(1 - o).
-    """
-    votes = truth.votes
-    assert votes is not None
-    size = np.repeat(votes.sizes, votes.sizes)
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
-    others = np.maximum(size - 1, 1)
-    if len(truth.classes) == 1:
-        yes = truth.masses[0]
-        rest = (np.bincount(item, yes)[item] - yes) / others
-        same = yes * rest + (1 - yes) * (1 - rest)
-    else:
-        key = item[votes.vote] * len(truth.classes) + votes.label
-        code = np.unique(key, return_inverse=True)[1]
-        entry = votes.share * (np.bincount(code, votes.share)[code] - votes.share)
-        same = np.bincount(votes.vote, entry, len(size)) / others
-    return np.where(size > 1, same, np.nan)
-
-
-def _mean_by(votes: Votes, values: Floats, annotators: int) -> Floats:
-    """Mean over each annotator's votes, without undefined ones."""
-    use = ~np.isnan(values) & (votes.annotator >= 0)
-    number = np.bincount(votes.annotator[use], minlength=annotators)
-    total = np.bincount(votes.annotator[use], values[use], annotators)
-    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    """Votes, base rate and agreement with the others, by task and annotator."""
+    return tuple(read(AnnotatorRow, plain(row)) for row in rows_of_annotators(truths, names))
 
 
 # ---- predicted probabilities ---------------------------------------------------------------
@@ -503,8 +447,10 @@ def _hard_item(
     shown = np.sort(np.argsort(-weight, kind="stable")[:CLASSES])
     counts: tuple[ClassVotes, ...] = ()
     if votes is not None and len(one.truth.answers) == len(one.classes):
-        told = voted(votes, (one.truth.answers, people), i)["counts"]
-        counts = tuple(read(ClassVotes, plain(each)) for each in told)
+        told = votes_for_classes(votes, one.truth.answers, people, i)
+        counts = tuple(
+            ClassVotes(class_=each.name, votes=each.votes, who=each.who or ()) for each in told
+        )
     return HardItem(
         item=one.truth.items[i],
         score=score,

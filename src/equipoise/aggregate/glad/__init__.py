@@ -66,8 +66,7 @@ from equipoise.aggregate._annotator_votes import (
     annotator_votes,
     from_class_posterior,
 )
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.aggregate.glad.fits import fit_cavi, fit_gibbs
 from equipoise.aggregate.glad.svi import fit_svi
 from equipoise.aggregate.glad.votes import (
@@ -82,7 +81,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
-from equipoise.wording import Option, hint
+from equipoise.wording import ONE_CLASS, hint
 
 __all__ = ["GladFit", "GladPrior", "GladSvi", "glad"]
 
@@ -128,10 +127,7 @@ def glad(
             "glad",
             f"annotations of kind {annotations.kind}",
             "yes/no votes (kind binary)",
-            hint(
-                "ask about one class with {}, or choose dawid_skene",
-                Option("positive", python="against()"),
-            ),
+            hint("ask about one class with {}, or choose dawid_skene", ONE_CLASS),
         )
     who = annotator_votes(annotations, task, model="glad")
     votes = graph_of(who)

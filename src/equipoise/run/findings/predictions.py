@@ -80,6 +80,21 @@ def _reliability(view: RunView, row: ReliabilityRow) -> Finding:
         x_range=(0.0, 1.0),
         y_range=(0.0, 1.0),
     )
+    return Finding(
+        key="reliability",
+        title="Do probabilities mean what they say",
+        sentence=calibration_words(row),
+        tables=_calibration_tables(view, row),
+        charts=(chart,),
+        note=RELIABILITY_NOTE,
+        task=row.task,
+        brief=False,
+    )
+
+
+def _calibration_tables(view: RunView, row: ReliabilityRow) -> tuple[Table, Table]:
+    """Calibration of every model, and the bins of those that are drawn."""
+    models = ordered(row)
     summary = Table(
         name="calibration",
         caption=f"Calibration in {row.bins} bins",
@@ -119,16 +134,7 @@ def _reliability(view: RunView, row: ReliabilityRow) -> Finding:
             for p, o, n in one.bins
         ],
     )
-    return Finding(
-        key="reliability",
-        title="Do probabilities mean what they say",
-        sentence=calibration_words(row),
-        tables=(summary, bins),
-        charts=(chart,),
-        note=RELIABILITY_NOTE,
-        task=row.task,
-        brief=False,
-    )
+    return summary, bins
 
 
 def ordered(row: ReliabilityRow) -> list[Calibration]:

@@ -1,0 +1,553 @@
+"""Truth: what models make of the annotations of one task, and how far that can be trusted.
+
+A chosen model is fitted, and others beside it: where they differ, one looks before trusting.
+Reliability says how much one vote or reading is worth; nothing in the annotations tells it, so
+a sweep shows what each of the published values would make of them. Models without a
+reliability have no sweep.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from equipoise.aggregate import Chain, dirichlet, plackett_luce, probabilistic_inverse_rank
+from equipoise.analyses.annotators import annotators_finding, skilled_rows
+from equipoise.analyses.certainty import SURE
+from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
+from equipoise.analyses.truth_certainty import certainty, certainty_meaning
+from equipoise.annotations import Annotations
+from equipoise.choosing import (
+    SkillRanks,
+    cautions,
+    decisions,
+    differ,
+    disagreement,
+    remarks,
+    skill_ranks,
+    verdict,
+)
+from equipoise.choosing.cautions import FEW, vote_table
+from equipoise.choosing.comparing import FOLDS
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table, columns
+from equipoise.notices import Notice, as_notices, notice
+from equipoise.numbers import count, number, percent, rank
+from equipoise.plausibilities import Plausibilities
+from equipoise.votes import collect_votes
+from equipoise.wording import capital
+
+COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
+FACTORS = (10.0, 20.0, 30.0, 50.0, 100.0)
+QUICK = Chain(draws=200, burn_in=100)
+FINE = 0.2  # shares below it are said with a decimal
+SKILLS = {
+    "accuracy": "probability of naming the true class, by the model; guessing evenly among "
+    "{classes} classes has {chance}",
+    "ability": "0 is guessing, below 0 the classes are turned around",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FittedModels:
+    """Models of one task.
+
+    Attributes
+    ----------
+    name, reason
+        The chosen model, and a sentence on why.
+    task
+        Which question.
+    models
+        Plausibilities by the name of their model, the chosen one among them.
+    scores
+        Mean log-likelihood of held-out votes; empty where they were not scored.
+    compared
+        Whether a comparison of all suitable models was asked for.
+    """
+
+    name: str
+    reason: str
+    task: str
+    models: Mapping[str, Plausibilities]
+    scores: Mapping[str, float]
+    compared: bool = False
+
+    @property
+    def chosen(self) -> Plausibilities:
+        """What the chosen model made of the annotations."""
+        return self.models[self.name]
+
+
+# ---- reliability ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepStep:
+    """One reliability: the mean certainty, and how many items fall below the threshold."""
+
+    reliability: float
+    mean: float
+    below: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilitySweep:
+    """Certainty over reliabilities.
+
+    Attributes
+    ----------
+    used
+        The reliability in use.
+    items
+        How many items there are.
+    how
+        How the fits were made, in a sentence.
+    steps
+        Rising, the one in use among them.
+    """
+
+    used: float
+    items: int
+    how: str
+    steps: tuple[SweepStep, ...]
+
+    @property
+    def finding(self) -> str:
+        """How far the choice of reliability moves the certainty."""
+        first, last = self.steps[0], self.steps[-1]
+        shares = [one.below / (self.items or 1) for one in (first, last)]
+        low, high = (percent(share, 1 if max(shares) < FINE else 0) for share in shares)
+        ends = f"from {first.reliability:g} to {last.reliability:g}"
+        if low == high:
+            return (
+                f"Trusting each annotation more changes little: with a reliability {ends}, "
+                f"{low} of the items stay below a certainty of {SURE:g}."
+            )
+        return (
+            f"How far annotations are trusted matters: with a reliability {ends}, the items "
+            f"with a certainty below {SURE:g} go from {low} to {high}; {self.used:g} is in use."
+        )
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One row per reliability."""
+        return [
+            {
+                "reliability": one.reliability,
+                "in_use": one.reliability == self.used,
+                "mean": one.mean,
+                "below": one.below,
+                "share": one.below / (self.items or 1),
+            }
+            for one in self.steps
+        ]
+
+    def report(self) -> Finding:
+        """What another reliability would change."""
+        rows = self.rows()
+        ticks = [(float(i), f"{one.reliability:g}") for i, one in enumerate(self.steps)]
+        used = next(float(i) for i, row in enumerate(rows) if row["in_use"])
+        shares = [one.below / (self.items or 1) for one in self.steps]
+        drawn = {
+            "mean": ("mean certainty", [one.mean for one in self.steps]),
+            "below": (f"items with a certainty below {SURE:g}", shares),
+        }
+        charts = tuple(
+            Lines(
+                name=f"reliability-{key}",
+                caption=f"{capital(title)} over the reliability",
+                alternative=f"{capital(title)} over {len(ticks)} reliabilities; {self.used:g} "
+                "is in use.",
+                x="reliability of an annotation",
+                y=title,
+                lines=[Line("", [(float(i), value) for i, value in enumerate(values)])],
+                ticks=ticks,
+                marks=[(used, "in use")],
+            )
+            for key, (title, values) in drawn.items()
+        )
+        table = Table(
+            name="reliability",
+            caption="Certainty by reliability",
+            columns=(
+                *columns("text", "reliability", "in_use"),
+                Column("mean", "mean certainty", "number"),
+                Column("below", f"items below {SURE:g}", "count"),
+                Column("share", "share", "percent"),
+            ),
+            rows=rows,
+        )
+        note = (
+            "Reliability is what one annotation counts, a choice that the annotations "
+            f"themselves do not settle. {self.how}"
+        )
+        return replace(
+            _VARIED, sentence=self.finding, tables=(table,), charts=charts, note=note
+        )
+
+
+_VARIED = Finding(
+    key="reliability", title="What if annotations counted more?", sentence="", brief=False
+)
+
+
+def reliability_sweep(
+    annotations: Annotations, plausibilities: Plausibilities
+) -> ReliabilitySweep | None:
+    """Certainty over reliabilities, the one in use among them; None without a reliability.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+    >>> [step.below for step in reliability_sweep(votes, dirichlet(votes)).steps]
+    [1, 1, 1, 1, 1]
+    """
+    made = plausibilities
+    given: Mapping[str, Any] = made.parameters
+    values, how = COUNTS, "Each value is a fit of the same model; certainties are exact."
+    fit: Callable[..., Plausibilities]
+    if made.model == "dirichlet":
+        fit = partial(dirichlet, prior=float(given["prior"]))
+    elif made.model == "probabilistic_inverse_rank":
+        values = FACTORS
+        fit = partial(probabilistic_inverse_rank, preset=str(given["preset"]))
+    elif made.model == "plackett_luce":
+        fit = partial(plackett_luce, prior=given["prior"], chain=QUICK)
+        how = (
+            f"Each value is a fit of the same model with {QUICK.draws} draws after "
+            f"{QUICK.burn_in} (seed {QUICK.seed}), fewer than elsewhere, so the numbers at the "
+            "reliability in use can differ a little from those of the fit."
+        )
+    else:
+        return None
+    used = float(given["reliability"])
+    steps = []
+    for reliability in sorted({*values, used}):
+        sure = fit(annotations, reliability=reliability, task=made.task).certainty
+        mean, below = float(sure.mean()), int((sure < SURE).sum())
+        steps.append(SweepStep(reliability=reliability, mean=mean, below=below))
+    return ReliabilitySweep(used=used, items=len(made.items), how=how, steps=tuple(steps))
+
+
+# ---- models beside each other --------------------------------------------------------------
+
+
+def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
+    """A row per model."""
+    rows: list[dict[str, Cell]] = []
+    for name, one in fits.models.items():
+        meaning = certainty_meaning(one)
+        rows.append(
+            {
+                "model": name,
+                "held_out_log_likelihood": fits.scores.get(name),
+                "other_top_class": int(differ(one, fits.chosen).sum()),
+                "mean_certainty": float(one.certainty.mean()) if meaning.uncertain else None,
+                "certainty_is": meaning.words,
+            }
+        )
+    return rows
+
+
+def decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
+    """A row per pair of models: how many items they decide differently."""
+    return [
+        {"models": f"{one.first}, {one.second}", "items": one.items, "share": one.share}
+        for one in decisions(fits.models)
+    ]
+
+
+def skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillRanks]:
+    """Every pair of models that have skills; of annotators with enough votes, if there are."""
+    if sum(one.skills is not None for one in fits.models.values()) < 2:
+        return []
+    judged = vote_table(annotations, fits.task).sum(axis=1) >= FEW
+    return skill_ranks(fits.models, judged if judged.sum() > 2 else None)
+
+
+def _skill_row(one: SkillRanks) -> dict[str, Cell]:
+    numbers = {"annotators": one.annotators, "rank_correlation": one.spearman}
+    return {"models": f"{one.first}, {one.second}", **numbers}
+
+
+def models_finding(fits: FittedModels) -> Finding:
+    """What other models make of the same annotations."""
+    rows = comparison_rows(fits)
+    other = {str(row["model"]): cast(int, row["other_top_class"]) for row in rows}
+    most = max(other, key=lambda name: other[name])
+    text = "All models decide every item alike."
+    if other[most]:
+        every = ", the most of all models" if len(other) > 2 else ""
+        text = (
+            f"Of {count(len(fits.chosen.items), 'item')}, {most} decides {count(other[most])} "
+            f"otherwise than {fits.name}{every}."
+        )
+    legend = (
+        "Other top class: items whose most plausible class is another than by "
+        f"{fits.name}. Certainties of different models answer different questions and are not "
+        "to be compared; models that know no uncertainty have none."
+    )
+    if fits.scores:
+        legend = (
+            "Held-out log-likelihood: mean log probability of votes that the model had not "
+            f"seen, in nats per vote, {FOLDS} folds; higher is better, −∞: a vote it had ruled "
+            f"out. {legend}"
+        )
+    scored = Column("held_out_log_likelihood", "held-out log-likelihood", "number")
+    models = Table(
+        name="models",
+        caption="Models of the same annotations",
+        columns=(
+            Column("model", "model"),
+            *((scored,) if fits.scores else ()),
+            Column("other_top_class", "other top class", "count"),
+            Column("mean_certainty", "mean certainty", "number"),
+            Column("certainty_is", "certainty is the"),
+        ),
+        rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
+        legend=legend,
+        open=True,
+    )
+    apart = Table(
+        name="decisions",
+        caption="Items decided differently",
+        columns=(
+            Column("models", "models"),
+            Column("items", "items", "count"),
+            Column("share", "share", "percent"),
+        ),
+        rows=[row for row in decision_rows(fits) if row["items"]],
+    )
+    title = "What do other models say?"
+    return Finding(key="models", title=title, sentence=text, tables=(models, apart))
+
+
+def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
+    """How models rank annotators."""
+    least = min(comparisons, key=lambda one: one.spearman)
+    rows = []
+    for one in comparisons:
+        moved = ", ".join(f"{name} ({rank(a)} to {rank(b)})" for name, a, b in one.moved)
+        rows.append({**_skill_row(one), "move_most": moved or "nobody"})
+    table = Table(
+        name="skill_ranks",
+        caption="How models rank annotators",
+        columns=(
+            Column("models", "models"),
+            Column("annotators", "annotators", "count"),
+            Column("rank_correlation", "rank correlation", "number"),
+            Column("move_most", "move most"),
+        ),
+        rows=rows,
+        legend="Rank correlation is Spearman's, of the skills of the annotators in the two "
+        "models; 1 is the same order.",
+    )
+    return Finding(
+        key="skill_ranks",
+        title="How do models rank annotators?",
+        sentence="The rank correlation of the skills is at least "
+        f"{number(least.spearman)} ({least.first}, {least.second}).",
+        tables=(table,),
+    )
+
+
+# ---- everything about the truth ------------------------------------------------------------
+
+
+def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice, ...]:
+    """What the data, the fit and the comparison say that the reader should know."""
+    notices = [
+        *as_notices(annotations.notices),
+        *remarks(annotations, fits.chosen),
+        *cautions(annotations, fits.task, fit=fits.models.get("dawid_skene")),
+        *as_notices(fits.chosen.notices),
+        *verdict(fits.models),
+    ]
+    if fits.compared and not fits.scores:
+        kinds = {"interval": "of ratings", "ranking": "of rankings"}
+        text = (
+            "The likelihood {what} is not held out: it needs single labels of known "
+            "annotators. Compare decisions instead."
+        )
+        what = kinds.get(annotations.kind, "of anonymous votes")
+        notices.append(notice("not_held_out", text, what=what))
+    if float("-inf") in fits.scores.values():
+        text = (
+            "A held-out log-likelihood of −∞: a held-out vote got probability 0, because the "
+            "model had ruled its class out."
+        )
+        notices.append(Notice("ruled_out", text))
+    return tuple(notices)
+
+
+def truth_report(
+    annotations: Annotations, fits: FittedModels, *, title: str, close_up: bool = True
+) -> Report:
+    """Everything about the truth of one task.
+
+    Parameters
+    ----------
+    title
+        Heading of the report.
+    close_up
+        Whether to look at cases and at other reliabilities too, which takes further fits.
+    """
+    made = fits.chosen
+    sure = certainty(annotations, made)
+    meaning = certainty_meaning(made)
+    how = f"The model is {made.method}; the certainty is the {meaning.words}."
+    findings = [
+        replace(sure.report(meaning.sentence), more=(how,)),
+        _with_distances(sure.ambiguous_report(), fits),
+        _annotators(annotations, fits),
+    ]
+    if close_up:
+        drawn = None if made.law is None else SEED
+        findings.append(cases_finding(truth_cases(annotations, made), seed=drawn))
+        sweep = reliability_sweep(annotations, made)
+        none = f"The model, {made.method}, has no reliability that could be varied."
+        varied = replace(_VARIED, sentence=none) if sweep is None else sweep.report()
+        findings.append(varied)
+    if len(fits.models) > 1:
+        findings.append(models_finding(fits))
+    ranks = skill_comparisons(annotations, fits)
+    findings += [_skill_ranks_finding(ranks)] if ranks else []
+    what = "reading" if annotations.kind == "ranking" else "vote"
+    people = annotations.annotators
+    return Report(
+        title=title,
+        findings=tuple(one.under() for one in findings),
+        scope=f"Model: {fits.reason}",
+        known=(
+            fits.task,
+            count(len(made.items), "item"),
+            f"{count(len(made.classes))} classes",
+            count(_votes(annotations, fits.task), what),
+            "anonymous votes" if people is None else count(len(people), "annotator"),
+            made.method,
+        ),
+        settings=(("Method", made.method), ("Seed of the draws", str(SEED))),
+        notices=truth_notices(annotations, fits),
+        methods=(
+            f"The truth of {count(len(made.items), 'item')} was inferred by {made.method}",
+        ),
+    )
+
+
+def _with_distances(finding: Finding, fits: FittedModels) -> Finding:
+    """Ambiguous items with how far models are apart on each, where there are several."""
+    if len(fits.models) < 2:
+        return finding
+    apart = dict(zip(fits.chosen.items, disagreement(fits.models).tolist(), strict=True))
+    (table,) = finding.tables
+    column = Column("models_apart", "models apart", "number")
+    rows = [{**row, "models_apart": apart[str(row["item"])]} for row in table.rows]
+    legend = (
+        "Models apart: largest distance (total variation) between the plausibilities of any "
+        "two models, 0 the same to 1 nothing in common; it says nothing about annotators."
+    )
+    wider = replace(table, columns=(*table.columns, column), rows=rows, legend=legend)
+    return replace(finding, tables=(wider,))
+
+
+def _votes(annotations: Annotations, task: str) -> int:
+    """How many votes, readings or ratings there are."""
+    if annotations.kind == "interval":
+        return int(annotations.in_task(task).sum())
+    return int(collect_votes(annotations, task).sizes.sum())
+
+
+def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
+    skills, classes = fits.chosen.skills, fits.chosen.classes
+    rows = skilled_rows(annotations, fits.task, skills)
+    if not rows:
+        text = "The votes are anonymous, so nothing can be said of single annotators."
+        title = "How do annotators differ?"
+        return Finding(key="annotators", title=title, sentence=text, brief=False)
+    meaning = "" if skills is None else skills.meaning
+    legend = []
+    if annotations.kind == "interval":
+        legend.append(
+            "Above the item mean: how far the annotator's ratings lie above those of all on "
+            "the same items, on average."
+        )
+    else:
+        legend.append("Agreement: share of others' votes on the same items that say the same.")
+    if len(classes) == 2 and annotations.kind != "interval":
+        legend.append(f"Positive share: share of the votes for {classes[1]}.")
+    if meaning in SKILLS:
+        chance = number(1 / len(classes), 2)
+        legend.append(f"Skill: {SKILLS[meaning].format(classes=len(classes), chance=chance)}.")
+    return annotators_finding(rows, skill=meaning, legend=" ".join(legend))
+
+
+def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object]:
+    """Everything about every item, annotator and model, for people who asked for JSON."""
+    made = fits.chosen
+    sure, meaning = made.certainty, certainty_meaning(made)
+    gold = annotations.in_task(fits.task)
+    gold = gold & (False if annotations.is_gold is None else annotations.is_gold)
+    return {
+        "kind": annotations.kind,
+        "classes": list(made.classes),
+        "gold_items": [annotations.items[i] for i in np.unique(annotations.item[gold])],
+        "settings": settings(made.parameters),
+        "certainty_is": meaning.words,
+        "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
+        "items_below_0.99": int((sure < SURE).sum()),
+        "items": _items(fits),
+        "skill": None if made.skills is None else made.skills.meaning,
+        "annotators": skilled_rows(annotations, fits.task, made.skills),
+        "comparison": comparison_rows(fits),
+        "decisions": decision_rows(fits),
+        "skill_ranks": [
+            {
+                **_skill_row(one),
+                "move_most": [{"annotator": n, "ranks": [a, b]} for n, a, b in one.moved],
+            }
+            for one in skill_comparisons(annotations, fits)
+        ],
+    }
+
+
+def settings(parameters: Mapping[str, Any]) -> dict[str, object]:
+    """What a model was told, as plain numbers and words.
+
+    Examples
+    --------
+    >>> from equipoise.aggregate import Smoothing
+    >>> settings({"prior": Smoothing(every=0.5, right=1.0), "variant": "full"})
+    {'prior': {'every': 0.5, 'right': 1.0}, 'variant': 'full'}
+    """
+    return {
+        name: asdict(value)
+        if is_dataclass(value) and not isinstance(value, type)
+        else settings(value)
+        if isinstance(value, Mapping)
+        else value
+        for name, value in parameters.items()
+    }
+
+
+def _items(fits: FittedModels) -> list[dict[str, object]]:
+    """A row per item: the classes that have any mass of their own, and all others together."""
+    made = fits.chosen
+    sure, entropy = made.certainty, made.entropy
+    mass, rest = made.mass.mean(axis=0), made.rest.mean(axis=0)
+    apart = disagreement(fits.models) if len(fits.models) > 1 else None
+    rows: list[dict[str, object]] = []
+    for i, item in enumerate(made.items):
+        own = range(int(made.start[i]), int(made.start[i + 1]))
+        plausible = {made.classes[made.label[k]]: float(mass[k]) for k in own if mass[k] > 0}
+        rows.append(
+            {
+                "item": item,
+                "certainty": float(sure[i]),
+                "entropy": float(entropy[i]),
+                "models_apart": None if apart is None else float(apart[i]),
+                "plausibility": plausible,
+                "others": max(0.0, float(rest[i])),
+            }
+        )
+    return rows

@@ -1,0 +1,563 @@
+"""Certainty: how sure the annotations make the truth of each item, and what they leave open.
+
+The certainty of an item is the probability that the class that leads it is the most plausible
+one; see `equipoise.plausibilities`. Certainties of different models answer different questions
+and are not to be compared: the probability that a class has the largest share among all
+annotators there could be, the probability that it is the one true class, the share of resampled
+panels that name it, or nothing but a point. For an evaluation it is that of the Dirichlet
+posterior of the votes, which needs no draws.
+
+Examples
+--------
+>>> from equipoise.aggregate import dirichlet
+>>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+>>> found = certainty(votes, dirichlet(votes))
+>>> found.below, found.ambiguous[0].item
+(1, '0')
+>>> found.report().sentence[:66]
+'For 1 of 2 items (50%) the annotations leave open which class is r'
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.analyses.certainty import SURE, sorted_points
+from equipoise.annotations import Annotations
+from equipoise.arrays import Ints
+from equipoise.evaluation.truth import TaskTruth
+from equipoise.findings import (
+    Bar,
+    Case,
+    Cases,
+    Cell,
+    Chart,
+    Column,
+    Finding,
+    Histogram,
+    Line,
+    Lines,
+    Table,
+)
+from equipoise.numbers import count, number, percent
+from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Dirichlet
+from equipoise.votes import Votes, collect_votes
+
+BINS = 20
+EDGES = tuple(edge / BINS for edge in range(BINS + 1))
+RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
+MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
+CLASSES = 5  # plausible classes named per item
+LISTED = 8  # classes whose votes are written out
+VOTERS = 60  # votes on an item up to which it is told who gave them
+NEAR = 0.8  # a second class with this part of the first is nearly as plausible
+SEEN = 5e-4  # smaller masses of all other classes are not written
+FEW_DRAWS = 100  # below, the steps of a share of draws are said
+COLOURED = 6  # classes up to which colours mean classes, not places
+NOTE = (
+    "Bars show the mean plausibility of each class. Entropy is that of the mean "
+    "plausibilities, in nats. These are the items for which another opinion tells most."
+)
+
+
+class Meaning(NamedTuple):
+    """What a certainty is: in a few words, in a sentence, and whether it tells uncertainty."""
+
+    words: str
+    sentence: str
+    uncertain: bool = True
+
+
+MEANINGS = {
+    "labels": Meaning(
+        "probability of the class",
+        "In this model exactly one class of an item is right, and the certainty is the "
+        "probability that the leading class is that one.",
+    ),
+    "dirichlet": Meaning(
+        "probability of the largest share",
+        "The certainty of an item is the probability that the class that leads it really has "
+        "the largest share, given how few and how divided the annotations are.",
+    ),
+    "normal": Meaning(
+        "probability of the side",
+        "The certainty of an item is the probability that most ratings, if there were many, "
+        "would lie on this side of the threshold.",
+    ),
+    "drawn": Meaning(
+        "share of draws",
+        "The certainty of an item is the share of draws in which the class that leads it has "
+        "the largest share.",
+    ),
+    "annotator_bootstrap": Meaning(
+        "share of resampled panels",
+        "The certainty of an item is the share of resampled panels that name the same class.",
+    ),
+    "mean_vote": Meaning(
+        "point: share of the votes",
+        "This model knows no uncertainty: the certainty is the share of the votes for the "
+        "leading class.",
+        uncertain=False,
+    ),
+    "point": Meaning(
+        "point: 0 or 1",
+        "This model gives one distribution over classes per item and no uncertainty about it, "
+        "so the certainty only tells ties from clear cases.",
+        uncertain=False,
+    ),
+}  # by law of the draws, or by model
+
+
+def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
+    """Which question the certainty of these plausibilities answers.
+
+    Examples
+    --------
+    >>> from equipoise.aggregate import dirichlet, mean_vote
+    >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+    >>> certainty_meaning(dirichlet(votes)).words, certainty_meaning(mean_vote(votes)).uncertain
+    ('probability of the largest share', False)
+    """
+    law, draws, model = plausibilities.law, plausibilities.draws, plausibilities.model
+    panels = model == "annotator_bootstrap"
+    if model == "mean_vote":
+        return MEANINGS[model]
+    if model == "majority_vote" or (law is None and draws == 1 and not panels):
+        return MEANINGS["point"]
+    if law is not None and law.name in MEANINGS and not panels:
+        return MEANINGS[law.name]
+    meaning = MEANINGS[model if panels else "drawn"]
+    if draws >= FEW_DRAWS:
+        return meaning
+    step = f" There are {draws} draws, so it comes in steps of {number(1 / draws, 2)}."
+    return meaning._replace(sentence=meaning.sentence + step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotesForClass:
+    """Votes for a class on one item, and who gave them where that is told."""
+
+    name: str
+    votes: float
+    who: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousItem:
+    """An item whose truth is open.
+
+    Attributes
+    ----------
+    item, certainty, entropy, votes
+        Name, certainty, entropy of the mean plausibilities in nats, and number of votes.
+    plausible
+        The most plausible classes with their mean mass.
+    others
+        Mass of all other classes together.
+    counts
+        Votes for each class, most first; empty for ratings.
+    """
+
+    item: str
+    certainty: float
+    entropy: float
+    votes: int
+    plausible: tuple[tuple[str, float], ...]
+    others: float
+    counts: tuple[VotesForClass, ...] = ()
+
+    @property
+    def class_words(self) -> str:
+        """How plausible its classes are."""
+        parts = [f"{name}: {percent(mass)}" for name, mass in self.plausible]
+        parts += [f"others: {percent(self.others)}"] if self.others > SEEN else []
+        return ", ".join(parts)
+
+    @property
+    def vote_words(self) -> str:
+        """How many voted for which class, and who where that is known."""
+        parts = [
+            f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
+            for one in self.counts[:LISTED]
+        ]
+        left = len(self.counts) - len(parts)
+        parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
+        return "; ".join(parts) or count(self.votes)
+
+    def as_json(self) -> dict[str, object]:
+        """For a run."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own["plausible"] = [{"class": name, "mass": mass} for name, mass in self.plausible]
+        own["counts"] = [
+            {"class": one.name, "votes": one.votes}
+            | ({} if one.who is None else {"who": list(one.who)})
+            for one in self.counts
+        ]
+        return own if self.counts else {k: v for k, v in own.items() if k != "counts"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certainty:
+    """How certain the items of one task are.
+
+    Attributes
+    ----------
+    task, method
+        Which question, and how the plausibilities were made.
+    items, classes, mean
+        How many items and classes there are, and the mean certainty.
+    threshold, below
+        Below which certainty an item counts as uncertain, and how many do.
+    counts, counts_below
+        Items, and uncertain ones, in twenty bins of equal width, closed on the right.
+    curve
+        The certainties from the least to the most: (share of items, certainty).
+    ambiguous
+        The least certain items.
+    """
+
+    task: str
+    method: str
+    items: int
+    classes: int
+    mean: float
+    threshold: float
+    below: int
+    counts: tuple[int, ...]
+    counts_below: tuple[int, ...]
+    curve: tuple[tuple[float, float], ...]
+    ambiguous: tuple[AmbiguousItem, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """For a run."""
+        plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "histogram": {
+                "edges": list(EDGES),
+                "counts": list(self.counts),
+                "below": list(self.counts_below),
+            },
+            "curve": [list(point) for point in self.curve],
+            "ambiguous": [one.as_json() for one in self.ambiguous],
+        }
+
+    @property
+    def share_below(self) -> float:
+        """Share of items below the threshold."""
+        return self.below / self.items if self.items else 0.0
+
+    @property
+    def finding(self) -> str:
+        """For how many items the truth is open, in a sentence."""
+        if not self.items:
+            return "There are no items with votes."
+        sure, mean = f"{self.threshold:g}", number(self.mean)
+        if not self.below:
+            return (
+                f"The annotations settle every item: no certainty is below {sure}, the mean is "
+                f"{mean}."
+            )
+        return (
+            f"For {count(self.below)} of {count(self.items, 'item')} "
+            f"({percent(self.share_below)}) the annotations leave open which class is right "
+            f"(certainty below {sure}); the mean certainty is {mean}."
+        )
+
+    def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
+        """How certain the items are; `meaning` says what the certainty is."""
+        rows: list[dict[str, Cell]] = [
+            {
+                "task": self.task,
+                "above": low,
+                "to": high,
+                "items": total,
+                "share": total / (self.items or 1),
+            }
+            for (low, high), total in zip(pairwise(EDGES), self.counts, strict=True)
+            if total
+        ]
+        table = Table(
+            name="certainty",
+            caption="Certainty of the items (empty ranges left out)",
+            columns=(
+                Column("above", "certainty above", "number"),
+                Column("to", "to", "number"),
+                Column("items", "items", "count"),
+                Column("share", "share", "percent"),
+            ),
+            rows=rows,
+            brief=(),
+        )
+        return Finding(
+            key="certainty",
+            title="How certain is the truth?",
+            sentence=self.finding,
+            tables=(table,),
+            charts=tuple(self._charts()),
+            note=meaning,
+            methods="The certainty of an item is the probability that its leading class is the "
+            "most plausible one [@stutz2025]",
+            references=("stutz2025",),
+            task=self.task,
+        )
+
+    def _charts(self) -> Iterator[Chart]:
+        """Histogram and sorted line; the uncertain items once more if they are few."""
+        sure, share = f"{self.threshold:g}", percent(self.share_below)
+        items = count(self.items, "item")
+        every = Histogram(
+            name="certainty",
+            caption="Items by certainty",
+            alternative=f"Histogram of the certainty of {items}.",
+            x="certainty of an item",
+            y="items",
+            bars=_bars(self.counts),
+            marks=[(self.threshold, sure)],
+        )
+        yield every
+        if self.curve:
+            across = [(0.0, self.threshold), (1.0, self.threshold)]
+            yield Lines(
+                name="certainty-sorted",
+                caption="Certainty, items sorted from the least certain",
+                alternative=f"Certainty of {items}, sorted: {share} are below {sure}.",
+                x="share of the items, from the least certain",
+                y="certainty",
+                lines=[
+                    Line("", self.curve, dots=False),
+                    Line(sure, across, dots=False, dashed=True),
+                ],
+                marks=[(self.share_below, f"{share} below {sure}")],
+                x_range=(0.0, 1.0),
+            )
+        if 0 < self.share_below < RARE and self.counts_below:
+            yield replace(
+                every,
+                name="certainty-below",
+                caption=f"Only items below {sure}",
+                alternative="",
+                bars=_bars(self.counts_below),
+                marks=(),
+            )
+
+    @property
+    def ambiguous_finding(self) -> str:
+        """Name the least certain item and what it could be."""
+        if not self.ambiguous:
+            return "There are no items with votes."
+        item = self.ambiguous[0]
+        head, certain = f"Item {item.item} is the least certain", number(item.certainty)
+        if len(item.plausible) < 2:
+            leads = (
+                f"class {item.plausible[0][0]} leads" if item.plausible else "no class leads"
+            )
+            return f"{head}: {leads}, with a certainty of {certain}."
+        (one, most), (other, next_) = item.plausible[:2]
+        first, second = f"{one} ({percent(most)})", f"{other} ({percent(next_)})"
+        if next_ >= NEAR * most:
+            how = f"classes {first} and {second} are nearly equally plausible"
+        else:
+            how = f"class {first} leads before {second}"
+        return f"{head}: {how}, and its certainty is {certain}."
+
+    def ambiguous_report(self) -> Finding:
+        """Which items are least certain."""
+        rows: list[dict[str, Cell]] = [
+            {
+                "task": self.task,
+                **{key: getattr(one, key) for key in ("item", "certainty", "entropy", "votes")},
+                "plausible": one.class_words,
+                "counts": one.vote_words,
+            }
+            for one in self.ambiguous
+        ]
+        table = Table(
+            name="ambiguous",
+            caption="The least certain items",
+            columns=(
+                Column("item", "item"),
+                Column("certainty", "certainty", "number"),
+                Column("entropy", "entropy", "number", brief=False),
+                Column("plausible", "plausible classes", "names"),
+                Column("counts", "votes, first choices", "names", brief=False),
+            ),
+            rows=rows,
+        )
+        return Finding(
+            key="ambiguous",
+            title="Which items are most ambiguous?",
+            sentence=self.ambiguous_finding,
+            tables=(table,),
+            charts=(_ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
+            note=NOTE,
+            task=self.task,
+        )
+
+
+def _bars(counts: Sequence[int]) -> list[Bar]:
+    ends = zip(pairwise(EDGES), counts, strict=True)
+    return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
+
+
+def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
+    """Items close up: colours are classes where these are few, else their places."""
+    names = sorted({name for one in items for name, _ in one.plausible})
+    if few := len(names) <= COLOURED:
+        classes = names
+        shares = [[dict(one.plausible).get(name, 0.0) for name in names] for one in items]
+    else:
+        most = max(len(one.plausible) for one in items)
+        classes = ["most plausible", "second", "third", "fourth", "fifth"][:most]
+        masses = [[mass for _, mass in one.plausible] for one in items]
+        shares = [own + [0.0] * (most - len(own)) for own in masses]
+    if any(one.others > SEEN for one in items):
+        classes.append("all others")
+        shares = [[*each, one.others] for each, one in zip(shares, items, strict=True)]
+    words = [
+        f"certainty {number(one.certainty)}" + ("" if few else f", {one.class_words}")
+        for one in items
+    ]
+    return Cases(
+        name="ambiguous",
+        caption=f"The {count(len(items), 'item')} with the smallest certainty"
+        if len(items) > 1
+        else "The item with the smallest certainty",
+        classes=classes,
+        rows=[
+            Case(one.item, each, remark=remark)
+            for one, each, remark in zip(items, shares, words, strict=True)
+        ],
+    )
+
+
+def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certainty:
+    """How certain what a model made of the annotations of a task is, with who voted how."""
+    made = plausibilities
+    if annotations.kind == "interval":
+        code = {name: place for place, name in enumerate(annotations.items)}
+        rated = annotations.item[annotations.in_task(made.task)]
+        total = np.bincount(rated, minlength=len(code))
+        return _summary(made, total[[code[name] for name in made.items]], {})
+    votes = collect_votes(annotations, made.task)
+    place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
+    own = [place[name] for name in made.items]
+    classes, people = annotations.classes, annotations.annotators or ()
+    counts = {i: votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
+    return _summary(made, votes.sizes[own], counts)
+
+
+def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
+    """Certainties by the Dirichlet posterior of the votes; None where there are no votes."""
+    votes = question.votes
+    if votes is None:
+        return None
+    made = vote_posterior(question, votes)
+    counts = {i: votes_for_classes(votes, made.classes, people, i) for i in _named(made)}
+    return _summary(made, votes.sizes, counts)
+
+
+def ranked(plausibilities: Plausibilities) -> Ints:
+    """Items from the least to the most certain; ties by entropy, then as they stand."""
+    sure, entropy = plausibilities.certainty, plausibilities.entropy
+    return np.lexsort((-entropy.round(9), sure.round(9)))
+
+
+def _named(made: Plausibilities) -> list[int]:
+    """Items that are named: a few at least, more where they are uncertain."""
+    order, sure = ranked(made)[:MOST], made.certainty
+    return [int(i) for place, i in enumerate(order) if place < LEAST or sure[i] < SURE]
+
+
+def _summary(
+    made: Plausibilities, sizes: Ints, counts: Mapping[int, tuple[VotesForClass, ...]]
+) -> Certainty:
+    sure, entropy = made.certainty, made.entropy
+    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
+    items = []
+    for i in _named(made):
+        entries = slice(int(made.start[i]), int(made.start[i + 1]))
+        mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
+        order = np.argsort(-mean, kind="stable")[:CLASSES]
+        some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
+        items.append(
+            AmbiguousItem(
+                item=made.items[i],
+                certainty=float(sure[i]),
+                entropy=float(entropy[i]),
+                votes=int(sizes[i]),
+                plausible=some,
+                others=max(0.0, 1.0 - sum(mass for _, mass in some)),
+                counts=counts.get(i, ()),
+            )
+        )
+    return Certainty(
+        task=made.task,
+        method=made.method,
+        items=len(made.items),
+        classes=len(made.classes),
+        mean=float(sure.mean()),
+        threshold=SURE,
+        below=int((sure < SURE).sum()),
+        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
+        curve=tuple((share, value) for share, value in sorted_points(sure)),
+        ambiguous=tuple(items),
+    )
+
+
+def votes_for_classes(
+    votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
+) -> tuple[VotesForClass, ...]:
+    """Votes for each class on one item, most first; of few votes, also who gave them."""
+    first, stop = int(votes.start[i]), int(votes.start[i + 1])
+    entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
+    total = np.bincount(votes.label[entries], votes.share[entries], len(classes))
+    named = bool(people) and stop - first <= VOTERS
+    counts = []
+    for k in np.argsort(-total, kind="stable"):
+        if total[k] <= 0:
+            continue
+        who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
+        voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
+        counts.append(VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
+    return tuple(counts)
+
+
+def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
+    """Dirichlet (reliability 1, prior 1) of the votes of a question; gold items are settled.
+
+    A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.
+    """
+    vote, label, share = votes.vote, votes.label, votes.share
+    if len(question.classes) == 1:
+        yes, every = question.masses[0], np.arange(len(votes.weight))
+        vote, label = np.tile(every, 2), np.repeat([0, 1], len(every))
+        share = np.concatenate([1 - yes, yes])
+    use, gold = share > 0, votes.annotator[votes.start[:-1]] < 0
+    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[vote[use]]
+    weight = np.where(gold[item], 1.0, votes.weight[vote[use]])
+    size = len(question.answers)
+    pair, code = np.unique(item * size + label[use], return_inverse=True)
+    start = np.searchsorted(pair // size, np.arange(len(gold) + 1))
+    prior = np.where(gold, 0.0, 1.0)
+    law = Dirichlet(
+        np.bincount(code, share[use] * weight) + prior[pair // size],
+        prior * (size - np.diff(start)),
+    )
+    mass, rest = law.mean(start)
+    return Plausibilities(
+        items=question.items,
+        classes=question.answers,
+        start=start,
+        label=pair % size,
+        mass=mass[None],
+        rest=rest[None],
+        method="Dirichlet (reliability 1, prior 1)",
+        task=question.task,
+        law=law,
+    )

@@ -1,0 +1,283 @@
+"""Delimited text: CSV with commas, semicolons or tabs, read whole or in batches.
+
+UTF-8 with or without a byte order mark, else Windows-1252; any line ending. Every column
+is read as text, so ids keep their leading zeros; what is a number is settled later.
+Messages count lines from 1, the header being line 1.
+
+A file that is read in batches of tens of megabytes is passed over once before it is parsed, to
+settle how it is encoded, whether there are quotes in it and how many lines it has.
+"""
+
+import codecs
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from equipoise.arrays import InputError
+from equipoise.notices import Notice
+from equipoise.read.files import Content
+from equipoise.read.tables import BatchedTable, Table, unique_names
+
+ENDINGS = (".csv", ".tsv", ".txt")
+_MARK = b"\xef\xbb\xbf"
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_BLOCK = 1 << 24  # bytes parsed at a time
+BATCH = 1 << 23  # bytes of a batch: larger ones are faster and take more memory
+PIECE = 1 << 24  # bytes looked at at a time
+_BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Delimited text that can be opened again and again, and its header."""
+
+    name: str
+    delimiter: str
+    header: tuple[str, ...]
+    open: Callable[[], TextIO]
+
+    def records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Every record that is not an empty line, with the line it starts on."""
+        with self.open() as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=strict)
+            start = 1
+            try:
+                for record in reader:
+                    if record:
+                        yield start, record
+                    start = reader.line_num + 1
+            except csv.Error as error:
+                raise InputError(
+                    f"{self.name}, row {start}",
+                    f"fields that cannot be told apart ({error})",
+                    "every quote closed",
+                    "close or double the quotes of this line",
+                ) from error
+
+    def place(self, row: int) -> str:
+        """Name the line on which a row starts."""
+        for number, (line, _) in enumerate(self.records()):
+            if number == row + 1:
+                return f"row {line}"
+        return f"row {row + 2}"
+
+    def check_quotes(self, rows: int, lines: int, quotes: int) -> None:
+        """A quote left open swallows lines; look closely when some lines are missing."""
+        if quotes % 2 or (quotes and rows < lines - 1):
+            for _ in self.records(strict=True):
+                pass
+
+    def ragged(self, error: Exception) -> InputError:
+        """Name the first line that does not fit the header."""
+        width = len(self.header)
+        for line, record in self.records():
+            if len(record) != width:
+                return InputError(
+                    f"{self.name}, row {line}",
+                    f"{len(record)} fields",
+                    f"{width} as in the header",
+                    "correct the line, or quote fields that hold the delimiter",
+                )
+        return InputError(self.name, f"cannot be parsed ({error})", "a table", "check the file")
+
+    def arrow_options(
+        self, *, quotes: bool, columns: list[str] | None = None
+    ) -> dict[str, Any]:
+        """How arrow parses it: every column as words, nothing as null."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        words = pa.dictionary(pa.int32(), pa.string())
+        return {
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=quotes
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(self.header, words),
+                strings_can_be_null=False,
+                include_columns=columns,
+            ),
+        }
+
+
+def read_delimited(file: Content) -> Table:
+    """Read delimited text into a table of text columns."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    data, notices = _utf8(file)
+    text = _headed(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
+    ended = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    quotes = data.count(b'"')
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(ended),
+            read_options=arrow_csv.ReadOptions(block_size=_BLOCK),
+            **text.arrow_options(quotes=quotes > 0),
+        )
+    except pa.ArrowException as error:
+        raise text.ragged(error) from error
+    if quotes:
+        lines = data.count(b"\n") or data.count(b"\r")
+        text.check_quotes(table.num_rows, lines, quotes)
+    columns = {
+        name.strip(): column for name, column in zip(text.header, table.columns, strict=True)
+    }
+    return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
+
+
+def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
+    """Return the text as UTF-8 without a mark, and what to say about it."""
+    data = file.data.removeprefix(_MARK)
+    if b"\0" in data or _CONTROL.search(data[: 1 << 16]):
+        raise _binary(file)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        try:
+            return data.decode("cp1252").encode(), (_read_as_windows(file),)
+        except UnicodeDecodeError as error:
+            raise _no_text(file, error) from error
+    return data, ()
+
+
+def _read_as_windows(file: Content) -> Notice:
+    text = "{file} is not UTF-8 and was read as Windows-1252"
+    return Notice("windows_1252", text, (), {"file": file.name})
+
+
+def _binary(file: Content) -> InputError:
+    return InputError(
+        file.name, "binary data", "text, UTF-8 or Windows-1252", "save the table as CSV"
+    )
+
+
+def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
+    return InputError(
+        file.name,
+        f"byte {error.start} is no text",
+        "UTF-8 or Windows-1252",
+        "save the table as UTF-8",
+    )
+
+
+def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
+    """Find the delimiter and the names of the columns in the first bytes."""
+    start = data[:_BLOCK_OF_HEADER].lstrip(b"\r\n")
+    line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
+    bare = re.sub(r'"[^"]*"', "", line)
+    most = max((",", ";", "\t"), key=bare.count)
+    if not bare.count(most):
+        most = "\t" if file.suffix == ".tsv" else ","
+    head = _Text(
+        file.name, most, (), lambda: StringIO(start.decode(errors="ignore"), newline="")
+    )
+    _, header = next(head.records())
+    unique_names([name.strip() for name in header], where=file.name)
+    return _Text(file.name, most, tuple(header), opener)
+
+
+class _Survey(NamedTuple):
+    """What one pass over the bytes tells."""
+
+    start: bytes
+    lines: int
+    quotes: int
+    encoding: str
+    ended: bool
+
+
+def batched_text(file: Content, path: Path) -> BatchedTable:
+    """Look over the text and find its columns; the bytes are not in `file`."""
+    try:
+        survey = _survey(file, path, "utf-8")
+    except UnicodeDecodeError:
+        try:
+            survey = _survey(file, path, "cp1252")
+        except UnicodeDecodeError as error:
+            raise _no_text(file, error) from error
+
+    def opener() -> TextIO:
+        encoding = survey.encoding
+        return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
+
+    text = _headed(file, survey.start, opener)
+    names = {name.strip(): name for name in text.header}
+    notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
+    return BatchedTable(
+        header=Table(name=file.name, columns=names, place=text.place, notices=notices),
+        rows=max(survey.lines - (1 if survey.ended else 0), 0),
+        batches=partial(_batches, text, path, survey),
+        coded=frozenset(names),
+    )
+
+
+def _unpacked(path: Path) -> Any:
+    """Open a file after its mark, unpacking ``.gz``."""
+    file: Any = gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
+    if file.read(len(_MARK)) != _MARK:
+        file.seek(0)
+    return file
+
+
+def _batches(
+    text: _Text, path: Path, survey: _Survey, names: list[str]
+) -> Iterator[Mapping[str, Any]]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    rows = 0
+    with _unpacked(path) as file:
+        try:
+            reader = arrow_csv.open_csv(
+                file,
+                read_options=arrow_csv.ReadOptions(block_size=BATCH, encoding=survey.encoding),
+                **text.arrow_options(quotes=survey.quotes > 0, columns=names),
+            )
+            for batch in reader:
+                rows += batch.num_rows
+                yield dict(zip(batch.schema.names, batch.columns, strict=True))
+        except pa.ArrowException as error:
+            raise text.ragged(error) from error
+    text.check_quotes(rows, survey.lines, survey.quotes)
+
+
+def _survey(file: Content, path: Path, encoding: str) -> _Survey:
+    """Pass over the bytes once, and raise if they have another encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    start, last = b"", b""
+    lines = returns = quotes = done = 0
+    for piece in _pieces(file, path):
+        start = start if len(start) >= _BLOCK_OF_HEADER else start + piece
+        if b"\0" in piece or (done < 1 << 16 and _CONTROL.search(start[: 1 << 16])):
+            raise _binary(file)
+        try:
+            decoder.decode(piece)
+        except UnicodeDecodeError as error:
+            error.start += done
+            raise
+        lines, returns = lines + piece.count(b"\n"), returns + piece.count(b"\r")
+        quotes, done, last = quotes + piece.count(b'"'), done + len(piece), piece[-1:]
+    decoder.decode(b"", final=True)
+    return _Survey(start, lines or returns, quotes, encoding, last in (b"\n", b"\r"))
+
+
+def _pieces(file: Content, path: Path) -> Iterator[bytes]:
+    try:
+        with _unpacked(path) as opened:
+            while piece := opened.read(PIECE):
+                yield piece
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            file.name,
+            f"cannot be unpacked ({error})",
+            "a whole gzip file",
+            "fetch the file again",
+        ) from error

@@ -1,0 +1,187 @@
+"""Bytes from a path or to it, and every way in which that can fail, as one kind of error.
+
+JSON text and NumPy arrays, which libraries parse whole, are read here too. A JSON object that
+names a key twice is refused, because the first value would be lost; so are pickled objects.
+"""
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from equipoise.arrays import InputError, listed
+
+AnyPath = str | os.PathLike[str]
+JSON = (".json",)
+NUMPY = (".npy",)
+_LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What stands in a file.
+
+    Attributes
+    ----------
+    name
+        The file's name, as messages call it.
+    stem
+        The name without its endings.
+    suffix
+        The ending in lower case, that of the packed file for ``.gz``.
+    data
+        The bytes, unpacked.
+    """
+
+    name: str
+    stem: str
+    suffix: str
+    data: bytes
+
+
+def content(path: AnyPath) -> Content:
+    """Read a file once, unpacking ``.gz``."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            "path", f"a {type(path).__name__}", "text or a pathlib.Path", "give the file's path"
+        )
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    inner = place
+    if place.suffix.lower() == ".gz":
+        inner, data = place.with_suffix(""), _unpacked(place.name, data)
+    if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise InputError(place.name, "an empty file", "a file with data", "check the path")
+    return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:
+    """Say why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        do = _similar(Path(path)) or "check the path"
+        return InputError(str(path), "no such file", "a file", do)
+    if isinstance(error, IsADirectoryError):
+        return InputError(str(path), "a folder", "a file", "give the path of each file in it")
+    return InputError(
+        str(path), f"cannot be read ({error})", "a readable file", "check the path"
+    )
+
+
+def read_json(file: Content) -> Any:
+    """Parse JSON."""
+
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = dict(pairs)
+        if len(keys) != len(pairs):
+            names = [key for key, _ in pairs]
+            twice = next(key for key in names if names.count(key) > 1)
+            raise InputError(
+                file.name,
+                f"key {twice!r} twice in one object",
+                "each key once",
+                "merge or rename the two",
+            )
+        return keys
+
+    try:
+        return json.loads(file.data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            file.name, f"byte {error.start} is no text", "UTF-8", "save the file as UTF-8"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{file.name}, row {error.lineno}",
+            f"no JSON ({error.msg})",
+            "whole JSON text",
+            "export the file again",
+        ) from error
+    except RecursionError as error:
+        raise InputError(
+            file.name,
+            "lists nested too deeply",
+            "case > reading > block > class",
+            "check the nesting",
+        ) from error
+
+
+def read_array(file: Content) -> Any:
+    """Read one array saved by NumPy."""
+    try:
+        return np.load(BytesIO(file.data), allow_pickle=False)
+    except (ValueError, OSError, EOFError, SyntaxError, MemoryError, OverflowError) as error:
+        raise InputError(
+            file.name,
+            f"no readable array ({str(error).splitlines()[0]})",
+            "an array of numbers saved with numpy.save",
+            "save the array again",
+        ) from error
+
+
+@contextmanager
+def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
+    """Write a file in one step: a reader sees the old one or the new one.
+
+    Whatever stops the writing, an interrupt too, nothing of it is left behind.
+    """
+    target = Path(path)
+    scratch = target.with_name(f".{target.name}.part")
+    try:
+        with scratch.open("wb") as file:
+            yield file
+        scratch.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(
+                str(path),
+                f"cannot be written ({error.strerror or error})",
+                "a file in a folder that exists and may be written to",
+                "name another file",
+            ) from error
+        raise
+
+
+def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:
+    """Say which endings are known."""
+    return InputError(
+        file.name,
+        f"ending {file.suffix!r}",
+        f"one of {', '.join(endings)}",
+        "rename or convert the file",
+    )
+
+
+def _similar(place: Path) -> str:
+    """Name files of the same folder that may have been meant."""
+    from difflib import get_close_matches
+
+    if not place.parent.is_dir():
+        return f"the folder {str(place.parent)!r} does not exist"
+    try:
+        beside = [each.name for each in place.parent.iterdir()]
+    except OSError:  # a folder that may not be listed
+        return ""
+    near = get_close_matches(place.name, beside)
+    return f"did you mean {listed(near)}?" if near else ""
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
+        ) from error

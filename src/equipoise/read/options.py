@@ -1,0 +1,211 @@
+"""How a table is to be read: the keywords of every reader, checked once.
+
+`AnnotationKeywords` and `PredictionKeywords` name the keywords for type checkers;
+`annotation_options` and `prediction_options` turn them into frozen, checked values.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal, TypedDict, TypeVar
+
+from equipoise.annotations import KINDS as KINDS
+from equipoise.annotations import Kind as Kind
+from equipoise.arrays import InputError, choice, listed, meant, require_keywords
+from equipoise.wording import Option, hint
+
+ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "counts", "rankings", "label-studio")
+PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
+REPEATS = ("keep", "last", "error")
+TIDY = (
+    "item",
+    "annotator",
+    "label",
+    "task",
+    "rank",
+    "confidence",
+    "weight",
+    "timestamp",
+    "duration_ms",
+    "is_gold",
+    "group",
+    "count",
+)
+LONG = ("item", "task", "model", "score")
+
+
+class AnnotationKeywords(TypedDict, total=False):
+    """Keywords of everything that reads annotations; see `AnnotationOptions`."""
+
+    layout: Literal["auto", "tidy", "wide", "counts", "rankings", "label-studio"]
+    kind: Kind | None
+    classes: Sequence[str] | None
+    columns: Mapping[str, str]
+    repeats: Literal["keep", "last", "error"]
+    exchangeable: bool
+
+
+class PredictionKeywords(TypedDict, total=False):
+    """Keywords of everything that reads predictions; see `PredictionOptions`."""
+
+    layout: Literal["auto", "long", "wide", "classes", "tasks"]
+    columns: Mapping[str, str]
+    classes: Sequence[str] | None
+    model: str | None
+    task: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationOptions:
+    """How to read annotations.
+
+    Attributes
+    ----------
+    layout
+        How the table is laid out; ``auto`` looks at its columns.
+    kind
+        The kind of label; None infers it from the labels (never ordinal or interval).
+    classes
+        Names of the classes; for ordinal labels their order is the scale.
+    columns
+        Our column name -> the name in the table.
+    repeats
+        What to do with a second vote of one annotator on one item and task.
+    exchangeable
+        Forget who voted: annotator names are slots, not persons.
+    """
+
+    layout: str = "auto"
+    kind: Kind | None = None
+    classes: tuple[str, ...] | None = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    repeats: str = "keep"
+    exchangeable: bool = False
+
+    def __post_init__(self) -> None:
+        choice("layout", str(self.layout), ANNOTATION_LAYOUTS)
+        choice("repeats", str(self.repeats), REPEATS)
+        if self.kind is not None:
+            choice("kind", str(self.kind), KINDS)
+        object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
+        object.__setattr__(self, "classes", _class_names(self.classes))
+
+    def refuse(self, *names: str, where: str) -> None:
+        """Raise if a keyword was given that means nothing for this source."""
+        for name in names:
+            if getattr(self, name) != getattr(AnnotationOptions(), name):
+                raise InputError(
+                    f"{where}, keyword {name!r}",
+                    f"{getattr(self, name)!r}",
+                    "nothing: it has no meaning here",
+                    f"leave out {name}",
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionOptions:
+    """How to read predictions.
+
+    Attributes
+    ----------
+    layout
+        How the table is laid out; ``auto`` looks at its columns.
+    columns
+        Our column name -> the name in the table.
+    classes
+        Names of the annotations' classes, where known.
+    model
+        Name of the model, for a table of one model that does not name it.
+    task
+        The question answered, for a table that does not name it.
+    """
+
+    layout: str = "auto"
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    classes: tuple[str, ...] | None = None
+    model: str | None = None
+    task: str | None = None
+
+    def __post_init__(self) -> None:
+        choice("layout", str(self.layout), PREDICTION_LAYOUTS)
+        object.__setattr__(self, "columns", _mapping(self.columns, LONG))
+        object.__setattr__(self, "classes", _class_names(self.classes))
+
+
+Options = TypeVar("Options", AnnotationOptions, PredictionOptions)
+
+
+def annotation_options(keywords: Mapping[str, Any]) -> AnnotationOptions:
+    """Check the keywords given by a caller.
+
+    Examples
+    --------
+    >>> annotation_options({"kind": "ordinal", "classes": [1, 2, 3]}).classes
+    ('1', '2', '3')
+    >>> annotation_options({"knd": "ordinal"})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'knd': unknown, expected one of 'layout', ...
+    """
+    return _checked(AnnotationOptions, keywords)
+
+
+def prediction_options(keywords: Mapping[str, Any]) -> PredictionOptions:
+    """Check the keywords given by a caller."""
+    return _checked(PredictionOptions, keywords)
+
+
+def _checked(options: type[Options], keywords: Mapping[str, Any]) -> Options:
+    require_keywords(keywords, [item.name for item in fields(options)])
+    return options(**keywords)
+
+
+def _class_names(classes: Iterable[Any] | None) -> tuple[str, ...] | None:
+    """Return class names as text: whole numbers without a fraction, spaces stripped.
+
+    Examples
+    --------
+    >>> _class_names([0.0, 1, " two "])
+    ('0', '1', 'two')
+    """
+    if classes is None:
+        return None
+    if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
+        raise InputError(
+            "classes", f"{classes!r}", "a list of names, in order", f"write [{classes!r}, ...]"
+        )
+    names = tuple(_name(each) for each in classes)
+    if not names or len(set(names)) != len(names):
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        raise InputError(
+            "classes",
+            f"{listed(twice)} twice" if twice else "an empty list",
+            "each class once, in order",
+            "correct the list of classes",
+        )
+    return names
+
+
+def _name(name: Any) -> str:
+    whole = isinstance(name, float) and name.is_integer()
+    return f"{name:.0f}" if whole else str(name).strip()
+
+
+def _mapping(columns: Any, known: Sequence[str]) -> Mapping[str, str]:
+    """Check that `columns` maps our names to theirs."""
+    if not isinstance(columns, Mapping):
+        raise InputError(
+            "columns",
+            f"{columns!r}",
+            "a mapping from our column names to yours",
+            hint("write for example {}", Option("columns", {"item": "Case ID"})),
+        )
+    for ours in columns:
+        if ours not in known:
+            raise InputError(
+                f"columns, name {ours!r}",
+                "unknown",
+                f"one of {listed(known, most=12)}",
+                meant(str(ours), known),
+            )
+    return MappingProxyType({str(ours): str(theirs) for ours, theirs in columns.items()})

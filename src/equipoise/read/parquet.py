@@ -1,0 +1,324 @@
+"""Parquet: tables of any program, whole or in batches, and annotations exactly as written.
+
+The checksums of pages are verified. In batches, columns of text are decoded to codes and
+distinct words, so that no text is made per row.
+
+Annotations are written in the tidy layout, so that any program can read them. The schema's
+metadata keeps what columns cannot hold: the kind, the classes, names in an order other than
+that of first appearance, notices, and a digest of everything, so that damage never goes
+unnoticed.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.annotations import COLUMNS, Annotations
+from equipoise.arrays import InputError, Ints
+from equipoise.notices import from_json, to_json
+from equipoise.read.files import AnyPath, Content
+from equipoise.read.tables import BatchedTable, Table, unique_names
+from equipoise.wording import Option, hint
+
+ENDINGS = (".parquet", ".pq")
+ROWS = 1 << 22  # rows of a batch
+_BUFFER = 1 << 22  # bytes read at a time of each column
+_KEY = b"equipoise.annotations"
+_SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
+_NUMBERS = (
+    "rank",
+    "reading",
+    "count",
+    "weight",
+    "confidence",
+    "timestamp",
+    "duration_ms",
+    "is_gold",
+)
+
+
+def read_arrow(file: Content) -> Any:
+    """Read a Parquet file as an arrow table."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(
+            pa.BufferReader(file.data), page_checksum_verification=True
+        ) as opened:
+            table = opened.read()
+            table.validate(full=True)
+            return table
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise _damaged(file, error) from error
+
+
+def parquet_table(file: Content, arrow: Any) -> Table:
+    """Take the columns of a Parquet file; rows are counted from 0."""
+    names = [str(name).strip() for name in arrow.column_names]
+    unique_names(names, where=file.name)
+    columns = dict(zip(names, arrow.columns, strict=True))
+    return Table(name=file.name, columns=columns).nonempty()
+
+
+def _damaged(file: Content, error: Exception | str) -> InputError:
+    """Say that a file is not what was written."""
+    reason = str(error).strip().splitlines() or ["unreadable"]
+    return InputError(
+        file.name,
+        f"a damaged or truncated file ({reason[0]})",
+        "a whole Parquet file",
+        hint(
+            "fetch or write the file again ({} if another program changed it)",
+            Option("layout", "tidy"),
+        ),
+    )
+
+
+def batched_parquet(file: Content, path: Path) -> BatchedTable:
+    """Open a Parquet file to be read in batches; rows are counted from 0."""
+    import pyarrow as pa
+
+    if path.suffix.lower() == ".gz":
+        raise InputError(
+            file.name,
+            "Parquet inside gzip",
+            "plain Parquet",
+            "unpack the file first, or read it whole with read_annotations",
+        )
+    with _open_parquet(file, path) as opened:
+        schema, rows = opened.schema_arrow, opened.metadata.num_rows
+        notes = (schema.metadata or {}).get(_KEY)
+    names = {name.strip(): name for name in schema.names}
+    unique_names([name.strip() for name in schema.names], where=file.name)
+    texts = [each.name for each in schema if pa.types.is_string(each.type)]
+    return BatchedTable(
+        header=Table(name=file.name, columns=names),
+        rows=rows,
+        batches=partial(_batches, file, path, texts),
+        coded=frozenset(
+            each.name.strip() for each in schema if pa.types.is_dictionary(each.type)
+        ),
+        **_facts(file, notes),
+    )
+
+
+def _open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(
+            path, page_checksum_verification=True, read_dictionary=texts, buffer_size=_BUFFER
+        )
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise _damaged(file, error) from error
+
+
+def _batches(
+    file: Content, path: Path, texts: list[str], names: list[str]
+) -> Iterator[Mapping[str, Any]]:
+    import pyarrow as pa
+
+    with _open_parquet(file, path, [name for name in names if name in texts]) as opened:
+        try:
+            waiting: list[Any] = []
+            for batch in opened.iter_batches(batch_size=ROWS, columns=names):
+                batch.validate(full=True)
+                waiting.append(batch)
+                if sum(len(each) for each in waiting) >= ROWS:
+                    yield _columns(waiting)
+                    waiting = []
+            if waiting:
+                yield _columns(waiting)
+        except (pa.ArrowException, OSError, MemoryError) as error:
+            raise _damaged(file, error) from error
+
+
+def _columns(batches: list[Any]) -> Mapping[str, Any]:
+    """Put batches together: they end where the groups of rows of the file end."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def _facts(file: Content, notes: bytes | None) -> dict[str, Any]:
+    """Kind, classes and notices of a file that `write_annotations` made."""
+    if notes is None:
+        return {}
+    try:
+        facts = json.loads(notes)
+        return {
+            "kind": str(facts["kind"]),
+            "classes": tuple(facts["classes"]),
+            "notices": tuple(map(from_json, facts["notices"])),
+        }
+    except (ValueError, LookupError, TypeError) as error:
+        raise _damaged(file, error) from error
+
+
+def write_annotations(annotations: Annotations, path: AnyPath) -> None:
+    """Write annotations to a Parquet file that `read_annotations` reads back unchanged.
+
+    The file appears whole or not at all: it is written beside its place, then renamed.
+    """
+    from pyarrow import parquet
+
+    table = _encoded(annotations)
+    place = Path(path)
+    draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    try:
+        try:
+            with draft.open("xb") as sink:
+                parquet.write_table(table, sink, write_page_checksum=True, compression="zstd")
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            str(path),
+            f"cannot be written ({error})",
+            "a place for a file",
+            "make the folder, or choose another path",
+        ) from error
+
+
+def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
+    """Decode a file that `write_annotations` made; None if another program made it."""
+    import pyarrow as pa
+
+    footer = int.from_bytes(file.data[-8:-4], "little") + 8
+    if _KEY not in file.data[-footer:] and _SEAL not in file.data[-footer:]:
+        return None
+    try:
+        metadata = arrow.schema.metadata or {}
+        facts = json.loads(metadata[_KEY])
+        annotations = Annotations(**_decoded(arrow, facts))
+        if metadata[_SEAL].decode() != _digest(annotations):
+            raise _damaged(file, "its contents differ from what was written")
+    except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
+        raise _damaged(file, str(error)) from error
+    return annotations
+
+
+def _encoded(table: Annotations) -> Any:
+    """Return an arrow table in the tidy layout, with the facts in its metadata."""
+    import pyarrow as pa
+
+    present = {name: getattr(table, name) for name in COLUMNS}
+    present = {name: column for name, column in present.items() if column is not None}
+    facts: dict[str, Any] = {
+        "format": 1,
+        **{name: getattr(table, name) for name in ("kind", "classes", "tasks")},
+        "notices": [to_json(notice) for notice in table.notices],
+        "types": {name: column.dtype.str for name, column in present.items()},
+    }
+    columns: dict[str, Any] = {}
+    for column, names in _NAMES.items():
+        if column in present:
+            known = getattr(table, names)
+            columns[column] = _texts(present[column], known)
+            facts.setdefault(names, None if _plain(present[column], len(known)) else known)
+    columns |= _labels(present, table)
+    if table.groups is not None:
+        facts["groups"] = table.groups
+    if table.group is not None and table.groups is not None:
+        columns["group"] = _texts(table.group[table.item], table.groups)
+        whole = len(np.unique(table.item)) == len(table.items)
+        facts["group"] = None if whole else table.group.tolist()
+    columns |= {name: _native(present[name]) for name in _NUMBERS if name in present}
+    notes = {_KEY: json.dumps(facts), _SEAL: _digest(table)}
+    return pa.table(columns).replace_schema_metadata(notes)
+
+
+def _labels(present: Mapping[str, Any], table: Annotations) -> dict[str, Any]:
+    """Return the answers: numbers of kind ``interval`` or names, in the column ``label``."""
+    names = "class" if table.kind == "interval" else "label"
+    numbers = "label" if table.kind == "interval" else "value"
+    columns = {names: _texts(present["label"], table.classes)} if "label" in present else {}
+    return columns | ({numbers: _native(present["value"])} if "value" in present else {})
+
+
+def _decoded(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Annotations` from a table and its facts."""
+    columns: dict[str, Any] = {
+        "kind": facts["kind"],
+        **{name: tuple(facts[name]) for name in ("classes", "tasks")},
+        "notices": tuple(map(from_json, facts["notices"])),
+    }
+    for column, names in _NAMES.items():
+        if column in facts["types"]:
+            known = facts[names] or arrow[column].unique().to_pylist()
+            columns |= {names: tuple(known), column: _codes(arrow[column], known)}
+    numbers = "label" if facts["kind"] == "interval" else "value"
+    labels = "class" if facts["kind"] == "interval" else "label"
+    if "label" in facts["types"]:
+        columns["label"] = _codes(arrow[labels], facts["classes"])
+    if "value" in facts["types"]:
+        columns["value"] = np.asarray(arrow[numbers])
+    columns |= {name: np.asarray(arrow[name]) for name in _NUMBERS if name in facts["types"]}
+    columns |= _groups(arrow, facts, columns)
+    for name, kind in facts["types"].items():
+        columns[name] = columns[name].astype(np.dtype(kind))
+    return columns
+
+
+def _groups(arrow: Any, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    if facts.get("groups") is None:
+        return {}
+    if "group" not in facts["types"]:
+        return {"groups": tuple(facts["groups"])}
+    group = np.array(facts["group"] or np.zeros(len(columns["items"])), dtype=np.int64)
+    if facts["group"] is None:
+        group[columns["item"]] = _codes(arrow["group"], facts["groups"])
+    return {"groups": tuple(facts["groups"]), "group": group}
+
+
+def _texts(codes: Ints, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array(names, pa.string())
+    )
+
+
+def _codes(column: Any, names: Sequence[str]) -> Ints:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    found = compute.index_in(column.cast(pa.string()), value_set=pa.array(names, pa.string()))
+    return np.asarray(found.fill_null(-1), dtype=np.int64)
+
+
+def _native(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(column.astype(column.dtype.newbyteorder("=")))
+
+
+def _plain(codes: Ints, size: int) -> bool:
+    """Whether the names are numbered by first appearance, each of them used."""
+    used, first = np.unique(codes, return_index=True)
+    return len(used) == size and bool((np.diff(first) > 0).all())
+
+
+def _digest(table: Annotations) -> str:
+    """Hash everything that a table of annotations holds."""
+    names = ("kind", "items", "classes", "annotators", "tasks", "groups")
+    texts = [getattr(table, name) for name in names]
+    texts.append([to_json(notice) for notice in table.notices])
+    digest = hashlib.sha256(json.dumps(texts).encode())
+    for name in COLUMNS:
+        column = getattr(table, name)
+        if column is not None:
+            digest.update(f"{name} {column.dtype.str} {column.shape}".encode())
+            digest.update(column.tobytes())
+    return digest.hexdigest()

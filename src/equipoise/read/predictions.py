@@ -1,0 +1,464 @@
+"""Predictions in any layout and format, one `Predictions` per model and task.
+
+``long``: item, score, and optionally model and task.
+``wide``: item, optionally task, and one column per model.
+``classes``: item and one column of probabilities per class, optionally model and task.
+``tasks``: item, optionally model, and one column per task; never guessed.
+
+Columns of numbers are read against the ids of their rows, so that every fault can be named by
+file, row, model and item, and are then split into one array per model and task.
+
+Decisions: a long or wide table whose every cell is a class of the annotations says which class
+a model chose, not how much of anything it saw: the class '4' is not twice the class '2'. They
+become class probabilities of 0 and 1. With two classes the names 0 and 1 are scores as well,
+and stay scores.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Unpack
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, listed
+from equipoise.predictions import Predictions
+from equipoise.read import delimited, parquet
+from equipoise.read.files import NUMPY, AnyPath, Content, content, read_array, unknown_ending
+from equipoise.read.options import (
+    TIDY,
+    PredictionKeywords,
+    PredictionOptions,
+    prediction_options,
+)
+from equipoise.read.tables import (
+    CodedNames,
+    Table,
+    code_ids,
+    code_names,
+    numbers,
+    repeated_rows,
+)
+from equipoise.wording import Option, hint
+
+_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *NUMPY)
+_RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
+PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
+_FEWEST_CLASSES = 3  # below which 0 and 1 are scores
+
+
+def read_predictions(
+    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[PredictionKeywords]
+) -> tuple[Predictions, ...]:
+    """Read predictions from CSV, TSV, Parquet or NumPy files, also with ``.gz``.
+
+    Parameters
+    ----------
+    path_or_paths
+        One file or several. A file of one model that does not name it gives it its stem.
+    **keywords
+        See `equipoise.read.options.PredictionOptions`: `layout`, `columns`, `classes`,
+        `model`, `task`.
+
+    Returns
+    -------
+    tuple of Predictions
+        One per model and task, in the order of the files and of their rows.
+
+    Raises
+    ------
+    InputError
+        If a file or a row of it cannot be used, or if two files give the same model and
+        task; the message names model, item and row.
+    """
+    options = prediction_options(keywords)
+    if isinstance(path_or_paths, str | os.PathLike):
+        paths: list[AnyPath] = [path_or_paths]
+    else:
+        paths = list(path_or_paths) if isinstance(path_or_paths, Iterable) else []
+    if not paths or (len(paths) > 1 and options.model is not None):
+        raise InputError(
+            "predictions",
+            f"{len(paths)} files and model={options.model!r}",
+            "at least one file, and a name for one file only",
+            "leave out model; each file is named by its stem",
+        )
+    everything: list[Predictions] = []
+    origin: dict[tuple[str, str], str] = {}
+    for path in paths:
+        for each in _read_file(path, options):
+            key = (each.model, each.task)
+            if key in origin:
+                raise InputError(
+                    f"{path}, {each.where}",
+                    f"already given by {origin[key]}",
+                    "each model and task once",
+                    "rename one of the models",
+                )
+            everything.append(each)
+        origin |= {(each.model, each.task): str(path) for each in everything}
+    return tuple(everything)
+
+
+def prediction_columns(path: AnyPath) -> tuple[str, ...]:
+    """Names of the columns of a table; none for an array."""
+    file = content(path)
+    return () if file.suffix in NUMPY else tuple(_read_table(file).columns)
+
+
+def table_predictions(
+    table: Table, options: PredictionOptions, *, model: str = "model"
+) -> list[Predictions]:
+    """Turn a table into one `Predictions` per model and task.
+
+    `model` is the name where neither the table nor the caller gives one.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.read.tables import from_frame
+    >>> table = from_frame(pyarrow.table({"item": ["a", "b"], "resnet": [0.2, 0.9]}))
+    >>> table_predictions(table, PredictionOptions())
+    [Predictions('resnet', 2 items, scores)]
+    >>> chosen = from_frame(pyarrow.table({"item": ["a", "b"], "cnn": [2, 0]}))
+    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1", "2")))[0].values
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1")))[0].values
+    array([2., 0.])
+    """
+    rows = _Rows.of(table, options)
+    layout = _guess_layout(rows, options) if options.layout == "auto" else options.layout
+    _refuse_names(rows, options, layout)
+    who = options.model or model
+    if layout == "long":
+        answers = _scores_or_decisions(
+            rows, options, {who: table.required("score", options.columns)}
+        )
+    elif layout == "wide":
+        answers = _by_model(rows, options)
+    elif layout == "tasks":
+        answers = [_Answers(rows.numbers(column, who), who, column) for column in rows.others]
+    else:
+        answers = [_by_class(rows, options, who)]
+    return [part for each in answers for part in rows.split(each)]
+
+
+def is_decided(values: Floats) -> bool:
+    """Whether all probability is on one class, for every item.
+
+    Examples
+    --------
+    >>> is_decided(np.array([[0.0, 1.0], [1.0, 0.0]])), is_decided(np.array([[0.1, 0.9]]))
+    (True, False)
+    """
+    return values.ndim == 2 and bool(((values == 0) | (values == 1)).all())
+
+
+def _read_file(path: AnyPath, options: PredictionOptions) -> list[Predictions]:
+    file = content(path)
+    if file.suffix in NUMPY:
+        return [_from_array(read_array(file), options, name=file.name, model=file.stem)]
+    return table_predictions(_read_table(file), options, model=file.stem)
+
+
+def _read_table(file: Content) -> Table:
+    if file.suffix in delimited.ENDINGS:
+        return delimited.read_delimited(file)
+    if file.suffix in parquet.ENDINGS:
+        return parquet.parquet_table(file, parquet.read_arrow(file))
+    raise unknown_ending(file, _ENDINGS)
+
+
+def _from_array(
+    values: Any, options: PredictionOptions, *, name: str, model: str
+) -> Predictions:
+    """Take scores, shape (items,), or probabilities, shape (items, classes), of one model."""
+    array = np.asarray(values)
+    if array.ndim not in (1, 2) or array.dtype.kind not in "iuf" or not array.size:
+        raise InputError(
+            name,
+            f"an array of shape {array.shape} and type {array.dtype}",
+            "numbers, shape (items,) or (items, classes)",
+            "save one model's predictions",
+        )
+    layouts = ("auto", "long" if array.ndim == 1 else "classes")
+    if options.layout not in layouts or options.columns:
+        raise InputError(
+            name,
+            f"layout {options.layout!r} or columns for an array of shape {array.shape}",
+            "layout 'auto' and no columns",
+            "leave them out",
+        )
+    classes: Sequence[str] = ()
+    if array.ndim == 2:
+        classes = options.classes or [str(code) for code in range(array.shape[1])]
+    return Predictions(
+        model=options.model or model,
+        items=tuple(str(row) for row in range(len(array))),
+        values=array,
+        classes=tuple(classes),
+        task=options.task or "",
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """One column of scores, or one matrix of probabilities, before it is split.
+
+    Attributes
+    ----------
+    values
+        Shape (rows,) or (rows, classes).
+    model, task
+        Who answers which question, for rows that do not say so themselves.
+    classes
+        Names of the classes for probabilities; empty for scores.
+    """
+
+    values: Floats
+    model: str
+    task: str = ""
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The ids of every row, and the names of the columns beside them.
+
+    Attributes
+    ----------
+    table
+        Where the rows come from.
+    item, task, model
+        Codes of the ids; None where the table has no such column.
+    others
+        Names of the columns that are not ids.
+    """
+
+    table: Table
+    item: CodedNames
+    task: CodedNames | None
+    model: CodedNames | None
+    others: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, options: PredictionOptions) -> "_Rows":
+        """Find the columns that name things, and code them."""
+        item = table.required("item", options.columns)
+        task, model = (table.column_of(ours, options.columns) for ours in ("task", "model"))
+        others = tuple(name for name in table.columns if name not in (item, task, model))
+        if not others:
+            raise InputError(
+                table.name,
+                "no column of predictions",
+                "a column of scores beside the items",
+                "check the header and the delimiter",
+            )
+
+        def coded(column: str, ours: str) -> CodedNames:
+            return code_ids(table, column, ours=ours, of="prediction")
+
+        return cls(
+            table,
+            coded(item, "item"),
+            None if task is None else coded(task, "task"),
+            None if model is None else coded(model, "model"),
+            others,
+        )
+
+    def numbers(self, column: str, model: str) -> Floats:
+        """Read a column of finite numbers."""
+        values = numbers(self.table, column, lambda row: self._where(row, model))
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            got = "blank or nan" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
+            raise InputError(
+                self._where(bad[0], model),
+                f"{column} is {got}",
+                "a finite number",
+                "correct the value or leave the row out",
+            )
+        return values
+
+    def split(self, answers: _Answers) -> Iterator[Predictions]:
+        """Split answers into one `Predictions` per model and task."""
+        group = np.zeros(len(self.table), dtype=np.int64)
+        for ids in (self.model, self.task):
+            if ids is not None:
+                group = group * len(ids.names) + ids.codes
+        twice = repeated_rows(group * len(self.item.names) + self.item.codes)
+        if len(twice):
+            raise InputError(
+                self._where(int(twice[0]), answers.model),
+                "predicted before",
+                "one row per item, task and model",
+                "remove the later rows",
+            )
+        items = np.array(self.item.names, dtype=object)
+        firsts = np.sort(np.unique(group, return_index=True)[1])
+        for first in firsts:
+            rows = np.flatnonzero(group == group[first])
+            yield Predictions(
+                model=_name(self.model, first) or answers.model,
+                items=tuple(items[self.item.codes[rows]]),
+                values=answers.values[rows],
+                classes=answers.classes,
+                task=_name(self.task, first) or answers.task,
+            )
+
+    def _where(self, row: int, model: str) -> str:
+        """Name a row, its model and its item for a message."""
+        who = _name(self.model, row) or model
+        item = self.item.names[self.item.codes[row]]
+        return f"{self.table.where(row)}, predictions of {who!r}, item {item!r}"
+
+
+def _name(ids: CodedNames | None, row: int) -> str:
+    return "" if ids is None else ids.names[ids.codes[row]]
+
+
+def _guess_layout(rows: _Rows, options: PredictionOptions) -> str:
+    """Tell the layout by the columns."""
+    if rows.table.column_of("score", options.columns) is not None:
+        return "long"
+    if get_close_matches("score", rows.others, cutoff=0.75):
+        rows.table.required(
+            "score", options.columns, otherwise=hint(" if not, say {}", Option("layout"))
+        )
+    if options.classes is not None and _about_classes(rows.others, options.classes):
+        return "classes"
+    marked = _common_prefix(rows.others) != "" or rows.model is not None
+    if (len(rows.others) > 2 or (marked and len(rows.others) > 1)) and _sums_to_one(rows):
+        return "classes"
+    if rows.model is not None:
+        raise InputError(
+            f"{rows.table.name}, columns {listed(rows.others)}",
+            "a model per row but no 'score', and no rows that sum to 1",
+            "columns that can be told apart",
+            hint(
+                "say {} or {}, or {}",
+                Option("layout", "classes"),
+                Option("layout", "tasks"),
+                Option("columns", {"score": "its name"}),
+            ),
+        )
+    return "wide"
+
+
+def _sums_to_one(rows: _Rows) -> bool:
+    try:
+        cells = np.column_stack([numbers(rows.table, name) for name in rows.others])
+    except InputError:
+        return False
+    inside = bool(((cells >= 0) & (cells <= 1)).all())
+    return inside and bool((np.abs(cells.sum(axis=1) - 1) <= 1e-3).all())
+
+
+def _about_classes(columns: Sequence[str], classes: Sequence[str]) -> bool:
+    """Whether all classes are columns, or so many that the rest must have been forgotten."""
+    most = max(len({p + name for name in classes} & set(columns)) for p in PREFIXES)
+    return most == len(classes) or (most > 1 and 2 * most > len(columns))
+
+
+def _common_prefix(columns: Sequence[str]) -> str:
+    """Return the prefix such as ``prob_`` that all columns have, or nothing."""
+    return next((p for p in PREFIXES[1:] if all(name.startswith(p) for name in columns)), "")
+
+
+def _refuse_names(rows: _Rows, options: PredictionOptions, layout: str) -> None:
+    """A name from the caller must not contradict one in the table."""
+    models = rows.model is not None or (layout == "wide" and len(rows.others) > 1)
+    tasks = rows.task is not None or layout == "tasks"
+    for what, name, inside in (("model", options.model, models), ("task", options.task, tasks)):
+        if name is not None and inside:
+            raise InputError(
+                f"{rows.table.name}, {what}={name!r}",
+                f"a table that names its own {what}s",
+                f"a table of one {what}",
+                f"leave out {what}, or split the table",
+            )
+    for what, ids, columns in (("task", rows.task, "tasks"), ("model", rows.model, "wide")):
+        if ids is not None and layout == columns:
+            raise InputError(
+                f"{rows.table.name}, layout {layout!r}",
+                f"a column {what!r}",
+                f"one column per {what}",
+                "remove the column or choose another layout",
+            )
+
+
+def _scores_or_decisions(
+    rows: _Rows, options: PredictionOptions, columns: Mapping[str, str]
+) -> list[_Answers]:
+    """What each model says in its column: scores, or decisions for one of the classes."""
+    task, classes = options.task or "", options.classes or ()
+    codes = _decisions(rows.table, list(columns.values()), classes)
+    if codes is None:
+        return [_Answers(rows.numbers(each, who), who, task) for who, each in columns.items()]
+    each_class = np.eye(len(classes))
+    return [
+        _Answers(each_class[chosen], who, task, classes)
+        for who, chosen in zip(columns, codes, strict=True)
+    ]
+
+
+def _decisions(
+    table: Table, columns: Sequence[str], classes: Sequence[str]
+) -> list[Ints] | None:
+    """Codes of the classes chosen in each column; None unless all cells are classes."""
+    if len(classes) < _FEWEST_CLASSES:
+        return None
+    place = {name: code for code, name in enumerate(classes)}
+    codes: list[Ints] = []
+    for column in columns:
+        cells = code_names(table, column)
+        if (cells.codes < 0).any() or not set(cells.names) <= set(place):
+            return None
+        codes.append(
+            np.array([place[name] for name in cells.names], dtype=np.intp)[cells.codes]
+        )
+    return codes
+
+
+def _by_model(rows: _Rows, options: PredictionOptions) -> list[_Answers]:
+    """Columns are models; a single one may be renamed by the caller."""
+    for column in rows.others:
+        if not column.strip() or column.lower().startswith("unnamed:"):
+            raise InputError(
+                f"{rows.table.name}, column {column!r}",
+                "a column without a name",
+                "one named column per model",
+                "remove it (a dataframe's index: write the file with index=False), or name it",
+            )
+        if column in _RESERVED:
+            raise InputError(
+                f"{rows.table.name}, column {column!r}",
+                "a name of annotations",
+                "one column of scores per model",
+                "remove it, or rename it if it is a model",
+            )
+    names = {options.model or column: column for column in rows.others}
+    return _scores_or_decisions(rows, options, names)
+
+
+def _by_class(rows: _Rows, options: PredictionOptions, model: str) -> _Answers:
+    """Columns are classes, with or without a prefix such as ``prob_``."""
+    prefix: str | None = _common_prefix(rows.others)
+    classes = options.classes
+    if classes is None:
+        classes = tuple(name.removeprefix(str(prefix)) for name in rows.others)
+    else:
+        columns = set(rows.others)
+        prefix = next((p for p in PREFIXES if {p + name for name in classes} <= columns), None)
+    if prefix is None:
+        missing = [name for name in classes if name not in rows.others]
+        raise InputError(
+            f"{rows.table.name}, classes",
+            f"no columns for {listed(missing)}",
+            f"a column for each of {listed(classes, most=8)}",
+            "correct the header or leave out classes",
+        )
+    matrix: Floats = np.column_stack([rows.numbers(prefix + name, model) for name in classes])
+    return _Answers(matrix, model, options.task or "", classes)

@@ -1,0 +1,512 @@
+"""A table on its way in: named arrow columns, where each row came from, and what a column says.
+
+Files and dataframes both become a `Table`; everything after that speaks arrow and numpy,
+and every message can still name the file and the line, or the dataframe and the row.
+Rows of dataframes and of Parquet files are counted from 0, lines of text files from 1.
+
+A column becomes codes, numbers, flags or times. Ids and labels are text. Surrounding spaces go,
+leading zeros stay, and in a column that holds nothing but numbers a fraction of zero goes
+(``1.0`` is ``1``), because dataframes turn whole numbers into fractions as soon as one value is
+missing.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest
+from equipoise.notices import Notice
+from equipoise.read.options import LONG, TIDY
+from equipoise.wording import Option, hint
+
+Column = Any  # a pyarrow Array or ChunkedArray
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
+_MISSING_LABELS = frozenset({"", "nan", "null", "<na>"})
+_TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
+_FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
+
+
+def _plain_row(row: int) -> str:
+    """Name a row of a table that has no line numbers."""
+    return f"row {row}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Table:
+    """Named columns of one length.
+
+    Attributes
+    ----------
+    name
+        What messages call the table: a file name, or ``table``.
+    columns
+        Name -> arrow column, all of one length.
+    place
+        Says where a row stands in the source: ``row 17``.
+    notices
+        What the user should be told about the table so far.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    place: Callable[[int], str] = _plain_row
+    notices: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def where(self, row: int) -> str:
+        """Name a row for a message."""
+        return f"{self.name}, {self.place(int(row))}"
+
+    def subset(self, mask: Bools) -> "Table":
+        """Return the rows where `mask` is true; messages still name the original rows."""
+        if mask.all():
+            return self
+        import pyarrow as pa
+
+        chosen, rows = pa.array(mask), np.flatnonzero(mask)
+        columns = {name: column.filter(chosen) for name, column in self.columns.items()}
+        place = self.place
+        return replace(self, columns=columns, place=lambda row: place(int(rows[row])))
+
+    def noting(self, *notices: Notice) -> "Table":
+        """Add notices."""
+        return replace(self, notices=self.notices + notices)
+
+    def column_of(self, ours: str, columns: Mapping[str, str]) -> str | None:
+        """Return the name in this table of our column `ours`, or None.
+
+        A name that the caller gave in `columns` must be there.
+        """
+        theirs = columns.get(ours)
+        if theirs is None:
+            return ours if ours in self.columns else None
+        if theirs not in self.columns:
+            raise InputError(
+                f"{self.name}, column {theirs!r}",
+                "missing",
+                f"the column of each {ours}",
+                nearest(theirs, self.columns),
+            )
+        return theirs
+
+    def required(self, ours: str, columns: Mapping[str, str], *, otherwise: str = "") -> str:
+        """Return the name in this table of our column `ours`, or say what is near it."""
+        theirs = self.column_of(ours, columns)
+        if theirs is not None:
+            return theirs
+        near = get_close_matches(ours, self.columns, n=1)
+        if near:
+            raise InputError(
+                f"{self.name}, column {near[0]!r}",
+                "unknown",
+                f"a column {ours!r}",
+                hint("did you mean {}?{}", repr(ours), otherwise),
+            )
+        raise InputError(
+            f"{self.name}, column {ours!r}",
+            f"missing among {listed(self.columns, most=8)}",
+            f"a column {ours!r}",
+            hint("say {}{}", Option("columns", {ours: "its name"}), otherwise),
+        )
+
+    def nonempty(self) -> "Table":
+        """Return the table itself if it has rows."""
+        if not len(self):
+            raise InputError(
+                self.name, "a header but no rows", "at least one row", "check the file"
+            )
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BatchedTable:
+    """A table in a file that is read a batch of rows at a time.
+
+    Attributes
+    ----------
+    header
+        Name, notices and places of the rows; its columns map names to names in the file.
+    rows
+        Number of rows; for text with line breaks inside fields, no more than this.
+    batches
+        Called with names in the file, gives the batches: arrow columns by these names.
+    coded
+        Names of the columns that the file, read whole, holds as codes.
+    kind, classes, notices
+        What a file of ours says about itself; kind is None for other files.
+    """
+
+    header: Table
+    rows: int
+    batches: Callable[[list[str]], Iterator[Mapping[str, Any]]]
+    coded: frozenset[str]
+    kind: str | None = None
+    classes: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def unique_names(names: Sequence[str], *, where: str) -> None:
+    """Raise if two columns have one name."""
+    if len(set(names)) != len(names):
+        twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+        raise InputError(
+            where,
+            f"columns {listed(twice)} more than once",
+            "unique column names",
+            "rename or remove them",
+        )
+
+
+def from_frame(frame: Any) -> Table:
+    """Take any dataframe that narwhals knows (pandas, polars, pyarrow, ...).
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from_frame(pyarrow.table({"item": ["a", "b"]})).where(1)
+    'table, row 1'
+    """
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        native = nw.from_native(frame)
+    except DuplicateError as error:
+        names = [str(name) for name in getattr(frame, "columns", ())]
+        unique_names(names, where="table")
+        raise InputError("table", str(error), "unique column names", "rename them") from error
+    except TypeError as error:
+        raise InputError(
+            "table",
+            f"a {type(frame).__name__}",
+            "a dataframe of pandas, polars or pyarrow",
+            "make a dataframe of it, or give a path to equipoise.io",
+        ) from error
+    eager = native.collect() if isinstance(native, nw.LazyFrame) else native
+    names = [str(name).strip() for name in eager.columns]
+    _refuse_index(nw.maybe_get_index(eager), names)
+    unique_names(names, where="table")
+    columns = (_arrow(series) for series in eager.iter_columns())
+    return Table(name="table", columns=dict(zip(names, columns, strict=True))).nonempty()
+
+
+def _refuse_index(index: Any, columns: Sequence[str]) -> None:
+    """Raise if a pandas index holds ids that would be lost."""
+    names = [name for name in getattr(index, "names", ()) if name is not None]
+    text = getattr(index, "inferred_type", "integer") in ("string", "mixed")
+    if set(names) & {*TIDY, *LONG} or ("item" not in columns and (names or text)):
+        raise InputError(
+            "table",
+            f"an index with {listed(names) if names else 'names in it'}",
+            "all data in columns",
+            "call frame.reset_index() first",
+        )
+
+
+def _arrow(series: Any) -> Column:
+    """Return one column as arrow; a column of mixed Python objects becomes text."""
+    import pyarrow as pa
+
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        missing = series.is_null().to_list()
+        pairs = zip(series.to_list(), missing, strict=True)
+        return pa.array([None if gone else _object_text(each) for each, gone in pairs])
+
+
+def _object_text(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return f"{value:.0f}" if whole else str(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedNames:
+    """A column of names as codes; -1 where there is none.
+
+    Attributes
+    ----------
+    codes
+        Shape (rows,), positions in `names`, or -1.
+    names
+        The distinct names in order of first appearance.
+    """
+
+    codes: Ints
+    names: tuple[str, ...]
+
+
+def code_names(table: Table, column: str) -> CodedNames:
+    """Code a column of names by first appearance.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> ids = Table(name="table", columns={"item": pyarrow.array([7.0, None, 3.0, 7.0])})
+    >>> code_names(ids, "item").names
+    ('7', '3')
+    >>> code_names(ids, "item").codes
+    array([ 0, -1,  1,  0])
+    """
+    codes, words = words_of(table, column)
+    return _by_appearance(codes, whole_numbers(words))
+
+
+def code_ids(table: Table, column: str, *, ours: str = "", of: str = "label") -> CodedNames:
+    """Code a column of ids; a row without one is an error.
+
+    `ours` is our name of the column where the table has another, `of` what a row holds.
+    """
+    ids = code_names(table, column)
+    blank = np.flatnonzero(ids.codes < 0)
+    if len(blank):
+        raise InputError(
+            table.where(blank[0]),
+            f"a blank {ours or column}",
+            f"the {ours or column} of every {of}",
+            "fill it in or remove the row",
+        )
+    return ids
+
+
+def repeated_rows(key: Ints) -> Ints:
+    """Rows whose key an earlier row has, in order.
+
+    Examples
+    --------
+    >>> repeated_rows(np.array([5, 2, 5, 2, 5]))
+    array([2, 3, 4])
+    """
+    order = np.argsort(key, kind="stable")
+    return np.sort(order[1:][key[order][1:] == key[order][:-1]])
+
+
+def whole_numbers(words: Sequence[str]) -> list[str]:
+    """Drop fractions of zero if all words are numbers (blanks aside), else change nothing.
+
+    Examples
+    --------
+    >>> whole_numbers(["1.0", "007", "2.50"])
+    ['1', '007', '2.50']
+    >>> whole_numbers(["1.0", "one"])
+    ['1.0', 'one']
+    """
+    if not any("." in word for word in words):
+        return list(words)
+    if not all(_NUMBER.fullmatch(word) for word in words if word):
+        return list(words)
+    return [word.rstrip("0").rstrip(".") if is_whole(word) else word for word in words]
+
+
+def is_whole(word: str) -> bool:
+    """Whether a number is written with a fraction of zero: ``1.`` or ``1.00``."""
+    _, point, fraction = word.partition(".")
+    return bool(point) and not fraction.strip("0")
+
+
+def numbers(table: Table, column: str, where: Callable[[int], str] | None = None) -> Floats:
+    """Read a column as numbers, nan where blank; other text is an error.
+
+    `where` names a row for that message; the table's own naming is the default.
+    """
+    import pyarrow as pa
+
+    array = _in_one_piece(table.columns[column])
+    kind = array.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        try:
+            floats = array.cast(pa.float64())
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{table.name}, column {column!r}",
+                "whole numbers too large to tell apart",
+                "numbers of at most 15 digits",
+                "scale them, or subtract a constant",
+            ) from error
+        return np.asarray(floats.fill_null(np.nan), dtype=np.float64)
+    codes, words = words_of(table, column)
+    values = [_number(word) for word in words]
+    row = _first_row(codes, [code for code, value in enumerate(values) if value is None])
+    if row is not None:
+        word = words[codes[row]]
+        comma = "write a decimal point" if "," in word else "correct the value"
+        place = (where or table.where)(row)
+        raise InputError(place, f"{column} {word!r}", "a number", comma)
+    known = [np.nan if value is None else value for value in values]
+    lookup = np.array([*known, np.nan], dtype=np.float64)
+    return np.asarray(lookup[codes])
+
+
+def ratings(table: Table) -> Floats:
+    """Read the labels as amounts; nan is a missing one, infinity an error."""
+    value = numbers(table, "label")
+    endless = np.flatnonzero(np.isinf(value))
+    if len(endless):
+        row = int(endless[0])
+        raise InputError(
+            table.where(row), f"label {value[row]}", "a finite number", "correct the value"
+        )
+    return value
+
+
+def flags(table: Table, column: str) -> Bools:
+    """Read a column of yes and no; blank is no."""
+    codes, words = words_of(table, column)
+    lower = [word.lower() for word in words]
+    odd = [code for code, word in enumerate(lower) if word not in _TRUE | _FALSE]
+    row = _first_row(codes, odd)
+    if row is not None:
+        raise InputError(
+            table.where(row),
+            f"{column} {words[codes[row]]!r}",
+            "true or false",
+            "write true or false",
+        )
+    return np.array([*(word in _TRUE for word in lower), False])[codes]
+
+
+def times(table: Table, column: str) -> tuple[Ints, Bools]:
+    """Read times as milliseconds since 1970 (UTC), and say which rows have one.
+
+    Whole numbers are taken as they are; dates and ISO 8601 text are converted, text
+    without a time zone being UTC.
+    """
+    import pyarrow as pa
+
+    array = _in_one_piece(table.columns[column])
+    if pa.types.is_temporal(array.type):
+        stamp = array.cast(pa.timestamp("us", getattr(array.type, "tz", None)))
+        return _milliseconds(stamp)
+    codes, words = words_of(table, column)
+    used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
+    known = [word for word, use in zip(words, used, strict=True) if use and word]
+    if all(_NUMBER.fullmatch(word) for word in known):
+        values = numbers(table, column)
+        there = np.isfinite(values)
+        return np.where(there, values, 0).astype(np.int64), there
+    text = pa.array([word or None for word in words], pa.string())
+    for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
+        try:
+            moment, there = _milliseconds(text.cast(kind))
+        except pa.ArrowInvalid:
+            continue
+        return np.append(moment, 0)[codes], np.append(there, False)[codes]
+    row = int(np.flatnonzero(np.isin(codes, np.flatnonzero(used)))[0])
+    raise InputError(
+        f"{table.name}, column {column!r}",
+        f"times such as {words[codes[row]]!r}",
+        "milliseconds since 1970, or ISO 8601 text, all with or all without a time zone",
+        "write them as 2024-05-01T12:30:00Z",
+    )
+
+
+def is_missing(words: Sequence[str]) -> Bools:
+    """Which labels mean that there is none: blank, nan, null."""
+    return np.array([word.lower() in _MISSING_LABELS for word in words], dtype=bool)
+
+
+def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
+    """Split a column into codes (-1 for null) and the stripped words they stand for."""
+    import pyarrow as pa
+
+    array = _in_one_piece(table.columns[column])
+    if isinstance(array, pa.ChunkedArray):  # several pieces too large for one
+        array = array.cast(pa.large_string()).combine_chunks()
+    if pa.types.is_null(array.type):
+        return np.full(len(array), -1, dtype=np.int64), []
+    try:
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        words = _words(array.dictionary)
+    except pa.ArrowException as error:
+        raise no_text(table, column, array.type) from error
+    codes = np.asarray(array.indices.cast(pa.int64()).fill_null(-1))
+    gone = np.array([word is None for word in words] + [False])
+    if gone.any():
+        codes = np.where(gone[codes], -1, codes)
+    return codes, ["" if word is None else word for word in words]
+
+
+def no_text(table: Table, column: str, kind: Any) -> InputError:
+    """Say that a column holds neither text nor numbers."""
+    return InputError(
+        f"{table.name}, column {column!r}",
+        f"values of type {kind}",
+        "text or numbers",
+        "convert the column to text",
+    )
+
+
+def _first_row(codes: Ints, wanted: Sequence[int]) -> int | None:
+    """The first row that has one of some codes, or None."""
+    rows = np.flatnonzero(np.isin(codes, wanted))
+    return int(rows[0]) if wanted and len(rows) else None
+
+
+def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:
+    import pyarrow as pa
+
+    there = np.asarray(stamps.is_valid())
+    micro = np.asarray(stamps.cast(pa.int64()).fill_null(0))
+    return micro // 1000, there
+
+
+def _number(word: str) -> float | None:
+    """Return the number that a word spells, nan for none, None for anything else."""
+    if word.lower() in _MISSING_LABELS:
+        return np.nan
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        return None
+
+
+def _in_one_piece(column: Column) -> Any:
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks()
+
+
+def _words(dictionary: Any) -> list[str | None]:
+    """Spell the distinct values of a column as text; None where there is no value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(dictionary.type):
+        values = dictionary.cast(pa.float64()).to_pylist()
+        return [None if value is None or value != value else _spelt(value) for value in values]
+    text = dictionary.cast(pa.large_string())
+    return list(pc.utf8_trim_whitespace(text).to_pylist())
+
+
+def _spelt(value: float) -> str:
+    return f"{value + 0.0:.0f}" if value.is_integer() else repr(value)
+
+
+def _by_appearance(codes: Ints, words: Sequence[str]) -> CodedNames:
+    """Merge equal words, drop blank and unused ones, and number them by first appearance."""
+    merged: dict[str, int] = {}
+    lookup = np.array(
+        [merged.setdefault(word, len(merged)) if word else -1 for word in words] + [-1],
+        dtype=np.int64,
+    )
+    codes = lookup[codes]
+    first = np.full(len(merged) + 1, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    order = np.argsort(first[:-1], kind="stable")
+    order = order[first[order] < len(codes)]
+    position = np.full(len(merged) + 1, -1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    names = list(merged)
+    return CodedNames(codes=position[codes], names=tuple(names[code] for code in order))

@@ -1,0 +1,446 @@
+"""A tidy table, one row per vote (or per place in a ranking), becomes annotations.
+
+The order of work: find the columns, read the labels and drop the rows without one, code
+the ids, deal with repeats, then the columns that are optional. Names are coded in order
+of first appearance.
+
+Repeats (one annotator, one item, one task, more than once) are real: the same slide shown
+twice, a mind changed. They are kept unless the caller says otherwise, and always counted.
+
+Rows of one person about one item with a column of ranks form a reading with dense ranks from 0.
+Equal ranks are ties. Ranks may start anywhere and may have gaps: only their order counts.
+"""
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from equipoise.annotations import Annotations, Kind
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed
+from equipoise.notices import Notice
+from equipoise.read.labels import class_codes, scale_of
+from equipoise.read.options import TIDY, AnnotationOptions
+from equipoise.read.tables import (
+    CodedNames,
+    Table,
+    code_ids,
+    code_names,
+    flags,
+    is_missing,
+    numbers,
+    ratings,
+    repeated_rows,
+    times,
+)
+from equipoise.wording import Option, hint
+
+_CROWD_KIT = {"item": "task", "annotator": "worker"}
+_RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
+    "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
+    "count": (1, np.inf, False, "a whole number of at least 1"),
+    "confidence": (0, 1, True, "a number between 0 and 1"),
+    "duration_ms": (0, np.inf, True, "a non-negative number"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RowIds:
+    """The ids of every row: what was judged, by whom, and which question was asked."""
+
+    item: CodedNames
+    annotator: CodedNames | None
+    task: CodedNames | None
+
+    @classmethod
+    def of(cls, table: Table) -> "_RowIds":
+        """Code the ids."""
+        task = code_ids(table, "task") if "task" in table.columns else None
+        annotator = code_ids(table, "annotator") if "annotator" in table.columns else None
+        return cls(code_ids(table, "item"), annotator, task)
+
+    def key(self) -> Ints:
+        """One number per row, equal where item, annotator and task are."""
+        key = self.item.codes.astype(np.int64)
+        for each in (self.annotator, self.task):
+            if each is not None:
+                key = key * len(each.names) + each.codes
+        return key
+
+    def columns(self, *, exchangeable: bool) -> dict[str, Any]:
+        """Return the ids as columns of `Annotations`."""
+        columns: dict[str, Any] = {"items": self.item.names, "item": self.item.codes}
+        if self.task is not None:
+            columns |= {"tasks": self.task.names, "task": self.task.codes}
+        if self.annotator is not None and not exchangeable:
+            columns |= {"annotators": self.annotator.names, "annotator": self.annotator.codes}
+        return columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Labels:
+    """What the rows say: classes and the code of each label, or values of kind interval."""
+
+    kind: Kind
+    classes: tuple[str, ...] = ()
+    label: Ints | None = None
+    value: Floats | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def subset(self, mask: Bools) -> "_Labels":
+        """The labels of some rows."""
+        if mask.all():
+            return self
+        label = None if self.label is None else self.label[mask]
+        return replace(
+            self, label=label, value=None if self.value is None else self.value[mask]
+        )
+
+
+def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
+    """Turn a tidy table into annotations.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.read.tables import from_frame
+    >>> votes = from_frame(pyarrow.table({"item": [1, 1], "label": ["no", "yes"]}))
+    >>> annotations = tidy_annotations(votes, AnnotationOptions())
+    >>> annotations.kind, annotations.classes, annotations.label
+    ('binary', ('no', 'yes'), array([0, 1]))
+    """
+    table, options = _settle_rankings(name_columns(table, options), options)
+    labels, there = _read_labels(table, options)
+    table, labels = _note_blank_labels(table, there).subset(there), labels.subset(there)
+    ids = _RowIds.of(table)
+    ranks: dict[str, Any] = {}
+    if labels.kind == "ranking" and labels.label is not None:
+        ranks = _readings(table, ids.key(), labels.label, labels.classes)
+    if "rank" not in table.columns:
+        keep, notices = _select_repeats(
+            table, ids.key() if ids.annotator else None, options.repeats
+        )
+        table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
+        ids = ids if keep.all() else _RowIds.of(table)
+    extras, notices = optional_columns(table, ids.item)
+    return Annotations(
+        kind=labels.kind,
+        classes=labels.classes,
+        label=labels.label,
+        value=labels.value,
+        notices=(*table.notices, *labels.notices, *notices),
+        **ids.columns(exchangeable=options.exchangeable),
+        **ranks,
+        **extras,
+    )
+
+
+def name_columns(table: Table, options: AnnotationOptions) -> Table:
+    """Give every column that is used our name, and say which ones are not used."""
+    chosen = options.columns
+    own = any(name in table.columns or name in chosen for name in ("item", "annotator"))
+    if "worker" in table.columns and not own:
+        chosen = _CROWD_KIT | dict(chosen)
+        text = (
+            "columns 'task' and 'worker' are read as item and annotator, as crowd-kit has them"
+        )
+        table = table.noting(Notice("crowd_kit", text))
+    theirs = {ours: table.column_of(ours, chosen) for ours in TIDY}
+    theirs |= {ours: table.required(ours, chosen) for ours in ("item", "label")}
+    if chosen.get("item") == "task" and "task" not in chosen:
+        theirs["task"] = None
+    taken = [name for name in theirs.values() if name is not None]
+    unused = tuple(name for name in table.columns if name not in taken)
+    near = get_close_matches("annotator", unused, n=1, cutoff=0.8)
+    if near and theirs["annotator"] is None:
+        table.required("annotator", chosen, otherwise=" if not, rename the column")
+    if unused:
+        text = "columns {columns:names} are not used"
+        table = table.noting(Notice("unused_columns", text, (), {"columns": unused}))
+    named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}
+    return replace(table, columns=named)
+
+
+def blank_labels(blank: int, lost: int) -> Notice:
+    """Say that rows without a label are left out, and items that have no other row.
+
+    Examples
+    --------
+    >>> print(blank_labels(2, 1))
+    2 blank labels are left out, and with them 1 item without any other
+    """
+    text = f"{{labels:count}} blank {'label is' if blank == 1 else 'labels are'} left out"
+    if not lost:
+        return Notice("blank_labels", text, (), {"labels": blank})
+    text += (
+        f", and with them {{items:count}} {'item' if lost == 1 else 'items'} without any other"
+    )
+    return Notice("blank_labels", text, (), {"labels": blank, "items": lost})
+
+
+def no_labels(table: Table) -> InputError:
+    """Say that the column of labels is empty."""
+    return InputError(
+        f"{table.name}, column 'label'", "no label in any row", "at least one", "fill it in"
+    )
+
+
+def _settle_rankings(
+    table: Table, options: AnnotationOptions
+) -> tuple[Table, AnnotationOptions]:
+    """Say whether these are rankings, and refuse ranks that nobody stands behind."""
+    ranked = "rank" in table.columns
+    if ranked and options.kind not in (None, "ranking"):
+        raise InputError(
+            f"{table.name}, column 'rank'",
+            f"ranks, but kind {options.kind!r}",
+            "kind 'ranking'",
+            "leave kind out, or keep the first choices only and remove the column",
+        )
+    if not ranked and options.kind == "ranking":
+        table.required("rank", options.columns)
+    if ranked and "annotator" not in table.columns:
+        raise InputError(
+            f"{table.name}, column 'annotator'",
+            "missing beside a column of ranks",
+            "the person behind each rank",
+            hint(
+                "add the column; say {} if its names are arbitrary",
+                Option("exchangeable", value=True),
+            ),
+        )
+    return table, replace(options, kind="ranking") if ranked else options
+
+
+def _read_labels(table: Table, options: AnnotationOptions) -> tuple[_Labels, Bools]:
+    """Read the labels, and which rows have one."""
+    if options.kind == "interval":
+        return _read_amounts(table, options)
+    labels = code_names(table, "label")
+    missing = is_missing(labels.names)
+    gone = np.append(missing, True)[labels.codes]
+    if gone.all():
+        raise no_labels(table)
+    words = [name for name, none in zip(labels.names, missing, strict=True) if not none]
+    scale = scale_of(words, options, name=table.name)
+    position = {name: code for code, name in enumerate(words)}
+    lookup = np.array([*(position.get(name, -1) for name in labels.names), -1])
+    known = CodedNames(lookup[labels.codes], tuple(words))
+    codes = class_codes(known, scale, where=table.where, kind=options.kind)
+    return _Labels(scale.kind, scale.classes, codes, notices=scale.notices), ~gone
+
+
+def _read_amounts(table: Table, options: AnnotationOptions) -> tuple[_Labels, Bools]:
+    """Read labels of kind ``interval``."""
+    if options.classes is not None:
+        raise InputError(
+            f"{table.name}, kind 'interval'",
+            f"classes {listed(options.classes)}",
+            "no classes: the labels are numbers",
+            "leave out classes, or choose another kind",
+        )
+    value = ratings(table)
+    there = ~np.isnan(value)
+    if not there.any():
+        raise no_labels(table)
+    return _Labels("interval", value=value), there
+
+
+def _note_blank_labels(table: Table, there: Bools) -> Table:
+    """Say how many labels are blank, and how many items have no other."""
+    blank = int((~there).sum())
+    if not blank:
+        return table
+    item = code_names(table, "item")
+    lost = len(item.names) - len(np.setdiff1d(item.codes[there], [-1]))
+    return table.noting(blank_labels(blank, lost))
+
+
+def _select_repeats(
+    table: Table, key: Ints | None, repeats: str
+) -> tuple[Bools, tuple[Notice, ...]]:
+    """Say which rows stay where votes repeat each other, and what to tell the user.
+
+    Parameters
+    ----------
+    key
+        One number per row, equal for votes that repeat each other; None if anonymous.
+    repeats
+        ``keep`` all, the ``last`` of each (by time where known), or treat as an ``error``.
+    """
+    everything = np.ones(len(table), dtype=bool)
+    if key is None:
+        if repeats != "keep":
+            raise InputError(
+                f"{table.name}, repeats={repeats!r}",
+                "votes without annotators",
+                "a column 'annotator'",
+                "add it, or leave repeats out",
+            )
+        return everything, ()
+    ordered = np.sort(key)
+    again = int((ordered[1:] == ordered[:-1]).sum())
+    if not again:
+        return everything, ()
+    if repeats == "error":
+        raise _repeated_votes(table, key, again)
+    verb = "vote repeats" if again == 1 else "votes repeat"
+    text = f"{{votes:count}} {verb} an (item, annotator, task) seen before; "
+    if repeats == "keep":
+        notice = Notice("repeats_kept", f"{text}all are kept", (), {"votes": again})
+        return everything, (notice,)
+    text += "only the last of each is kept"
+    return _last_votes(table, key), (Notice("repeats_dropped", text, (), {"votes": again}),)
+
+
+def _last_votes(table: Table, key: Ints) -> Bools:
+    """Choose the row of each key that has the latest time, or stands last in the file."""
+    moment: Ints = np.zeros(len(key), dtype=np.int64)
+    if "timestamp" in table.columns:
+        moment, there = times(table, "timestamp")
+        if not there.all():
+            row = int(np.flatnonzero(~there)[0])
+            raise InputError(
+                table.where(row),
+                "a blank timestamp",
+                "a time for every vote",
+                "fill it in, or remove the column to keep the last in file order",
+            )
+    order = np.lexsort((moment, key))
+    final = np.append(key[order][1:] != key[order][:-1], True)
+    keep = np.zeros(len(key), dtype=bool)
+    keep[order[final]] = True
+    return keep
+
+
+def _repeated_votes(table: Table, key: Ints, again: int) -> InputError:
+    later = repeated_rows(key)
+    rows = ", ".join(table.place(int(row)).removeprefix("row ") for row in later[:3])
+    more = f" and {again - 3:,} more" if again > 3 else ""
+    got = f"row {rows} repeats" if again == 1 else f"rows {rows}{more} repeat"
+    return InputError(
+        table.name,
+        f"{got} an (item, annotator, task)",
+        "one vote of each annotator on each item and task",
+        hint(
+            "remove them, or say {} or {}", Option("repeats", "last"), Option("repeats", "keep")
+        ),
+    )
+
+
+def _readings(
+    table: Table, key: Ints, label: Ints, classes: tuple[str, ...]
+) -> dict[str, Ints]:
+    """Return `rank` and `reading` of rows; rows of one reading have one key."""
+    place = numbers(table, "rank")
+    blank = np.flatnonzero(~np.isfinite(place))
+    if len(blank):
+        raise InputError(
+            table.where(blank[0]), f"rank {place[blank[0]]}", "a number", "fill in the rank"
+        )
+    codes = np.unique(key, return_inverse=True)[1]
+    first = np.full(int(codes.max()) + 1, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    position = np.empty(len(first), dtype=np.int64)
+    position[np.argsort(first, kind="stable")] = np.arange(len(first))
+    reading = position[codes]
+    twice = repeated_rows(reading * len(classes) + label)
+    if len(twice):
+        row = int(twice[0])
+        raise InputError(
+            table.where(row),
+            f"class {classes[label[row]]!r} twice in one ranking",
+            "each class at most once for each item, annotator and task",
+            "remove the later mention",
+        )
+    return {"rank": _dense_ranks(reading, place), "reading": reading}
+
+
+def _dense_ranks(reading: Ints, place: Floats) -> Ints:
+    """Count the distinct places before each one within its reading.
+
+    Examples
+    --------
+    >>> _dense_ranks(np.array([0, 0, 0, 1]), np.array([2., 5., 2., 9.]))
+    array([0, 1, 0, 0])
+    """
+    order = np.lexsort((place, reading))
+    starts = np.append(True, reading[order][1:] != reading[order][:-1])
+    steps = np.append(True, place[order][1:] != place[order][:-1]) | starts
+    level = np.cumsum(steps) - 1
+    first = np.maximum.accumulate(np.where(starts, level, 0))
+    rank = np.empty(len(place), dtype=np.int64)
+    rank[order] = level - first
+    return rank
+
+
+def optional_columns(
+    table: Table, item: CodedNames
+) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+    """Read weights, confidences, times, gold rows and groups where there are any.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> one = Table(name="table", columns={"weight": pyarrow.array(["0.5"])})
+    >>> optional_columns(one, CodedNames(np.array([0]), ("scan",)))
+    ({'weight': array([0.5])}, ())
+    """
+    columns: dict[str, Any] = {}
+    notices: list[Notice] = []
+    for name in table.columns.keys() & _RANGES.keys():
+        columns[name] = _numbers_in_range(table, name)
+    if "count" in columns:
+        columns["count"] = columns["count"].astype(np.int64)
+    if "confidence" in columns:
+        text = "confidence is kept, but mean votes do not use it"
+        notices.append(Notice("unused_confidence", text))
+    if "is_gold" in table.columns:
+        columns["is_gold"] = flags(table, "is_gold")
+    if "timestamp" in table.columns:
+        moment, there = times(table, "timestamp")
+        rows = int((~there).sum())
+        if rows:
+            text = "timestamp is left out: {rows:count} rows have none"
+            notices.append(Notice("blank_timestamps", text, (), {"rows": rows}))
+        else:
+            columns["timestamp"] = moment
+    if "group" in table.columns:
+        columns |= _groups(table, item)
+    return columns, tuple(notices)
+
+
+def _numbers_in_range(table: Table, name: str) -> Floats:
+    """Read a column of numbers and refuse the first that is out of range."""
+    low, high, optional, expected = _RANGES[name]
+    values = numbers(table, name)
+    fine = np.isfinite(values) & (values >= low) & (values <= high)
+    if name == "count":
+        fine &= values == np.floor(values)
+    bad = np.flatnonzero(~(fine | np.isnan(values)) if optional else ~fine)
+    if len(bad):
+        value = values[bad[0]]
+        got = f"a blank {name}" if np.isnan(value) else f"{name} {value:g}"
+        raise InputError(table.where(bad[0]), got, expected, "correct the value")
+    return values
+
+
+def _groups(table: Table, item: CodedNames) -> dict[str, Any]:
+    """Read the group of each item, which must be the same in all its rows."""
+    groups = code_names(table, "group")
+    of_item = np.full(len(item.names), -1, dtype=np.int64)
+    of_item[item.codes[::-1]] = groups.codes[::-1]
+    odd = np.flatnonzero((groups.codes < 0) | (of_item[item.codes] != groups.codes))
+    if len(odd):
+        row = int(odd[0])
+        mine = np.unique(groups.codes[item.codes == item.codes[row]])
+        seen = [groups.names[code] for code in mine if code >= 0]
+        got = f"in groups {listed(seen)}" if len(seen) > 1 else "without a group in some row"
+        raise InputError(
+            table.where(row),
+            f"item {item.names[item.codes[row]]!r} {got}",
+            "one group per item",
+            "make the group the same in all rows of an item",
+        )
+    return {"groups": groups.names, "group": of_item}

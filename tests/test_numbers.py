@@ -1,0 +1,42 @@
+"""One number is written alike in sentences, terminals, pages and printed tables."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from equipoise.findings.record import Column, Table
+from equipoise.findings.text import as_markdown
+from equipoise.notices import Notice
+from equipoise.numbers import change, number
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (5.3e-05, "0.000053"),
+        (0.000136, "0.00014"),
+        (0.0004999, "0.00050"),
+        (0.0005, "0.001"),
+        (0.12, "0.120"),
+        (0.0, "0.000"),
+        (4e-7, "4.0e−07"),
+    ],
+)
+def test_every_surface_writes_the_same_digits(value, text):
+    assert number(value) == text
+    if value:
+        assert change(value) == f"+{text}"
+        assert change(-value) == f"−{text}"
+    assert str(Notice("gap", "{gap:number}", (), {"gap": value})) == text
+    table = Table(
+        name="t", caption="", columns=[Column("gap", "gap", "number")], rows=[{"gap": value}]
+    )
+    assert f"| {text} |" in as_markdown(table)
+
+
+@given(some.floats(1e-6, 1, exclude_min=True) | some.floats(-1, -1e-6, exclude_max=True))
+def test_no_number_is_lost_and_none_has_an_exponent(value):
+    text = number(value).replace("−", "-")
+    assert "e" not in text
+    assert float(text) == pytest.approx(value, abs=max(0.0005, 0.05 * abs(value)), rel=0.05)
+    assert float(text) != 0

@@ -1,0 +1,156 @@
+"""Plausibilities come back from disk as they were, or not at all."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from equipoise import Annotations, InputError, read_plausibilities, write_plausibilities
+from equipoise.aggregate import (
+    Chain,
+    NormalPrior,
+    dawid_skene,
+    dirichlet,
+    inverse_rank,
+    mean_vote,
+    normal,
+    plackett_luce,
+)
+
+
+@pytest.fixture
+def votes():
+    random = np.random.default_rng(0)
+    return Annotations(
+        kind="nominal", items=("a", "b", "ü"), classes=("x", "y", "z"),
+        annotators=("ana", "bo"), item=np.repeat(np.arange(3), 4),
+        annotator=np.tile([0, 1], 6), label=random.integers(0, 3, 12),
+    )  # fmt: skip
+
+
+MODELS = {
+    "mean_vote": mean_vote,
+    "dirichlet": dirichlet,
+    "drawn": lambda table: dirichlet(table, prior=0.3).drawn(20, seed=4),
+    "inverse_rank": inverse_rank,
+    "dawid_skene": dawid_skene,
+    "plackett_luce": lambda table: plackett_luce(table, chain=Chain(30)),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_what_is_written_is_read(votes, model, tmp_path):
+    made = model(votes)
+    write_plausibilities(made, tmp_path / "p.npz")
+    back = read_plausibilities(tmp_path / "p.npz")
+    for name in ("start", "label", "mass", "rest"):
+        assert_array_equal(getattr(back, name), getattr(made, name))
+    for name in ("items", "classes", "method", "task", "rest_shape", "split_seed", "model"):
+        assert getattr(back, name) == getattr(made, name)
+    assert back.notices == made.notices
+    assert_array_equal(back.certainty, made.certainty)
+    if made.law is not None:
+        assert_array_equal(back.drawn(5, seed=1).mass, made.drawn(5, seed=1).mass)
+    if made.skills is not None:
+        assert back.skills.annotators == made.skills.annotators
+        assert_array_equal(back.skills.confusion, made.skills.confusion)
+
+
+def test_the_same_plausibilities_give_the_same_bytes(votes, tmp_path):
+    for name in ("a.npz", "b.npz"):
+        write_plausibilities(dirichlet(votes), tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}
+
+
+def test_damage_is_noticed(votes, tmp_path):
+    path = tmp_path / "p.npz"
+    write_plausibilities(dirichlet(votes), path)
+    whole = path.read_bytes()
+    for spoilt in (b"", b"PK", whole[: len(whole) // 2], whole[:200] + b"x" + whole[201:]):
+        path.write_bytes(spoilt)
+        with pytest.raises(InputError, match=r"damaged .*, expected a file written by"):
+            read_plausibilities(path)
+    with pytest.raises(InputError):
+        read_plausibilities(tmp_path / "nowhere.npz")
+    np.savez(path, header=np.frombuffer(b'{"schema": 99}', dtype=np.uint8))
+    with pytest.raises(InputError, match="schema 99, expected schema 1 to 2"):
+        read_plausibilities(path)
+
+
+@pytest.mark.parametrize("prior", [NormalPrior(mean=1.0), None])
+def test_normal_ratings_keep_their_law(tmp_path, prior):
+    ratings = Annotations(
+        kind="interval", items=("a", "b", "c"), item=np.array([0, 0, 1, 1, 2]),
+        value=np.array([1.0, 2.5, 4.0, 4.5, 0.1]),
+    )  # fmt: skip
+    made = normal(ratings, threshold=1 / 3, prior=prior)
+    write_plausibilities(made, tmp_path / "p.npz")
+    back = read_plausibilities(tmp_path / "p.npz")
+    assert (back.law.name, back.law.threshold) == ("normal", 1 / 3)
+    for name in ("level", "worth", "shape", "scale"):
+        assert_array_equal(getattr(back.law, name), getattr(made.law, name))
+    assert back.notices == made.notices
+    assert_array_equal(back.certainty, made.certainty)
+    assert_array_equal(back.drawn(5, seed=1).mass, made.drawn(5, seed=1).mass)
+
+
+def header_of(path):
+    with np.load(path) as stored:
+        return json.loads(stored["header"].tobytes())
+
+
+def test_files_of_the_first_schema_are_written_and_read_as_before(votes, tmp_path):
+    path = tmp_path / "p.npz"
+    write_plausibilities(dirichlet(votes), path)
+    assert header_of(path)["schema"] == 1
+    assert "law_numbers" not in header_of(path)
+    without = normal_header(votes, path)
+    assert without.law is None
+    assert without.classes == ("below 1", "at least 1")
+
+
+def normal_header(votes, path):
+    """Read normal ratings as the first schema wrote them: without their law."""
+    ratings = Annotations(
+        kind="interval", items=votes.items, item=np.arange(3), value=np.arange(3.0)
+    )
+    write_plausibilities(normal(ratings, threshold=1, prior=NormalPrior()), path)
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files if not name.startswith("law_")}
+    header = json.loads(arrays["header"].tobytes()) | {"schema": 1}
+    del header["law"], header["law_numbers"]
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **arrays)
+    return read_plausibilities(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(InputError, match=r"truth.npz: no such file, expected a file; check"):
+        read_plausibilities(tmp_path / "truth.npz")
+    (tmp_path / "truths.npz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"did you mean 'truths.npz'\?"):
+        read_plausibilities(tmp_path / "truth.npz")
+    with pytest.raises(InputError, match="a folder, expected a file"):
+        read_plausibilities(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError, ValueError])
+def test_nothing_is_left_of_a_write_that_was_stopped(votes, tmp_path, monkeypatch, kind):
+    def stopped(file, **_):
+        file.write(b"half")
+        raise kind
+
+    monkeypatch.setattr(np, "savez_compressed", stopped)
+    with pytest.raises(kind):
+        write_plausibilities(dirichlet(votes), tmp_path / "truth.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(votes, tmp_path):
+    for place in (tmp_path / "none" / "truth.npz", tmp_path):
+        with pytest.raises(InputError, match="cannot be written") as refused:
+            write_plausibilities(dirichlet(votes), place)
+        assert refused.value.where == str(place)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,460 @@
+"""What the annotations leave open: certainty, ambiguous items, cases, annotators, models."""
+
+import html
+import json
+import os
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from typer.testing import CliRunner
+
+from equipoise.aggregate import (
+    Chain,
+    annotator_bootstrap,
+    dawid_skene,
+    dirichlet,
+    majority_vote,
+    mean_vote,
+    normal,
+    plackett_luce,
+    probabilistic_inverse_rank,
+)
+from equipoise.analyses.annotators import annotator_rows, skilled_rows
+from equipoise.analyses.truth import (
+    COUNTS,
+    FACTORS,
+    FittedModels,
+    models_finding,
+    reliability_sweep,
+    truth_report,
+)
+from equipoise.analyses.truth_cases import truth_cases
+from equipoise.analyses.truth_certainty import (
+    certainty,
+    certainty_meaning,
+    vote_certainty,
+    vote_posterior,
+)
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.cli import app
+from equipoise.evaluation import evaluate
+from equipoise.evaluation.truth import task_truths
+from equipoise.findings import Cases, cell
+from equipoise.io import read_annotations
+from equipoise.page import render
+from equipoise.predictions import Predictions
+from equipoise.run import Provenance, Run, record
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.truth import truth_findings
+from equipoise.run.record import CertaintyRow, encoded, read
+from tests.report_truth_sample import BAD, rankings, votes
+
+
+class Reader(HTMLParser):
+    """Collects what a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+MODELS = {
+    "dirichlet": (votes, dirichlet),
+    "dawid_skene": (votes, dawid_skene),
+    "majority_vote": (votes, majority_vote),
+    "plackett_luce": (
+        rankings,
+        lambda a, **how: plackett_luce(a, chain=Chain(draws=150), **how),
+    ),
+    "probabilistic_inverse_rank": (rankings, probabilistic_inverse_rank),
+}
+SOME = pytest.mark.parametrize("name", MODELS)
+
+
+def fitted(name):
+    make, model = MODELS[name]
+    table = make()
+    return table, model(table)
+
+
+def report(table, made, name="dirichlet", *, title="truth", **others):
+    fits = FittedModels(
+        name=name,
+        reason=f"{name} was asked for.",
+        task=made.task,
+        models={name: made, **others},
+        scores={},
+    )
+    return truth_report(table, fits, title=title)
+
+
+@SOME
+def test_a_certainty_survives_a_run_and_is_the_same_every_time(name):
+    first = certainty(*fitted(name))
+    stored = json.loads(json.dumps(first.as_json(), allow_nan=False))
+    assert encoded(read(CertaintyRow, stored)) == stored
+    assert first == certainty(*fitted(name))
+
+
+@SOME
+def test_a_certainty_says_what_the_fit_says(name):
+    table, made = fitted(name)
+    found, sure = certainty(table, made), made.certainty
+    assert found.mean == pytest.approx(sure.mean())
+    assert found.below == (sure < 0.99).sum() == sum(found.counts_below)
+    assert sum(found.counts) == found.items == len(made.items)
+    shown = [one.certainty for one in found.ambiguous]
+    assert shown == sorted(shown)
+    assert shown[0] == pytest.approx(sure.min())
+    for one in found.ambiguous:
+        i = made.items.index(one.item)
+        assert one.entropy == pytest.approx(made.entropy[i])
+        mean = dict(zip(made.classes, made.mean[i], strict=True))
+        assert all(mass == pytest.approx(mean[label]) for label, mass in one.plausible)
+        assert sum(mass for _, mass in one.plausible) + one.others == pytest.approx(1)
+
+
+@SOME
+def test_cases_have_all_the_mass_and_quantiles_around_their_middle(name):
+    cases = truth_cases(*fitted(name))
+    assert [case.role for case in cases][::2] == ["most ambiguous", "most certain"]
+    for case in cases:
+        assert sum(one.mean for one in case.classes) == pytest.approx(1)
+        assert len({one.quantiles is None for one in case.classes}) == 1
+        for one in case.classes:
+            ends = list(one.quantiles or (0, 1))
+            assert ends == sorted(ends)
+            assert ends[0] - 1e-9 <= one.mean <= ends[-1] + 1e-9
+
+
+def test_draws_follow_their_law():
+    table = Annotations.from_counts(np.array([[6, 2, 0]]))
+    (case,) = truth_cases(table, dirichlet(table))
+    ends = np.array(case.classes[0].quantiles)
+    # Beta(7, 4): P(x <= q) = P(binomial(10, q) >= 7)
+    assert np.abs(binom.sf(6, 10, ends) - [0.05, 0.25, 0.5, 0.75, 0.95]).max() < 0.09
+    assert case.classes[-1].name == "1 other"
+    assert case.classes[-1].mean == pytest.approx(1 / 11)
+
+
+def test_readings_are_told_as_they_were_given():
+    table = rankings(["a", "b", "c", "d", "e"])
+    cases = {one.item: one for one in truth_cases(table, probabilistic_inverse_rank(table))}
+    every = [one.blocks for case in cases.values() for one in case.readings]
+    assert (("d",), ("b", "e")) in every
+    assert (("a", "b", "c"),) in every
+    assert {one.times for one in cases["1"].readings} == {1, 2}
+    first = cases["1"].classes[0]
+    assert (first.name, first.first) == ("c", pytest.approx(1.0))
+
+
+def test_votes_are_told_by_class_and_person():
+    table, made = fitted("dawid_skene")
+    one = certainty(table, made).ambiguous[0]
+    rows = table.item == table.items.index(one.item)
+    said = {
+        table.annotators[a]: table.classes[k]
+        for a, k in zip(table.annotator[rows], table.label[rows], strict=True)
+    }
+    assert {who: part.name for part in one.counts for who in part.who} == said
+    assert one.votes == 5 == sum(part.votes for part in one.counts)
+
+
+def test_annotators_have_skill_and_median_time():
+    times = np.where(np.arange(60) % 5 == 2, np.nan, np.arange(60.0) * 100)
+    table = votes(duration_ms=times)
+    made = dawid_skene(table)
+    rows = skilled_rows(table, "", made.skills)
+    assert [row["skill"] for row in rows] == pytest.approx(made.skills.value)
+    assert rows[0]["median_ms"] == np.median(times[::5])
+    assert rows[2]["median_ms"] is None
+    assert "median_ms" not in annotator_rows(task_truths(votes()), votes().annotators)[0]
+    finding = next(
+        f for f in report(table, made, "dawid_skene").findings if f.key == "annotators"
+    )
+    heads = [column.head for column in finding.tables[0].columns]
+    assert "median time" in heads and "skill (accuracy)" in heads
+    assert finding.sentence.startswith("By the model, skill (accuracy) runs from")
+
+
+def test_medians_are_of_the_items_that_are_kept():
+    times = np.arange(60.0)
+    (question,) = task_truths(votes(duration_ms=times))
+    kept = question.kept(np.arange(12) >= 6)
+    assert kept.times.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("dirichlet", COUNTS),
+        ("plackett_luce", COUNTS),
+        ("probabilistic_inverse_rank", FACTORS),
+    ],
+)
+def test_more_reliable_annotations_make_a_more_certain_truth(name, values):
+    sweep = reliability_sweep(*fitted(name))
+    assert tuple(step.reliability for step in sweep.steps) == values
+    assert sweep.steps[-1].mean > sweep.steps[0].mean
+    assert sweep.used in values
+
+
+def test_the_sweep_holds_the_value_in_use_and_repeats_the_fit():
+    table = votes()
+    made = dirichlet(table, reliability=1.5, prior=0.5)
+    sweep = reliability_sweep(table, made)
+    steps = {step.reliability: step for step in sweep.steps}
+    assert len(steps) == 6
+    assert steps[1.5].mean == pytest.approx(made.certainty.mean())
+    assert [row["reliability"] for row in sweep.rows() if row["in_use"]] == [1.5]
+
+
+@pytest.mark.parametrize("name", ["dawid_skene", "majority_vote"])
+def test_models_without_a_reliability_say_so(name):
+    table, made = fitted(name)
+    assert reliability_sweep(table, made) is None
+    findings = {one.key: one for one in report(table, made, name).findings}
+    assert "has no reliability" in findings["reliability"].sentence
+
+
+@SOME
+def test_every_model_makes_a_harmless_page_with_all_sections(name):
+    table, made = fitted(name)
+    text = render(report(table, made, name))
+    read = Reader(text)
+    ids = [value for tag, key, value in read.attributes if key == "id" and tag == "section"]
+    assert ids == ["certainty", "ambiguous", "annotators", "cases", "reliability", "method"]
+    assert not re.search(r"(?<![\w&;])(nan|None|NaN|inf)(?![\w])", " ".join(read.words[2:-3]))
+    links = [v for _, key, v in read.attributes if key in {"href", "src", "action", "srcset"}]
+    assert all(link.startswith("#") or link == "data:," for link in links)
+    named = [v for tag, key, v in read.attributes if tag == "svg" and key == "aria-label"]
+    assert read.tags.count("svg") == len(named) > 3
+    assert text == render(report(*fitted(name), name))
+
+
+def test_the_page_shows_the_numbers_of_the_findings():
+    table, made = fitted("dirichlet")
+    whole = report(table, made)
+    text = html.unescape(render(whole))
+    found = certainty(table, made)
+    assert f"For {found.below} of {found.items} items" in text
+    for finding in whole.findings:
+        for part in finding.tables:
+            for row in part.rows:
+                for column in part.columns:
+                    if column.kind == "number":
+                        assert cell(row, column) in text
+
+
+def test_compared_models_are_told():
+    table, made = fitted("dirichlet")
+    models = {"dirichlet": made, "majority_vote": majority_vote(table)}
+    fits = FittedModels(
+        name="dirichlet",
+        reason="",
+        task="",
+        models=models,
+        scores={"dirichlet": -0.4, "majority_vote": -np.inf},
+    )
+    finding = models_finding(fits)
+    rows = [
+        [cell(row, column) for column in finding.tables[0].columns]
+        for row in finding.tables[0].rows
+    ]
+    assert [row[1] for row in rows] == ["−0.400", "−∞"]
+    assert rows[1][3:] == ["none", "point: 0 or 1"]
+    assert "nats per vote" in finding.tables[0].legend
+    assert "are not to be compared" in finding.tables[0].legend
+    alike = models_finding(replace(fits, models={"dirichlet": made, "again": made}, scores={}))
+    assert alike.sentence == "All models decide every item alike."
+    assert "nats per vote" not in alike.tables[0].legend
+
+
+def test_what_a_certainty_is_depends_on_the_model():
+    table = votes()
+    many = {
+        "share of resampled panels that name the same class. There are 8 draws, so it comes in "
+        "steps of 0.12": ("dawid_skene", annotator_bootstrap(dawid_skene, table, draws=8)),
+        "exactly one class of an item is right": ("dawid_skene", dawid_skene(table)),
+        "really has the largest share": ("dirichlet", dirichlet(table)),
+        "the share of the votes for the leading class": ("mean_vote", mean_vote(table)),
+        "only tells ties from clear cases": ("majority_vote", majority_vote(table)),
+    }
+    for words, (name, made) in many.items():
+        assert words in certainty_meaning(made).sentence
+        assert words in report(table, made, name).findings[0].note
+    panels = annotator_bootstrap(mean_vote, table, draws=100)
+    assert "steps of" not in certainty_meaning(panels).sentence
+
+
+def test_hostile_names_are_shown_and_do_nothing():
+    table = votes(people=3, items=4)
+    bad = Annotations(
+        kind="nominal", classes=(f"no{BAD}", f"yes{BAD}"), item=table.item, label=table.label,
+        items=tuple(f"{i}{BAD}" for i in range(4)), annotator=table.annotator,
+        annotators=tuple(f"{a}{BAD}" for a in range(3)), tasks=(BAD,),
+    )  # fmt: skip
+    for model in (dawid_skene, dirichlet):
+        text = render(report(bad, model(bad, task=BAD), title=BAD))
+        read = Reader(text)
+        assert not {"img", "b"} & set(read.tags)
+        assert read.tags.count("script") == 1
+        assert not [key for _, key, _ in read.attributes if key.startswith("on")]
+        assert "&lt;img" in text
+
+
+def test_few_classes_have_colours_of_their_own_and_many_have_places():
+    few = certainty(*fitted("dirichlet")).ambiguous_report().charts[0]
+    assert isinstance(few, Cases) and few.classes[:2] == ["no", "yes"]
+    counts = np.eye(12, dtype=int)[:, :10] * 2 + 1
+    table = Annotations.from_counts(counts, classes=[f"k{k}" for k in range(10)])
+    many = certainty(table, dirichlet(table)).ambiguous_report().charts[0]
+    assert many.classes == [
+        "most plausible",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "all others",
+    ]
+    for row in many.rows:
+        assert sum(row.shares) == pytest.approx(1)
+
+
+def test_ratings_have_findings_of_their_own():
+    table = Annotations(
+        kind="interval", items=("a", "b"), annotators=("x", "y"), item=np.array([0, 0, 1, 1]),
+        annotator=np.array([0, 1, 0, 1]), value=np.array([10.0, 90.0, 80.0, 85.0]),
+    )  # fmt: skip
+    made = normal(table, threshold=50)
+    assert certainty(table, made).ambiguous[0].item == "a"
+    case = truth_cases(table, made)[0]
+    assert [one.blocks for one in case.readings] == [(("10",),), (("90",),)]
+    whole = report(table, made, "normal")
+    assert "2 annotators" in whole.known and "4 votes" in whole.known
+    findings = {one.key: one for one in whole.findings}
+    assert "above the item mean" in [c.head for c in findings["annotators"].tables[0].columns]
+
+
+def test_a_crowd_and_many_classes_make_a_small_page():
+    random = np.random.default_rng(0)
+    rows = 49_731
+    table = Annotations(
+        kind="nominal", classes=tuple(f"condition number {k}" for k in range(419)),
+        items=tuple(f"case-{i:06d}" for i in range(16_577)),
+        annotators=tuple(f"worker-{a:04d}" for a in range(933)),
+        item=np.arange(rows) % 16_577, annotator=random.integers(0, 933, rows),
+        label=random.integers(0, 419, rows),
+    )  # fmt: skip
+    made = dirichlet(table)
+    fits = FittedModels(
+        name="dirichlet", reason="", task="", models={"dirichlet": made}, scores={}
+    )
+    text = render(truth_report(table, fits, title="a crowd", close_up=False))
+    assert len(text.encode()) < 300_000
+    assert "the first 300 of 933 rows" in text
+    assert text.count("worker-") < 1_000
+
+
+def answers(table, name, seed):
+    random = np.random.default_rng(seed)
+    own = random.random(len(table.items))
+    return [Predictions(name, table.items, own, task=task) for task in table.tasks]
+
+
+def evaluated(table):
+    result = evaluate([*answers(table, "one", 1), *answers(table, "two", 2)], table)
+    return record(result, Provenance(annotators=table.annotators or ()))
+
+
+@pytest.mark.parametrize(
+    "extra", [{}, {"weight": np.linspace(0.1, 2, 60)}, {"is_gold": np.arange(60) < 1}]
+)
+def test_the_certainty_of_votes_is_that_of_the_dirichlet_model(extra):
+    table = votes(**extra)
+    made, (question,) = dirichlet(table), task_truths(table)
+    own = vote_posterior(question, question.votes)
+    assert own.items == made.items
+    assert own.certainty == pytest.approx(made.certainty)
+    assert own.mean == pytest.approx(made.mean)
+
+
+def of_certainty(run):
+    return [
+        one for one in truth_findings(RunView(run)) if one.key in ("certainty", "ambiguous")
+    ]
+
+
+def test_an_evaluation_records_the_certainty_of_its_votes():
+    table = votes(duration_ms=np.arange(60.0) * 50)
+    (row,) = evaluated(table).header["certainty"]
+    assert row["mean"] == pytest.approx(dirichlet(table).certainty.mean())
+    assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
+    (question,) = task_truths(table)
+    assert row == json.loads(json.dumps(vote_certainty(question, table.annotators).as_json()))
+
+
+def test_certainties_of_earlier_versions_have_no_line():
+    run = evaluated(votes())
+    rows = run.record.certainty
+    early = Run(replace(run.record, certainty=(replace(rows[0], curve=()),)), run.replicates)
+    lines = [[chart.name for chart in of_certainty(one)[0].charts][1:2] for one in (run, early)]
+    assert lines[0] == ["certainty-sorted"] and "certainty-sorted" not in lines[1]
+
+
+def test_several_tasks_are_shown_side_by_side():
+    table = votes()
+    two = replace(table, task=np.arange(60) % 5 // 3, tasks=("edema", BAD))
+    one, other, first, *others = of_certainty(evaluated(two))
+    assert "is the least settled task" in first.sentence
+    assert (one.task, other.task) == ("edema", BAD)
+    (least,) = (one for one in others if "item of every task" in one.sentence)
+    assert [row["task"] for row in least.tables[0].rows] == ["edema", BAD]
+
+
+def test_plausibilities_without_votes_have_no_certainty_of_votes():
+    (question,) = task_truths(dirichlet(votes()).drawn(50, seed=0))
+    assert vote_certainty(question, ()) is None
+
+
+def test_published_counts_of_uncertain_images():
+    folder = os.environ.get("EQUIPOISE_DATA")
+    path = Path(folder or "") / "cifar10h" / "cifar10h-counts.npy"
+    if not folder or not path.exists():
+        pytest.skip("needs the CIFAR-10H counts under EQUIPOISE_DATA")
+    table = read_annotations(path)
+    found = certainty(table, dirichlet(table))
+    assert found.below == 183
+    assert found.ambiguous[0].item == "9386"
+
+
+def test_the_command_line_writes_the_page(tmp_path):
+    rows = ["item,annotator,label"]
+    rows += [
+        f"scan {i},{who},{(i + k) % 3 // 2}" for i in range(9) for k, who in enumerate("abc")
+    ]
+    (tmp_path / "votes.csv").write_text("\n".join(rows), encoding="utf-8")
+    call = ["aggregate", str(tmp_path / "votes.csv"), "--model", "dirichlet", "--page"]
+    done = CliRunner().invoke(app, [*call, str(tmp_path / "truth.html")])
+    assert done.exit_code == 0
+    text = (tmp_path / "truth.html").read_text(encoding="utf-8")
+    assert "votes: what is plausibly true?" in text
+    assert "dirichlet was asked for." in text
+    assert CliRunner().invoke(app, [*call, str(tmp_path / "truth.txt")]).exit_code == 2
+    refused = CliRunner().invoke(app, [*call, str(tmp_path / "absent" / "truth.html")])
+    assert isinstance(refused.exception, InputError)
+    assert not (tmp_path / "absent").exists()
