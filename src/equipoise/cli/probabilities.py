@@ -169,7 +169,8 @@ def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
     if source.positive is None and len(made.classes) != 2:
         where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
         raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
-    name = _chosen("--positive", source.positive or made.classes[1], made.classes, path)
+    name = made.classes[1] if source.positive is None else source.positive
+    name = _chosen("--positive", name, made.classes, path)
     known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
     return ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
 
