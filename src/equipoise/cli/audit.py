@@ -92,9 +92,25 @@ class AuditedItems:
 
     def pools(self) -> "list[Pool]":
         """Pools that were given as numbers, in the one way in which they were."""
+        from equipoise.analyses.audit import Pool
+
         if self.size:
             raise misused("got a size without FILE", "size")
-        return self._several() if self.pool else [self._single()]
+        pools = []
+        for text in self.pool or ():
+            name, *numbers = (part.strip() for part in text.rsplit(",", 3))
+            if len(numbers) != 3 or not name or not all(map(str.isdecimal, numbers)):
+                expected = "NAME,AUDITED,POSITIVES,SIZE: pHash,150,0,5000"
+                raise misused(f"got {text!r}, expected {expected}", "pool")
+            pools.append(Pool(name, *map(int, numbers)))
+        if self.pool:
+            return pools
+        if self.audited is None or self.positives is None or self.unaudited is None:
+            lost = [flag(name) for name in SINGLE if getattr(self, name) is None]
+            got = f"no {' and no '.join(lost)}"
+            expected = "--audited, --positives and --unaudited together"
+            raise InputError("audit", got, expected, f"add {' '.join(lost)}")
+        return [Pool("pool", self.audited, self.positives, self.audited + self.unaudited)]
 
     def check(self) -> None:
         """Refuse an audit that is given in no way, or in several."""
@@ -107,34 +123,6 @@ class AuditedItems:
             got = " and ".join(ways) or "nothing"
             do = "give FILE with --size, or --audited, --positives and --unaudited, or --pool"
             raise InputError("audit", got, "one of FILE, --audited and --pool", do)
-
-    def _single(self) -> "Pool":
-        """One pool of numbers."""
-        from equipoise.analyses.audit import Pool
-
-        if self.audited is None or self.positives is None or self.unaudited is None:
-            lost = [flag(name) for name in SINGLE if getattr(self, name) is None]
-            got = f"no {' and no '.join(lost)}"
-            expected = "--audited, --positives and --unaudited together"
-            raise InputError("audit", got, expected, f"add {' '.join(lost)}")
-        return Pool("pool", self.audited, self.positives, self.audited + self.unaudited)
-
-    def _several(self) -> "list[Pool]":
-        """Several pools of numbers."""
-        from equipoise.analyses.audit import Pool
-
-        pools = []
-        for text in self.pool or ():
-            name, *numbers = text.rsplit(",", 3)
-            if (
-                len(numbers) != 3
-                or not name.strip()
-                or not all(one.strip().isdecimal() for one in numbers)
-            ):
-                expected = "NAME,AUDITED,POSITIVES,SIZE: pHash,150,0,5000"
-                raise misused(f"got {text!r}, expected {expected}", "pool")
-            pools.append(Pool(name.strip(), *(int(one) for one in numbers)))
-        return pools
 
     def sizes(self, votes: "Annotations") -> dict[str, int]:
         """How many items each pool has."""

@@ -124,9 +124,8 @@ class Size:
         """Of the difference, with so many items and votes on each; nan where not known."""
         if math.isnan(self.spread.votes):
             return self.spread.items / math.sqrt(items) if votes == 1 else math.nan
-        return math.hypot(self.spread.items, self.spread.votes / math.sqrt(votes)) / math.sqrt(
-            items
-        )
+        single = self.spread.votes / math.sqrt(votes)
+        return math.hypot(self.spread.items, single) / math.sqrt(items)
 
     def power(self, items: float, votes: float) -> float:
         """Probability that the interval lies above 0."""
@@ -268,7 +267,12 @@ def plan_size(
 
 def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
-    _require_possible(two.metric, target.difference)
+    low, high = two.metric.bounds
+    if target.difference is not None and target.difference > high - low:
+        why = f"because {two.metric.title} lies between {low:g} and {high:g}"
+        got, expected = f"{target.difference:g}", f"at most {high - low:g}, {why}"
+        do = "say how much better a model must be to matter"
+        raise InputError("plan, difference", got, expected, do)
     parts = spread(two, target.progress)
     half = target.z * math.hypot(parts.pilot, parts.panel)
     wanted = two.difference if target.difference is None else target.difference
@@ -292,18 +296,6 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         designs = designs_for(target, votes, lambda each: _design(plan, two, each))
         plan = replace(plan, designs=tuple(designs))
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
-
-
-def _require_possible(metric: Metric, difference: float | None) -> None:
-    """Refuse a difference that no two models can have."""
-    low, high = metric.bounds
-    if difference is not None and difference > high - low:
-        raise InputError(
-            "plan, difference",
-            f"{difference:g}",
-            f"at most {high - low:g}, because {metric.title} lies between {low:g} and {high:g}",
-            "say how much better a model must be to matter",
-        )
 
 
 Made = TypeVar("Made")
