@@ -18,6 +18,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from equipoise import numbers
 from equipoise.arrays import Floats, InputError, choice, frozen
 
 Method = Literal["percentile", "basic", "normal", "wilson"]
@@ -140,10 +141,7 @@ class Estimate:
         )
 
     def __str__(self) -> str:
-        low, high = self.interval()
-        if math.isnan(self.value):
-            return "undefined"
-        return f"{self.value:.3f} [{low:.3f}, {high:.3f}]"
+        return numbers.estimate(self.value, *self.interval())
 
 
 def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.aggregate import MODELS, AggregationModel, Chain
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
-from equipoise.numbers import count
+from equipoise.numbers import count, number
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint, joined
 
@@ -72,7 +72,7 @@ def recommended(annotations: Annotations) -> tuple[str, str]:
     people, classes = len(annotations.annotators or ()), len(annotations.classes)
     why = (
         f"confusion matrices of {count(people)} annotators and {count(classes)} classes would "
-        f"need {confusion_bytes(annotations) / 1e9:.1f} GB"
+        f"need {number(confusion_bytes(annotations) / 1e9, 1)} GB"
     )
     if annotations.kind == "ranking":
         why = "gold rows settle first choices, not rankings"

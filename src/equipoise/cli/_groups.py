@@ -11,6 +11,7 @@ import typer
 from equipoise.arrays import InputError, listed
 from equipoise.cli.options import words
 from equipoise.cli.truth import Truth
+from equipoise.numbers import estimate, number
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations, Kind
@@ -214,11 +215,11 @@ def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
         )
         task = f" of task {part.task!r}" if part.task else ""
         named = ", ".join(
-            f"{found.items[i]} {found.mean[i]:.3g} [{found.low[i]:.3g}, {found.high[i]:.3g}]"
+            f"{found.items[i]} {estimate(found.mean[i], found.low[i], found.high[i])}"
             for i in order
         )
         said.append(
-            f"Expected {groups.grouping.name}{task}: {found.mean.mean():.3g} on average; "
+            f"Expected {groups.grouping.name}{task}: {number(found.mean.mean())} on average; "
             f"highest, with 5 to 95 % of draws: {named}."
         )
     return replace(made, facts={**made.facts, "groups": facts}), said

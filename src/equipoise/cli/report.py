@@ -9,6 +9,7 @@ import typer
 from equipoise.arrays import InputError
 from equipoise.cli._screen import counted, output, print_json, say
 from equipoise.cli.options import command
+from equipoise.numbers import count
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def write_page(run: "Run", page: Path) -> None:
     text = render(evaluation_report(run))
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
-    say(f"Wrote {page} ({len(text.encode()) / 1024:.0f} KB)")
+    say(f"Wrote {page} ({count(len(text.encode()) // 1024)} KB)")
 
 
 def _export(run: Path, folder: Path, *, overwrite: bool) -> None:

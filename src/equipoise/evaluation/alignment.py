@@ -18,6 +18,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, listed
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.notices import Notice, Value
+from equipoise.numbers import count
 from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
 
@@ -272,9 +273,6 @@ def _vote_weights(annotations: Annotations) -> Any:
 def _class_counts(annotations: Annotations, held: list[int], votes: list[float]) -> str:
     """Classes with their votes, the most frequent first and the rarest last."""
     named = held if len(held) <= SHOWN else [*held[: SHOWN - 1], held[-1]]
-    said = [
-        f"{annotations.classes[code]!r} {votes[code]:,.0f} vote{'s' * (votes[code] != 1)}"
-        for code in named
-    ]
+    said = [f"{annotations.classes[code]!r} {count(votes[code], 'vote')}" for code in named]
     gap = len(held) - len(named)
     return ", ".join([*said[:-1], *([f"{gap} more"] if gap else []), said[-1]])

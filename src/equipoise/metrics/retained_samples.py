@@ -55,6 +55,7 @@ from equipoise.metrics.distributions import (
     expected_loss,
     itself,
 )
+from equipoise.numbers import exact_percent
 
 _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart
@@ -321,8 +322,8 @@ def retained_samples_area_metric(**how: Unpack[Curve]) -> Metric:
         name=parameters("retained_samples_area", asdict(Retained()), asdict(curve)),
         title=f"retained-samples {what}",
         soft_title=f"retained-samples soft {what}",
-        definition=f"{scale} of the {what} when up to {curve.max_removed:.0%} of the "
-        f"items, those with the worst {curve.rule.title}, are removed.",
+        definition=f"{scale} of the {what} when up to {exact_percent(curve.max_removed)} of "
+        f"the items, those with the worst {curve.rule.title}, are removed.",
         family=f"retained {curve.score} {curve.max_removed} {curve.points}",
         prepare=itself,
         reduce=curve.reduce,

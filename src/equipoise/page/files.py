@@ -70,9 +70,9 @@ def write_report(
     return names
 
 
-def _slug(words: str) -> str:
+def _slug(name: str) -> str:
     """Words as part of a file name."""
-    return re.sub(r"[^\w-]+", "-", words).strip("-").lower()
+    return re.sub(r"[^\w-]+", "-", name).strip("-").lower()
 
 
 class _Writer(HTMLParser):

@@ -201,9 +201,7 @@ def _terms(view: RunView) -> tuple[tuple[str, str], ...]:
     record, how = view.record, view.record.settings
     grouped = how.group is not None and how.items_redrawn is True
     group = f" Items of the same {how.group} stay together." if grouped else ""
-    reason = how.resample_reason
-    name = how.resample
-    why = reason if reason.startswith(name) else f"{name}. {reason}"
+    why = how.resample_reason or how.resample
     return (
         ("Resampling", f"{why}{group}"),
         *((("Scope", view.scope),) if view.scope else ()),

@@ -1,0 +1,200 @@
+"""One house: one list of analyses, one formatter, and no program that reads our sentences."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import equipoise
+from equipoise.analyses.catalogue import ANALYSES
+
+SOURCE = Path(equipoise.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+SENTENCES = {
+    "finding", "sentence", "sentences", "note", "methods", "notice", "notices", "reason",
+    "left_out", "legend", "caption", "said", "words", "message",
+}  # fmt: skip
+SEARCHES = {
+    "startswith", "endswith", "split", "partition", "rpartition", "find", "index",
+    "removeprefix", "removesuffix", "search", "match", "sub", "findall", "fullmatch", "count",
+}  # fmt: skip
+READS_TEXT = {
+    "read": "files of others",
+    "datasets": "files of others",
+    "metrics": "names that somebody typed",
+    "page": "markup that is to become XML, and style sheets",
+    "cli": "words that somebody typed",
+}
+DIGITS = re.compile(r"\.\d+[fgeE%]|^%$")
+OTHER_NUMBERS = {
+    "numbers.py": "the formatter",
+    "page": "coordinates and sizes of a drawing",
+    "read/tables.py": "numbers that are names, as a file would spell them",
+    "read/options.py": "numbers that are names, as a file would spell them",
+    "wording.py": "the value of an option, as it can be typed",
+    "choosing/cautions.py": "a proposal for an option, rounded and then a number again",
+    "cli/reproduce.py": "as many digits as the published table has",
+    "analyses/certainty.py": "ticks of which no two may look alike",
+}
+CHECKED_HERE = {
+    "analyses/options.py": "keywords that a caller typed become options here",
+    "planning/target.py": "keywords that a caller typed become options here",
+    "read/options.py": "keywords that a caller typed become options here",
+    "cli/options.py": "keywords that a caller typed become options here",
+    "notices.py": "JSON becomes a notice here, and back",
+    "run/record.py": "JSON becomes a record here, and back",
+    "metrics": "parameters that are part of a metric's name",
+}
+
+
+@cache
+def tree(path):
+    """The syntax of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def home(path):
+    """Where a file is, as people name it."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+def allowed(path, reasons):
+    """Whether a list of exceptions names a file or its package."""
+    return home(path) in reasons or home(path).partition("/")[0] in reasons
+
+
+def name_of(node):
+    """The last name of an expression: x.finding, finding, row["finding"], str(finding)."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    if isinstance(node, ast.Call) and name_of(node.func) == "str" and node.args:
+        return name_of(node.args[0])
+    return ""
+
+
+def searches(node):
+    """Whether an expression looks for something in a sentence of ours; a full stop is fine."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        words = isinstance(node.left, ast.JoinedStr) or (
+            isinstance(node.left, ast.Constant) and " " in str(node.left.value)
+        )
+        return words and name_of(node.comparators[0]) in SENTENCES
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    stop = (
+        node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value in (".", " ")
+    )
+    of_ours = name_of(node.func.value) in SENTENCES
+    by_pattern = name_of(node.func.value) == "re" and any(
+        name_of(one) in SENTENCES for one in node.args
+    )
+    return node.func.attr in SEARCHES and (of_ours or by_pattern) and not stop
+
+
+def test_no_program_searches_our_sentences():
+    hits = {
+        f"{home(path)}: {ast.unparse(node)}"
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if searches(node)
+    }
+    assert hits == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [("'not defined' in result.finding", True), ("re.search('a', str(notice))", True),
+     ("notice.text.split('; ')", False), ("row['reason'].startswith(name)", True),
+     ("sentence.removesuffix('.')", False), ("'ranking' in words", False)],
+)  # fmt: skip
+def test_a_search_of_a_sentence_is_noticed(code, wrong):
+    assert searches(ast.parse(code).body[0].value) is wrong
+
+
+def test_regular_expressions_read_what_others_wrote():
+    imports = (ast.Import, ast.ImportFrom)
+    own = [
+        home(path)
+        for path in FILES
+        if not allowed(path, READS_TEXT)
+        for node in ast.walk(tree(path))
+        if isinstance(node, imports) and "re" in [one.name for one in node.names]
+    ]
+    assert own == []
+
+
+def test_analyses_are_listed_once():
+    lists = [
+        home(path)
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict | ast.Assign)
+        and len(strings(node) & set(ANALYSES)) >= 5
+        and name_of(getattr(node, "targets", [None])[0]) != "__all__"
+    ]
+    assert set(lists) - {"stability.py"} == {"analyses/catalogue.py"}  # its names are public
+
+
+def strings(node):
+    """Texts in an expression."""
+    found = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
+    return {one for one in found if isinstance(one, str)}
+
+
+def refusals(path):
+    """Everything within an InputError: it tells the user's own number, with its digits."""
+    calls = [one for one in ast.walk(tree(path)) if isinstance(one, ast.Call)]
+    errors = [one for one in calls if name_of(one.func) in ("InputError", "ValueError")]
+    return {id(part) for error in errors for part in ast.walk(error)}
+
+
+def digits_in(node):
+    """Whether an expression writes a number with so many digits."""
+    spec = node.format_spec if isinstance(node, ast.FormattedValue) else None
+    return spec is not None and any(DIGITS.search(text) for text in strings(spec))
+
+
+def test_numbers_for_people_are_written_by_one_module():
+    hits = set()
+    for path in (one for one in FILES if not allowed(one, OTHER_NUMBERS)):
+        about_input = refusals(path)
+        found = [node for node in ast.walk(tree(path)) if digits_in(node)]
+        hits |= {
+            f"{home(path)}: {ast.unparse(one)}" for one in found if id(one) not in about_input
+        }
+    assert hits == set()
+
+
+def imported():
+    """Names that a file takes from another package: (module, name)."""
+    taken = set()
+    for path in FILES:
+        own = home(path).partition("/")[0]
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = node.module.split(".")[1:]
+                if parts and parts[0] != own.removesuffix(".py"):
+                    taken |= {("/".join(parts), one.name) for one in node.names}
+    return taken
+
+
+def test_no_untyped_facts_cross_a_package():
+    taken, hits = imported(), []
+    for path in (one for one in FILES if not allowed(one, CHECKED_HERE)):
+        for node in tree(path).body:
+            if isinstance(node, ast.FunctionDef) and any(
+                name == node.name and home(path).startswith(module) for module, name in taken
+            ):
+                notes = [one.annotation for one in node.args.args + node.args.kwonlyargs]
+                words = [ast.unparse(one) for one in (*notes, node.returns) if one is not None]
+                if any(re.search(r"(dict|Mapping)\[str, Any\]", one) for one in words):
+                    hits.append(f"{home(path)}: {node.name}")
+    assert hits == []
