@@ -208,11 +208,14 @@ def _table(table: Table, styles: ModelStyles) -> Html:
         element("th", one.head, scope="col", data_up=one.kind in ("rank", "p") or None)
         for one in table.columns
     ]
-    rows = [_row(row, table, styles) for row in table.rows[:MOST_ROWS]]
-    more = len(table.rows) - len(rows)
-    caption = table.caption + (
-        f" (the first {len(rows):,} of {len(table.rows):,} rows)" * (more > 0)
-    )
+    shown, caption = table.rows, table.caption
+    if len(shown) > MOST_ROWS:
+        shown = (table.brief or shown)[:MOST_ROWS]
+        which = (
+            f"the {len(shown):,} in front, " if table.brief else f"the first {len(shown):,} "
+        )
+        caption += f" ({which}of {len(table.rows):,} rows)"
+    rows = [_row(row, table, styles) for row in shown]
     class_ = "board" if table.open and table.columns[0].kind == "model" else "plain"
     whole = element(
         "table",
