@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.analyses._shifts import largest_finite, not_finite
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
+from equipoise.analyses.words import largest_finite, not_finite
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
