@@ -35,9 +35,7 @@ from equipoise.analyses.truth import (
 )
 from equipoise.analyses.truth_cases import truth_cases
 from equipoise.analyses.truth_certainty import (
-    Certainty,
     certainty,
-    certainty_findings,
     certainty_meaning,
     vote_certainty,
     vote_posterior,
@@ -51,7 +49,10 @@ from equipoise.findings import Cases, cell
 from equipoise.io import read_annotations
 from equipoise.page import render
 from equipoise.predictions import Predictions
-from equipoise.run import Provenance, record
+from equipoise.run import Provenance, Run, record
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.truth import truth_findings
+from equipoise.run.record import CertaintyRow, encoded, read
 from tests.report_truth_sample import BAD, rankings, votes
 
 
@@ -105,7 +106,8 @@ def report(table, made, name="dirichlet", *, title="truth", **others):
 def test_a_certainty_survives_a_run_and_is_the_same_every_time(name):
     first = certainty(*fitted(name))
     stored = json.loads(json.dumps(first.as_json(), allow_nan=False))
-    assert Certainty.from_json(stored) == first == certainty(*fitted(name))
+    assert encoded(read(CertaintyRow, stored)) == stored
+    assert first == certainty(*fitted(name))
 
 
 @SOME
@@ -370,11 +372,12 @@ def test_a_crowd_and_many_classes_make_a_small_page():
 
 def answers(table, name, seed):
     random = np.random.default_rng(seed)
-    return Predictions(model=name, items=table.items, values=random.random(len(table.items)))
+    own = random.random(len(table.items))
+    return [Predictions(name, table.items, own, task=task) for task in table.tasks]
 
 
 def evaluated(table):
-    result = evaluate([answers(table, "one", 1), answers(table, "two", 2)], table)
+    result = evaluate([*answers(table, "one", 1), *answers(table, "two", 2)], table)
     return record(result, Provenance(annotators=table.annotators or ()))
 
 
@@ -390,36 +393,36 @@ def test_the_certainty_of_votes_is_that_of_the_dirichlet_model(extra):
     assert own.mean == pytest.approx(made.mean)
 
 
+def of_certainty(run):
+    return [
+        one for one in truth_findings(RunView(run)) if one.key in ("certainty", "ambiguous")
+    ]
+
+
 def test_an_evaluation_records_the_certainty_of_its_votes():
     table = votes(duration_ms=np.arange(60.0) * 50)
     (row,) = evaluated(table).header["certainty"]
-    stored = Certainty.from_json(row)
-    assert stored.mean == pytest.approx(dirichlet(table).certainty.mean())
-    assert {part.name for part in stored.ambiguous[0].counts} <= {"no", "yes"}
+    assert row["mean"] == pytest.approx(dirichlet(table).certainty.mean())
+    assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
     (question,) = task_truths(table)
-    assert stored == vote_certainty(question, table.annotators)
+    assert row == json.loads(json.dumps(vote_certainty(question, table.annotators).as_json()))
 
 
 def test_certainties_of_earlier_versions_have_no_line():
-    (row,) = evaluated(votes()).header["certainty"]
-    early = {key: part for key, part in row.items() if key != "curve"}
-    charts = Certainty.from_json(early).report().charts
-    assert [one.name for one in charts if one.name == "certainty-sorted"] == []
+    run = evaluated(votes())
+    rows = run.record.certainty
+    early = Run(replace(run.record, certainty=(replace(rows[0], curve=()),)), run.replicates)
+    lines = [[chart.name for chart in of_certainty(one)[0].charts][1:2] for one in (run, early)]
+    assert lines[0] == ["certainty-sorted"] and "certainty-sorted" not in lines[1]
 
 
 def test_several_tasks_are_shown_side_by_side():
     table = votes()
-    task = np.arange(60) % 5 // 3
-    two = Annotations(
-        kind="binary", classes=table.classes, items=table.items, annotators=table.annotators,
-        item=table.item, annotator=table.annotator, label=table.label, task=task,
-        tasks=("edema", BAD),
-    )  # fmt: skip
-    tasks = [vote_certainty(one, two.annotators) for one in task_truths(two)]
-    first, one, other, least, *_ = certainty_findings(tasks)
+    two = replace(table, task=np.arange(60) % 5 // 3, tasks=("edema", BAD))
+    one, other, first, *others = of_certainty(evaluated(two))
     assert "is the least settled task" in first.sentence
     assert (one.task, other.task) == ("edema", BAD)
-    assert "The least certain item of every task" in least.sentence
+    (least,) = (one for one in others if "item of every task" in one.sentence)
     assert [row["task"] for row in least.tables[0].rows] == ["edema", BAD]
 
 

@@ -258,7 +258,6 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
     order = [*_by(rows, first), *undefined][:LISTED]
     span = "; line: its interval" if first == "skill" and _values(rows, "low") else ""
     some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
-    ends = {"skill": ("low", "high")}
     return tuple(
         Dots(
             name=f"annotators-{key.replace('_', '-')}",
@@ -269,9 +268,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
                 Dot(
                     str(row["annotator"]),
                     _real(row, key),
-                    *(_real(row, ends[key][0]), _real(row, ends[key][1]))
-                    if key in ends
-                    else (),
+                    *((_real(row, "low"), _real(row, "high")) if key == "skill" else ()),
                 )
                 for row in order
             ],

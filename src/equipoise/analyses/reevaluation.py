@@ -283,12 +283,9 @@ class _Stratum:
 
     def __post_init__(self) -> None:
         if self.units == 1 and len(self.rows) > 1:
-            raise InputError(
-                f"audit, groups of {self.name}",
-                f"all {len(self.rows)} items in one group",
-                "at least two groups",
-                "leave the groups out, also where they are the pools",
-            )
+            got = f"all {len(self.rows)} items in one group"
+            do = "leave the groups out, also where they are the pools"
+            raise InputError(f"audit, groups of {self.name}", got, "at least two groups", do)
 
     @property
     def units(self) -> int:
@@ -372,12 +369,9 @@ def _metric(text: str) -> Score:
         expected = "a metric of scores that takes weights"
         raise InputError(f"metric {text}", "a metric of draws", expected, do)
     if "weights" not in inspect.signature(plain).parameters:
-        raise InputError(
-            f"metric {text}",
-            "a metric that takes no weights",
-            "one that does: audited items count by how many they stand for",
-            "choose auroc, average_precision, brier_score or another such metric",
-        )
+        expected = "one that does: audited items count by how many they stand for"
+        do = "choose auroc, average_precision, brier_score or another such metric"
+        raise InputError(f"metric {text}", "a metric that takes no weights", expected, do)
 
     def score(label: PerItem, value: PerItem, weight: PerItem) -> float:
         if made.labels == "distribution":

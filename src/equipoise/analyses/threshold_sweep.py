@@ -548,7 +548,9 @@ def threshold_sweep(
     steps = _scored(as_predictions(predictions), tuple(items), values, tried, how)
     centre = steps[int(np.argmin(np.abs(np.array(tried) - threshold)))]
     both = list(zip(tried, steps, strict=True))
-    moves = [move for t, step in both for move in _moves(t, step, centre.ranks)]
+    unlike = {id(step): step for step in steps}
+    own = {key: _moves(threshold, step, centre.ranks) for key, step in unlike.items()}
+    moves = [move._replace(threshold=t) for t, step in both for move in own[id(step)]]
     first = centre.done.values[0, :, 0]
     return ThresholdSweep(
         centre=float(threshold),

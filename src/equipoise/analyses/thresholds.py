@@ -83,17 +83,17 @@ OVER: Mapping[str, str] = {
     "items": "over items",
     BOTH: "over experts and items",
 }
+RULE_METHODS = {
+    "rise": "the mean probability of the first bin, from below, whose share of positives and "
+    "that of every bin above it exceed the mean share of the bins below by more than {}",
+    "isotonic": "the smallest sampled probability at which an isotonic fit of the experts' "
+    "labels reaches {}",
+}
 RULE_NOTES = {
-    "rise": (
-        "The threshold is the mean probability of the first bin, from below, whose share of "
-        "positives and that of every bin above it exceed the mean share of the bins below by "
-        "more than {}. The lowest bin is never chosen. Thresholds are means of bins, so the "
-        "interval moves in steps of one bin."
-    ),
-    "isotonic": (
-        "The threshold is the smallest sampled probability at which the rising share of "
-        "positives that fits best (isotonic regression) reaches {}."
-    ),
+    "rise": f"The threshold is {RULE_METHODS['rise']}. The lowest bin is never chosen. "
+    "Thresholds are means of bins, so the interval moves in steps of one bin.",
+    "isotonic": "The threshold is the smallest sampled probability at which the rising share "
+    "of positives that fits best (isotonic regression) reaches {}.",
 }
 SAMPLE_NOTE = (
     " Items were ordered by probability and cut into bins of equal size; experts saw a random "
@@ -107,20 +107,8 @@ FEW_NOTE = (
 RESAMPLED = {
     "experts": "experts alone, as published, and leaves out which items they happened to see",
     "items": "items within their bins, and leaves out who the experts are",
-    BOTH: (
-        "experts, and items within their bins; the one over experts alone, as published, "
-        "leaves out which items they happened to see and holds the truth less often"
-    ),
-}
-RULE_METHODS = {
-    "rise": (
-        "the mean probability of the first bin, from below, whose share of positives and that "
-        "of every bin above it exceed the mean share of the bins below by more than {}"
-    ),
-    "isotonic": (
-        "the smallest sampled probability at which an isotonic fit of the experts' labels "
-        "reaches {}"
-    ),
+    BOTH: "experts, and items within their bins; the one over experts alone, as published, "
+    "leaves out which items they happened to see and holds the truth less often",
 }
 RESAMPLED_METHODS = {
     "experts": "experts",
@@ -571,22 +559,21 @@ def _resamples(
     """
     if len(experts) < 2 and how.redraw != "items":
         got = f"{len(experts)} expert with votes on the sample" if len(experts) else "no names"
-        raise InputError(
-            f"threshold, redraw {how.redraw}",
-            got,
-            "at least two annotators with ids",
-            "add experts, or redraw items alone",
-        )
+        where, expected = f"threshold, redraw {how.redraw}", "at least two annotators with ids"
+        raise InputError(where, got, expected, "add experts, or redraw items alone")
     hard = (question.shares[0] > HALF).astype(np.float64)
     fixed = np.repeat(hard[:, None], how.replicates, axis=1)
-    times = _item_counts(bins, how)
+    random, times = np.random.default_rng(how.seed), np.ones((len(bins), how.replicates))
+    for each in np.unique(bins):
+        rows = np.flatnonzero(bins == each)
+        even = np.full(len(rows), 1 / len(rows))
+        times[rows] = random.multinomial(len(rows), even, how.replicates).T
     if len(experts) > 1:
         labels, present = _panel_labels(question, experts, how)
-    for name in REDRAW:
-        if name == "items":
-            yield name, fixed, times
-        elif len(experts) > 1:
-            yield name, labels, present * times if name == BOTH else present
+        yield "experts", labels, present
+    yield "items", fixed, times
+    if len(experts) > 1:
+        yield BOTH, labels, present * times
 
 
 def _panel_labels(question: TaskTruth, experts: Ints, how: Rule) -> tuple[Floats, Floats]:
@@ -604,17 +591,6 @@ def _panel_labels(question: TaskTruth, experts: Ints, how: Rule) -> tuple[Floats
     draw = PanelDraw.prepare(question.votes, question.masses, len(counts))
     shares, present = draw.shares(counts)
     return (shares[0] > HALF).astype(np.float64), present.astype(np.float64)
-
-
-def _item_counts(bins: Ints, how: Rule) -> Floats:
-    """How often each item stands in a resample of the items of every bin."""
-    random = np.random.default_rng(how.seed)
-    times = np.ones((len(bins), how.replicates))
-    for each in np.unique(bins):
-        rows = np.flatnonzero(bins == each)
-        even = np.full(len(rows), 1 / len(rows))
-        times[rows] = random.multinomial(len(rows), even, how.replicates).T
-    return times
 
 
 def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> Floats:

@@ -486,8 +486,8 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
     """Everything about every item, annotator and model, for people who asked for JSON."""
     made = fits.chosen
     sure, meaning = made.certainty, certainty_meaning(made)
-    known = annotations.is_gold
-    gold = [] if known is None else np.flatnonzero(annotations.in_task(fits.task) & known)
+    gold = annotations.in_task(fits.task)
+    gold = gold & (False if annotations.is_gold is None else annotations.is_gold)
     return {
         "kind": annotations.kind,
         "classes": list(made.classes),

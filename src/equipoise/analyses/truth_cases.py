@@ -7,7 +7,7 @@ as all others.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -132,9 +132,13 @@ class ItemCase:
     def class_rows(self) -> list[dict[str, Cell]]:
         """A row per class."""
         return [
-            {"item": self.item, "class": one.name, "mean": one.mean}
-            | dict(zip(QUANTILES if one.quantiles else (), one.quantiles or (), strict=True))
-            | {"first": one.first or 0.0}
+            {
+                "item": self.item,
+                "class": one.name,
+                "mean": one.mean,
+                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
+                "first": one.first or 0.0,
+            }
             for one in self.classes
         ]
 
@@ -259,12 +263,13 @@ def _shares(
         ends = list(QUANTILES.values())
         spread = None if masses is None else np.quantile(masses.clip(0, 1), ends).tolist()
         quantiles = None if spread is None else tuple(spread)
-        return ClassShare(name=name, mean=mean, quantiles=quantiles, first=first.get(name))
+        return ClassShare(name=name, mean=mean, quantiles=quantiles)
 
     shares = [
         share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[0][:, k])
         for k in order
     ]
+    shares = [replace(one, first=first.get(one.name)) for one in shares]
     shares = [one for one in shares if one.mean > NOTHING or one.first]
     left, rest = len(made.classes) - len(order), 1.0 - float(mean[order].sum())
     if left and rest >= NOTHING:

@@ -440,8 +440,8 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
     made = plausibilities
     if annotations.kind == "interval":
         code = {name: place for place, name in enumerate(annotations.items)}
-        rows = annotations.item[annotations.in_task(made.task)]
-        total = np.bincount(rows, minlength=len(code))
+        rated = annotations.item[annotations.in_task(made.task)]
+        total = np.bincount(rated, minlength=len(code))
         return _summary(made, total[[code[name] for name in made.items]], {})
     votes = collect_votes(annotations, made.task)
     place = {annotations.items[code]: i for i, code in enumerate(votes.items)}

@@ -47,10 +47,8 @@ def cautions(
     votes = collect_votes(opinions, task, apart=False)
     notices = []
     top = np.max([votes.shares(code) for code in range(classes)], axis=0)
-    size = votes.sizes.astype(np.float64)
-    if annotations.rank is None:
-        size = np.bincount(opinions.item, _times(opinions))[votes.items]
-    lone = bool((size <= 1).all())
+    times = np.bincount(opinions.item, _times(opinions))[votes.items]
+    lone = bool(((times if annotations.rank is None else votes.sizes) <= 1).all())
     if lone:
         text = "No item has two votes: disagreement cannot be seen."
         notices.append(Notice("lone_votes", text))

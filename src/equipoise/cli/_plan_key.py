@@ -151,12 +151,9 @@ def read_key(plan: Path) -> PlanKey:
         if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
     except (ValueError, KeyError, TypeError):
-        raise InputError(
-            f"--plan {path.name}",
-            "no key of a plan",
-            "what threshold-plan wrote beside it",
-            "give plan.csv or plan.key.json as threshold-plan --out wrote them",
-        ) from None
+        expected = "what threshold-plan wrote beside it"
+        do = "give plan.csv or plan.key.json as threshold-plan --out wrote them"
+        raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None
     size = SampleSize(*(options.pop(name) for name in NUMBERS))
     return PlanKey(path, options, size, items)
 

@@ -1,7 +1,6 @@
 """equipoise aggregate: from who said what to what is plausibly true."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -30,62 +29,36 @@ if TYPE_CHECKING:
     from equipoise.choosing import Model
     from equipoise.plausibilities import Plausibilities
 
-MODEL = "Model"
+_model = partial(typer.Option, rich_help_panel="Model")
+_result = partial(typer.Option, rich_help_panel=RESULT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateOptions:
     """Which model, how it is set up, which task, and where the result goes."""
 
-    model: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=model_help(),
-        ),
-    ] = "auto"
+    model: Annotated[str, _model(help=model_help())] = "auto"
     compare: Annotated[
         bool,
-        typer.Option(
-            "--compare",
-            rich_help_panel=MODEL,
-            help="Fit every suitable model: held-out votes, and where they differ.",
+        _model(
+            "--compare", help="Fit every suitable model: held-out votes, and where they differ."
         ),
     ] = False
     threshold: Annotated[
         float | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
-        ),
+        _model(help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it."),
     ] = None
-    reliability: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=reliability_help(),
-        ),
-    ] = None
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            help=prior_help(),
-        ),
-    ] = None
+    reliability: Annotated[float | None, _model(help=reliability_help())] = None
+    prior: Annotated[str | None, _model(help=prior_help())] = None
     bootstrap: Annotated[
         int,
-        typer.Option(
+        _model(
             min=0,
-            rich_help_panel=MODEL,
             help="Refit the model to so many panels of resampled annotators; a certainty is "
             "then the share of panels that name the same class. 0: none.",
         ),
     ] = 0
-    seed: Annotated[
-        int,
-        typer.Option(min=0, rich_help_panel=MODEL, help="Seed of everything that is drawn."),
-    ] = 0
+    seed: Annotated[int, _model(min=0, help="Seed of everything that is drawn.")] = 0
     task: Annotated[
         str | None,
         typer.Option(
@@ -93,22 +66,15 @@ class AggregateOptions:
         ),
     ] = None
     out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for the plausibilities, ending in .npz."
-        ),
+        Path | None, _result(help="File for the plausibilities, ending in .npz.")
     ] = None
     page: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for a page about the truth, ending in .html."
-        ),
+        Path | None, _result(help="File for a page about the truth, ending in .html.")
     ] = None
     as_json: Annotated[
         bool,
-        typer.Option(
+        _result(
             "--json",
-            rich_help_panel=RESULT,
             help="Print everything as JSON. Items have the classes with a mass of their own, "
             "and `others` for all the rest together; a log-likelihood of minus infinity is "
             'the text "-inf", undefined is null.',
@@ -135,6 +101,7 @@ def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading)
     Example: equipoise aggregate votes.csv --compare
     """
     from equipoise.analyses.truth import truth_json, truth_notices, truth_report
+    from equipoise.findings.screen import show
     from equipoise.notices import worded
 
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
@@ -148,15 +115,19 @@ def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading)
         say(f"Wrote {asked.out}")
     title = f"{file.name}: what is plausibly true?"
     if asked.page is not None:
-        _write_page(asked.page, table, fits, title)
+        from equipoise.page import render
+        from equipoise.run.folder import write_text
+
+        shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
+        with progress("page"):
+            text = render(truth_report(table, shown, title=title))
+        write_text(asked.page, text)
         say(f"Wrote {asked.page}")
     if asked.as_json:
         about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
         made_with = _made_with(file, asked, reading)
         print_json({**made_with, **about, **truth_json(table, fits), "notices": notes})
         return
-    from equipoise.findings.screen import show
-
     show(output(), truth_report(table, fits, title=title, close_up=False))
 
 
@@ -171,20 +142,29 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
     if name == "auto":
         name, reason = recommended(table)
     if asked.bootstrap and table.annotator is None:
-        raise InputError(
-            "--bootstrap",
-            "anonymous votes",
-            "votes of annotators with names, to draw anew",
+        do = (
             "leave --bootstrap out (dirichlet has its own uncertainty), or give an annotator "
-            "column",
+            "column"
         )
+        expected = "votes of annotators with names, to draw anew"
+        raise InputError("--bootstrap", "anonymous votes", expected, do)
     models = _models(table, name, asked)
     single = table.annotator is not None and table.rank is None and table.label is not None
     scored = asked.compare and single
     total = len(models) + asked.bootstrap + (FOLDS * len(models) if scored else 0)
     scores: dict[str, float] = {}
     with progress("fitting") as tell:
-        plain = _ticking(models, tell, total)
+        done = count(1)
+
+        def ticking(fit: "Model") -> "Model":
+            def run(*args: Any, **how: Any) -> "Plausibilities":
+                made = fit(*args, **how)
+                tell(next(done), total)
+                return made
+
+            return run
+
+        plain = {own: ticking(fit) for own, fit in models.items()}
         chosen = plain[name]
         if asked.bootstrap:
             draws = asked.bootstrap
@@ -202,44 +182,12 @@ def _models(table: "Annotations", own: str, asked: AggregateOptions) -> dict[str
     from equipoise.choosing import Settings, companions, model, suitable
 
     told = Settings(asked.threshold, asked.reliability, asked.seed, asked.prior)
+    others = Settings(asked.threshold, seed=asked.seed)
     models = {own: model(own, table, told)}
     beside = companions(table) if asked.model == "auto" else ()
     for name in suitable(table) if asked.compare else beside:
-        others = Settings(asked.threshold, seed=asked.seed)
         models.setdefault(name, model(name, table, others))
     return models
-
-
-def _ticking(
-    models: dict[str, "Model"], tell: "Callable[[int, int], None]", total: int
-) -> dict[str, "Model"]:
-    """The same models, moving the bar after every fit."""
-    done = count(1)
-
-    def ticked(fit: "Model") -> "Model":
-        def run(*args: Any, **how: Any) -> "Plausibilities":
-            made = fit(*args, **how)
-            tell(next(done), total)
-            return made
-
-        return run
-
-    return {name: ticked(fit) for name, fit in models.items()}
-
-
-def _write_page(path: Path, table: "Annotations", fits: "FittedModels", title: str) -> None:
-    """Write the page; other models are on it where a comparison was asked for."""
-    from dataclasses import replace
-
-    from equipoise.analyses.truth import truth_report
-    from equipoise.page import render
-    from equipoise.read.files import replaced
-
-    shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
-    with progress("page"):
-        text = render(truth_report(table, shown, title=title))
-    with replaced(path) as target:
-        target.write(text.encode())
 
 
 def _made_with(
@@ -270,25 +218,13 @@ def _task(table: "Annotations", task: str | None) -> str:
     from equipoise.arrays import listed, nearest
 
     if task is None and len(table.tasks) > 1:
-        raise InputError(
-            "annotations",
-            f"{len(table.tasks)} tasks ({listed(table.tasks)})",
-            "one",
-            "choose one with --task",
-        )
+        got = f"{len(table.tasks)} tasks ({listed(table.tasks)})"
+        raise InputError("annotations", got, "one", "choose one with --task")
     if task is None or task in table.tasks:
         return table.tasks[0] if task is None else task
+    expected, do = f"one of {listed(table.tasks, most=8)}", nearest(task, table.tasks)
     if table.tasks == ("",):
         column = Option("columns", {"task": "COLUMN"})
-        raise InputError(
-            f"--task {task}",
-            "no such task",
-            "none: there is only one, and it has no name",
-            hint("leave --task out, or name the column of tasks: {}", column),
-        )
-    raise InputError(
-        f"--task {task}",
-        "no such task",
-        f"one of {listed(table.tasks, most=8)}",
-        nearest(task, table.tasks),
-    )
+        expected = "none: there is only one, and it has no name"
+        do = hint("leave --task out, or name the column of tasks: {}", column)
+    raise InputError(f"--task {task}", "no such task", expected, do)

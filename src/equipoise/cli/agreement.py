@@ -1,6 +1,7 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,23 +21,22 @@ from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
-    from equipoise.agreement import AgreementSummary
+    from equipoise.agreement import AgreementTable
     from equipoise.annotations import Annotations
     from equipoise.findings import Report
+
+_drawn = partial(typer.Option, rich_help_panel=UNCERTAINTY)
+_result = partial(typer.Option, rich_help_panel=RESULT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementOptions:
     """Which coefficients, of which task, from how many resamples, and where they go."""
 
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=RESULT, help="Which question; all of them if left out."),
-    ] = None
+    task: Annotated[str | None, _result(help="Which question; all of them if left out.")] = None
     level: Annotated[
         str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
+        _result(
             help="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
             "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
             "to a true zero); by default what the kind of labels says.",
@@ -44,28 +44,17 @@ class AgreementOptions:
     ] = None
     weights: Annotated[
         str,
-        typer.Option(
-            rich_help_panel=RESULT,
+        _result(
             help="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
             "`linear` or `quadratic` (by the steps between grades).",
         ),
     ] = "none"
     replicates: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            rich_help_panel=UNCERTAINTY,
-            help="Resamples of items (or groups) for the intervals.",
-        ),
+        int, _drawn(min=1, help="Resamples of items (or groups) for the intervals.")
     ] = 1000
-    seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=UNCERTAINTY, help="Seed of the resamples.")
-    ] = 0
+    seed: Annotated[int, _drawn(min=0, help="Seed of the resamples.")] = 0
     page: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT, help="File for a page with a heatmap, ending in .html."
-        ),
+        Path | None, _result(help="File for a page with a heatmap, ending in .html.")
     ] = None
     as_json: AsJson = False
 
@@ -90,6 +79,7 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
+    from equipoise.findings.screen import show
     from equipoise.notices import worded
 
     table = read_votes(file.annotations, file.dataset, reading)
@@ -103,45 +93,36 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
         write_text(asked.page, render(report))
         say(f"Wrote {asked.page}")
     if asked.as_json:
-        print_json(
-            {
-                "replicates": asked.replicates,
-                "seed": asked.seed,
-                "notices": worded(report.notices),
-                "tasks": [one.as_json() for one in found],
-            }
-        )
+        about = {"replicates": asked.replicates, "seed": asked.seed}
+        tasks = [one.as_json() for one in found]
+        print_json({**about, "notices": worded(report.notices), "tasks": tasks})
         return
-    from equipoise.findings.screen import show
-
     show(output(), report)
     if len(found) > 1:
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementSummary]":
+def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
-    from equipoise.agreement import agreement_table
+    from equipoise.agreement.agreement_table import AgreementHow, agreement_table
 
     tasks = table.tasks if asked.task is None else (asked.task,)
+    how: AgreementHow = {
+        "level": asked.level,
+        "weights": asked.weights,
+        "replicates": asked.replicates,
+        "seed": asked.seed,
+    }
     found = []
     with progress("agreement") as tell:
         for done, task in enumerate(tasks, start=1):
-            one = agreement_table(
-                table,
-                task=task,
-                level=asked.level,
-                weights=asked.weights,
-                replicates=asked.replicates,
-                seed=asked.seed,
-            )
-            found.append(one.summary())
+            found.append(agreement_table(table, task=task, **how))
             tell(done, len(tasks))
     return found
 
 
 def _report(
-    table: "Annotations", found: "list[AgreementSummary]", asked: AgreementOptions, title: str
+    table: "Annotations", found: "list[AgreementTable]", asked: AgreementOptions, title: str
 ) -> "Report":
     from equipoise.agreement import agreement_findings
     from equipoise.agreement.agreement_report import TERMS

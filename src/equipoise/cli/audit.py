@@ -104,12 +104,9 @@ class AuditedItems:
             *(["--pool"] if self.pool else []),
         ]
         if len(ways) != 1:
-            raise InputError(
-                "audit",
-                " and ".join(ways) or "nothing",
-                "one of FILE, --audited and --pool",
-                "give FILE with --size, or --audited, --positives and --unaudited, or --pool",
-            )
+            got = " and ".join(ways) or "nothing"
+            do = "give FILE with --size, or --audited, --positives and --unaudited, or --pool"
+            raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
     def _single(self) -> "Pool":
         """One pool of numbers."""
@@ -117,12 +114,9 @@ class AuditedItems:
 
         if self.audited is None or self.positives is None or self.unaudited is None:
             lost = [flag(name) for name in SINGLE if getattr(self, name) is None]
-            raise InputError(
-                "audit",
-                f"no {' and no '.join(lost)}",
-                "--audited, --positives and --unaudited together",
-                f"add {' '.join(lost)}",
-            )
+            got = f"no {' and no '.join(lost)}"
+            expected = "--audited, --positives and --unaudited together"
+            raise InputError("audit", got, expected, f"add {' '.join(lost)}")
         return Pool("pool", self.audited, self.positives, self.audited + self.unaudited)
 
     def _several(self) -> "list[Pool]":
@@ -233,12 +227,9 @@ def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> Non
         for name in [*(["task"] if items.task else []), *reading.changed(OF_FILES)]:
             raise misused("belongs to files; add FILE or -a, or leave it out", name)
     if models.predictions and (items.file is None or models.annotations is None):
-        raise InputError(
-            "--predictions",
-            "models, but not both FILE and -a",
-            "the audited items and the benchmark that the models were scored on",
-            "add them, or leave the models out",
-        )
+        got = "models, but not both FILE and -a"
+        expected = "the audited items and the benchmark that the models were scored on"
+        raise InputError("--predictions", got, expected, "add them, or leave the models out")
     if models.annotations and items.found is not None and not models.predictions:
         why = "got both --found and -a, expected one, because -a is only counted; or add -p"
         raise misused(why, "found")
@@ -267,12 +258,8 @@ def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _Rea
         found = counted if found is None else found
         notices = (*as_notices(table.notices), *tied, *notices)
     if found is None:
-        raise InputError(
-            "audit",
-            "no --found",
-            "how many positives the retrieval found",
-            "add --found NUMBER, or -a with the votes on what was retrieved",
-        )
+        do = "add --found NUMBER, or -a with the votes on what was retrieved"
+        raise InputError("audit", "no --found", "how many positives the retrieval found", do)
     scored = read_models(models.predictions, reading, items.task)
     if votes is not None:
         votes = replace(votes, group=None, groups=None)  # which are the pools
@@ -285,12 +272,8 @@ def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...
 
     question = task_truths(table)[0]
     if len(question.classes) > 1:
-        raise InputError(
-            f"{path.name}",
-            f"classes {table.classes}",
-            "a yes/no question",
-            "ask about one class with --positive CLASS",
-        )
+        do = "ask about one class with --positive CLASS"
+        raise InputError(f"{path.name}", f"classes {table.classes}", "a yes/no question", do)
     tied = Notice(
         "tied_benchmark",
         "{ties:count} of {items:count} items of {file} have no strict majority of votes: they "

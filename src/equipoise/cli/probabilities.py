@@ -118,12 +118,8 @@ def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
     except InputError as error:
         if not path.is_file() or not OF_VOTES & set(prediction_columns(path)):
             raise
-        raise InputError(
-            error.where,
-            error.got,
-            "a probability per item",
-            "if the file holds votes, add --truth votes, or a model such as --truth auto",
-        ) from None
+        do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
+        raise InputError(error.where, error.got, "a probability per item", do) from None
     models = dict.fromkeys(one.model for one in every)
     name = _chosen("--model", source.model, list(models), path)
     own = [one for one in every if one.model == name]
@@ -138,12 +134,8 @@ def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
     if not one.classes:
         return one.values
     if positive is None:
-        raise InputError(
-            one.where,
-            f"probabilities of {listed(one.classes)}",
-            "of one class",
-            "say which is positive: --positive CLASS",
-        )
+        where, got = one.where, f"probabilities of {listed(one.classes)}"
+        raise InputError(where, got, "of one class", "say which is positive: --positive CLASS")
     return one.aligned(one.items, [positive])[:, 0]
 
 
@@ -153,19 +145,11 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
         return known[0]
     name = option.strip("-")
     if asked is None:
-        raise InputError(
-            f"{path.name}",
-            f"{len(known)} {name}s ({listed(known)})",
-            f"one, chosen with {option}",
-            f"add {option} {known[0]!r}",
-        )
+        where, got = f"{path.name}", f"{len(known)} {name}s ({listed(known)})"
+        raise InputError(where, got, f"one, chosen with {option}", f"add {option} {known[0]!r}")
     if asked not in known and list(known) == [""]:
-        raise InputError(
-            f"{path.name}",
-            f"{option} {asked!r}, but no column {name}",
-            f"a file with several {name}s",
-            f"leave out {option}",
-        )
+        where, got = f"{path.name}", f"{option} {asked!r}, but no column {name}"
+        raise InputError(where, got, f"a file with several {name}s", f"leave out {option}")
     if asked not in known:
         raise InputError(
             option, f"{asked!r}", f"one of {listed(known, most=8)}", nearest(asked, known)
@@ -183,12 +167,8 @@ def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
     if source.task not in (None, made.task):
         _chosen("--task", source.task, [made.task], path)
     if source.positive is None and len(made.classes) != 2:
-        raise InputError(
-            f"{path.name}",
-            f"{len(made.classes)} classes ({listed(made.classes)})",
-            "a positive one",
-            "say which it is: --positive CLASS",
-        )
+        where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
+        raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
     name = _chosen("--positive", source.positive or made.classes[1], made.classes, path)
     known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
     return ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
@@ -202,12 +182,9 @@ def _of_votes(source: ProbabilitySource) -> ReadProbabilities:
     path = source.file
     table = votes_on(read_question(path, source), source.task, path)
     if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
-        raise InputError(
-            f"{path.name}",
-            f"classes {listed(table.classes)}",
-            "a yes/no question",
-            "ask about one class with --positive CLASS, or about grades with --at-least GRADE",
-        )
+        where = f"{path.name}"
+        do = "ask about one class with --positive CLASS, or about grades with --at-least GRADE"
+        raise InputError(where, f"classes {listed(table.classes)}", "a yes/no question", do)
     task, notices = table.tasks[0] or None, as_notices(table.notices)
     if source.truth == "votes":
         (asked,) = task_truths(table)
@@ -284,12 +261,8 @@ def read_models(
     every = read_predictions_of(files, reading)
     tasks = list(dict.fromkeys(one.task for one in every))
     if len(tasks) > 1 and task not in tasks:
-        raise InputError(
-            "--predictions",
-            f"{len(tasks)} tasks ({listed(tasks)})",
-            "one",
-            "choose it with --task NAME",
-        )
+        got = f"{len(tasks)} tasks ({listed(tasks)})"
+        raise InputError("--predictions", got, "one", "choose it with --task NAME")
     own = [one for one in every if len(tasks) == 1 or one.task == task]
     return tuple(
         Predictions(one.model, one.items, _positive_scores(one, reading.positive))

@@ -221,12 +221,9 @@ def _report(
         task = source.task or read.task
         votes = _read_experts(replace(source, task=task), sample, sure=key is not None)
         if rule.redraw != "items" and len(votes.annotators or ()) < 2:
-            raise InputError(
-                "--experts",
-                "1 expert" if votes.annotators else "votes without annotators",
-                "two or more experts with names, to be drawn anew",
-                "add their files, or say --redraw items",
-            )
+            where, expected = "--experts", "two or more experts with names, to be drawn anew"
+            got = "1 expert" if votes.annotators else "votes without annotators"
+            raise InputError(where, got, expected, "add their files, or say --redraw items")
         scored = read_models(models.predictions, models.reading(source.positive), task)
         tell(1, 1)
     with progress("threshold") as tell:
@@ -287,12 +284,10 @@ def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
     rows: list[tuple[Ints, Ints, Ints]] = []
     for path, one in tables:
         if one.kind != "binary" or one.classes != first.classes or one.count is not None:
-            raise InputError(
-                f"{path.name}",
-                f"answers {listed(one.classes)}, kind {one.kind}",
-                "one yes or no per item, in the same words in every file",
-                "ask about one answer with --positive CLASS, or correct the file",
-            )
+            got = f"answers {listed(one.classes)}, kind {one.kind}"
+            expected = "one yes or no per item, in the same words in every file"
+            do = "ask about one answer with --positive CLASS, or correct the file"
+            raise InputError(f"{path.name}", got, expected, do)
         who = _annotator_codes(path, one, people)
         item = np.array([place[name] for name in one.items])[one.item]
         assert one.label is not None
@@ -317,19 +312,11 @@ def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> 
         codes = [people.setdefault(name, len(people)) for name in one.annotators]
         return np.array(codes)[one.annotator]
     if path.stem in people:
-        raise InputError(
-            f"{path}",
-            f"a second file of {path.stem!r}",
-            "one file per expert",
-            "name files by their experts, or add a column annotator",
-        )
+        where, do = f"{path}", "name files by their experts, or add a column annotator"
+        raise InputError(where, f"a second file of {path.stem!r}", "one file per expert", do)
     if len(one) > len(one.items):
-        raise InputError(
-            f"{path.name}",
-            "several votes on one item, and no annotator",
-            "one answer per item, or a column annotator",
-            "say who voted",
-        )
+        got, do = "several votes on one item, and no annotator", "say who voted"
+        raise InputError(f"{path.name}", got, "one answer per item, or a column annotator", do)
     return np.full(len(one.item), people.setdefault(path.stem, len(people)))
 
 

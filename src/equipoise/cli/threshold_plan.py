@@ -62,12 +62,8 @@ class PlanFile:
             return
         for path in (self.out,) if self.shown else (self.out, key_of(self.out)):
             if path.exists():
-                raise InputError(
-                    f"--out {path}",
-                    "is there already",
-                    "a new file",
-                    "name another file, or allow overwriting (--overwrite)",
-                )
+                do = "name another file, or allow overwriting (--overwrite)"
+                raise InputError(f"--out {path}", "is there already", "a new file", do)
 
 
 @command

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from equipoise.arrays import InputError, listed, nearest
@@ -14,7 +14,6 @@ from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
-    from equipoise.arrays import Ints
     from equipoise.plausibilities import Plausibilities
     from equipoise.resampling import Resampling
 
@@ -22,7 +21,7 @@ VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
 MOST_BYTES = 4 * 2**30  # of draws
-TRUTH = "What the truth is"
+_truth = partial(typer.Option, rich_help_panel="What the truth is")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,30 +30,23 @@ class TruthOptions:
 
     truth: Annotated[
         str,
-        typer.Option(
-            rich_help_panel=TRUTH,
+        _truth(
             help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
             "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
             "comma-separated).",
         ),
     ] = VOTES
     draws: Annotated[
-        int | None,
-        typer.Option(
-            min=2, rich_help_panel=TRUTH, help="Possible truths of the model. Default: 1,000."
-        ),
+        int | None, _truth(min=2, help="Possible truths of the model. Default: 1,000.")
     ] = None
     burn_in: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            rich_help_panel=TRUTH,
-            help="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+        _truth(
+            min=0, help="Draws of each chain thrown away first (plackett_luce). Default: 500."
         ),
     ] = None
     reliability: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=TRUTH, help="How much a vote is worth to the model."),
+        float | None, _truth(help="How much a vote is worth to the model.")
     ] = None
 
     def __post_init__(self) -> None:
@@ -63,12 +55,9 @@ class TruthOptions:
         if self.truth == VOTES:
             for name in ("draws", "burn_in"):
                 if getattr(self, name) is not None:
-                    raise InputError(
-                        flag(name),
-                        f"{getattr(self, name)} with --truth votes",
-                        "a model of the truth",
-                        f"add --truth MODEL, or leave out {flag(name)}",
-                    )
+                    got = f"{getattr(self, name)} with --truth votes"
+                    do = f"add --truth MODEL, or leave out {flag(name)}"
+                    raise InputError(flag(name), got, "a model of the truth", do)
         elif self.truth not in (AUTO, *_chained()):
             self.refuse_burn_in(self.truth)
 
@@ -85,12 +74,9 @@ class TruthOptions:
     def refuse_burn_in(self, model: str) -> None:
         """Refuse a burn-in for a model without chains."""
         if self.burn_in is not None:
-            raise InputError(
-                "--burn-in",
-                f"{self.burn_in} with --truth {model}",
-                f"a model whose draws come from chains: {joined(_chained(), 'or')}",
-                "leave out --burn-in",
-            )
+            got = f"{self.burn_in} with --truth {model}"
+            expected = f"a model whose draws come from chains: {joined(_chained(), 'or')}"
+            raise InputError("--burn-in", got, expected, "leave out --burn-in")
 
     def check_plan(self, plan: str) -> None:
         """Refuse to resample votes under a model, and the model's draws without one."""
@@ -180,12 +166,11 @@ def make_truth(
     """
     if options.of_votes:
         if options.reliability is not None:
-            raise InputError(
-                "--reliability",
+            got, do = (
                 f"{options.reliability:g} with --truth votes",
-                "a model of the truth",
                 "add --truth auto, or leave it out",
             )
+            raise InputError("--reliability", got, "a model of the truth", do)
         return Truth(given=table, facts={})
     if options.stored:
         name, reason = "file", f"the plausibilities in {options.truth} were asked for."
@@ -246,12 +231,10 @@ def _threshold(name: str, question: QuestionReading) -> float | None:
     try:
         return float(least or "")
     except ValueError:
-        raise InputError(
-            "--truth normal, --at-least",
-            "nothing" if least is None else repr(least),
-            "a number on the scale of the ratings",
-            "say where ratings become positive: --at-least 3",
-        ) from None
+        got = "nothing" if least is None else repr(least)
+        expected = "a number on the scale of the ratings"
+        do = "say where ratings become positive: --at-least 3"
+        raise InputError("--truth normal, --at-least", got, expected, do) from None
 
 
 def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
@@ -261,12 +244,9 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     size = draws * (len(made.label) + len(made.items)) * 8
     if size > MOST_BYTES:
         most = MOST_BYTES * draws // size
-        raise InputError(
-            "--draws",
-            f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)",
-            f"at most {MOST_BYTES / 2**30:g} GB",
-            f"ask for at most {most:,}",
-        )
+        got = f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)"
+        room = f"at most {MOST_BYTES / 2**30:g} GB"
+        raise InputError("--draws", got, room, f"ask for at most {most:,}")
     return made.drawn(draws, seed=seed)
 
 
@@ -277,23 +257,15 @@ def _stored(
     from equipoise.io import read_plausibilities
 
     if options.reliability is not None:
-        raise InputError(
-            "--reliability",
-            "a number for a file",
-            "a model to fit",
-            "the file was made with its own; leave it out",
-        )
+        do = "the file was made with its own; leave it out"
+        raise InputError("--reliability", "a number for a file", "a model to fit", do)
     parts, known = [], set(table.items)
     for place, path in enumerate(words(options.truth)):
         made = read_plausibilities(path)
         strange = [name for name in made.items if name not in known]
         if strange:
-            raise InputError(
-                path,
-                f"{len(strange):,} items without annotations ({listed(strange)})",
-                "items of the annotations",
-                "aggregate this file again",
-            )
+            got = f"{len(strange):,} items without annotations ({listed(strange)})"
+            raise InputError(path, got, "items of the annotations", "aggregate this file again")
         parts.append(_drawn(made, options.draws or DRAWS, seed + place))
     return tuple(parts)
 
@@ -337,12 +309,7 @@ def make_plan(
         return make(truth.given, resample, replicates=replicates, seed=seed)
     items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))
     plan = make(truth.given[0], resample, replicates=replicates, seed=seed)
-    return replace(plan, items=items, group=_groups(table, items))
-
-
-def _groups(table: "Annotations", items: Sequence[str]) -> "Ints | None":
-    """Group (patient, night) of every item, as the annotations have it."""
     if table.group is None:
-        return None
+        return replace(plan, items=items, group=None)
     place = {name: code for code, name in enumerate(table.items)}
-    return np.asarray(table.group[[place[name] for name in items]])
+    return replace(plan, items=items, group=table.group[[place[name] for name in items]])

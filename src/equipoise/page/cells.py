@@ -99,9 +99,9 @@ def _column_heads(columns: Sequence[str], wide: float, top: float, *, turned: bo
 def _row_names(chart: Heat, styles: ModelStyles, place: tuple[float, float]) -> Html:
     top, high = place
     shown = (
-        [styles.short(name, 18) for name in chart.rows]
+        [styles.short(name, 15) for name in chart.rows]
         if chart.row_models
-        else distinct(chart.rows, 18)
+        else distinct(chart.rows, 15)
     )
     return join(
         titled(
@@ -185,7 +185,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Html | None:
     names = group(
         (
             titled(
-                name, styles.short(name, 18), class_=styles.class_(name),
+                name, styles.short(name, 15), class_=styles.class_(name),
                 x=i * wide + 5, y=(i + 0.5) * high + 4,
             )
             for i, name in enumerate(chart.models)

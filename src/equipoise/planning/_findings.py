@@ -19,7 +19,6 @@ from equipoise.findings import (
     Line,
     Lines,
     Report,
-    Row,
     Table,
     columns,
 )
@@ -35,7 +34,7 @@ from equipoise.numbers import (
 )
 from equipoise.planning.next_votes import NextForRanking, NextItems
 from equipoise.planning.ranking import RankingDesign, RankingPlan, of_pair
-from equipoise.planning.size import Size, listed_votes, size_words
+from equipoise.planning.size import Size, listed_votes, power_grid, size_words
 from equipoise.wording import capital
 
 STEPS = 25  # numbers of items along a curve
@@ -135,12 +134,10 @@ def _verdict(plan: RankingPlan) -> Finding:
     intervals, hard = _intervals(plan), plan.hardest
     title, best = titled(hard.metric), plan.recommended
     first, pilot = plan.pairs[0], _pilot_size(plan, " with")
-    found = (
-        f"{len(plan.models)} models by {titled(first.metric)}"
-        if plan.ranks
-        else f"{first.a} is better than {first.b} by "
-        f"{estimate(first.difference, first.low, first.high)} in {titled(first.metric)}"
-    )
+    found = f"{len(plan.models)} models by {title}"
+    if not plan.ranks:
+        by = estimate(first.difference, first.low, first.high)
+        found = f"{first.a} is better than {first.b} by {by} in {title}"
     expected = ", and what to expect of the planned study" if best else ""
     picked = best is not None and plan.aim.difference is None
     table = Table(
@@ -219,11 +216,9 @@ def _methods(plan: RankingPlan) -> str:
         )
     found = plan.finding
     if best is not None:
-        difference = (
-            "the difference found in the pilot"
-            if target.difference is None
-            else f"a difference of {number(target.difference)}"
-        )
+        difference = "the difference found in the pilot"
+        if target.difference is not None:
+            difference = f"a difference of {number(target.difference)}"
         lost = [f"{one.a} and {one.b}" for one in plan.pairs if not one.designs]
         rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
         found = (
@@ -254,14 +249,6 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
         event = "Least probability of finding the order of all neighbours"
     votes, rows = [one.votes_per_item for one in plan.designs], _power_rows(plan)
     heads = [Column(f"power_{each}", _votes_on_each(each), "percent") for each in votes]
-    grid: list[Row] = [
-        {
-            "items": items,
-            **{f"power_{each}": plan.power(items, each) for each in votes},
-            "votes_needed": plan.votes_needed(items),
-        }
-        for items in plan.pairs[0].sizes()
-    ]
     return Finding(
         key="power",
         title="What could a larger or smaller study do?",
@@ -271,7 +258,7 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
                 name="plan_grid",
                 caption=f"{event}, by items and votes on each",
                 columns=(ITEMS, *heads, *columns("count", "votes_needed")),
-                rows=grid,
+                rows=power_grid(plan, plan.pairs[0].sizes()),
                 legend=GRID_LEGEND,
             ),
             Table(
@@ -315,9 +302,7 @@ def _power_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """What a study of the size of the pilot could do, and what is needed."""
     now = max(0.0, 1 - sum(1 - one.power_with(one.spread.pilot) for one in plan.planned))
     least = "at least " * plan.ranks
-    reached = (
-        "no probability can be promised" if now == 0 else f"the power is {least}{_share(now)}"
-    )
+    reached = f"the power is {least}{_share(now)}" if now else "no probability can be promised"
     return (
         f"With as many items and votes as the pilot ({_pilot_size(plan, ',')}) {reached}; "
         f"{size_words(best)} give {least}{_share(best.power)}."

@@ -63,6 +63,7 @@ were meant for it are in. Send the items in parts, and ask again after each.
 import csv
 import io
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -317,7 +318,7 @@ def _largest(gain: PerItem, number: int, seed: int) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _NamedItems:
+class _NamedItems(ABC):
     """Items worth another vote, best first: what both lists have.
 
     Attributes
@@ -408,9 +409,9 @@ class _NamedItems:
         return items + (few if number < self.asked else "")
 
     @property
+    @abstractmethod
     def finding(self) -> str:
         """What the list is good for, as a sentence."""
-        raise NotImplementedError
 
     def report(self) -> Finding:
         """The finding for every surface."""

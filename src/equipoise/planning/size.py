@@ -31,7 +31,7 @@ from equipoise.predictions import Predictions
 from equipoise.wording import Hint, Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.planning.ranking import RankingDesign
+    from equipoise.planning.ranking import RankingDesign, RankingPlan
 
 MOST = 20_000  # items of a simulated study
 TIED = 1e-12  # difference up to which models are tied
@@ -165,11 +165,7 @@ class Size:
 
     def grid(self) -> list[dict[str, Cell]]:
         """Power for numbers of items, by votes per item, and the votes each needs."""
-        votes, lines = [one.votes_per_item for one in self.designs], list[dict[str, Cell]]()
-        for items in self.sizes():
-            powers = {f"power_{each}": self.power(items, each) for each in votes}
-            lines.append({"items": items, **powers, "votes_needed": self.votes_needed(items)})
-        return lines
+        return power_grid(self, self.sizes())
 
     def sizes(self) -> tuple[int, ...]:
         """Numbers of items to look at: those asked for, or multiples of the pilot."""
@@ -354,6 +350,15 @@ def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
 def nearest_to_pilot(designs: Sequence[AnyDesign], votes: float) -> AnyDesign:
     """The design nearest to the votes of the pilot."""
     return min(designs, key=lambda one: abs(one.votes_per_item - votes))
+
+
+def power_grid(plan: "Size | RankingPlan", sizes: Sequence[int]) -> list[dict[str, Cell]]:
+    """Power for numbers of items, by votes per item, and the votes each needs."""
+    votes, lines = [one.votes_per_item for one in plan.designs], list[dict[str, Cell]]()
+    for items in sizes:
+        powers = {f"power_{each}": plan.power(items, each) for each in votes}
+        lines.append({"items": items, **powers, "votes_needed": plan.votes_needed(items)})
+    return lines
 
 
 def size_words(one: "Design | RankingDesign") -> str:
