@@ -4,7 +4,7 @@ import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
 from equipoise.analyses.compare import compare_models
-from equipoise.analyses.duplicates import Duplicates, duplicate_models, duplicate_notices
+from equipoise.analyses.methods import Duplicates, duplicate_models, duplicate_notices
 from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from tests.strategies import names

@@ -245,18 +245,6 @@ def test_one_model_and_one_comparison_are_told_as_such():
     )
 
 
-@pytest.mark.parametrize("change", [
-    {"predictions": "x"}, {"annotations": "x"}, {"metrics": "auroc"}, {"models": "glad"},
-    {"models": 3}, {"reliabilities": "1"}, {"reliabilities": ["1"]}, {"reliabilities": 1.0},
-    {"draws": 1.5}, {"draws": 0}, {"threshold": "a"}, {"seed": "a"}, {"replicates": "9"},
-])  # fmt: skip
-def test_choices_of_a_wrong_type_are_refused_in_four_parts(change):
-    truth, given = world(3, tasks=1, models=2)
-    how = {"predictions": given, "annotations": truth, **FEW, **change}
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        aggregation_choices(how.pop("predictions"), how.pop("annotations"), **how)
-
-
 def by_source(found, result, task=""):
     return {p.source: p for p in found.parts if (p.task, p.result) == (task, result)}
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from equipoise.analyses.components import Component, Components, variance_components
-from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.findings import cell
 from equipoise.predictions import Predictions
@@ -103,19 +102,6 @@ def test_the_total_and_the_average_over_tasks_are_explained():
     assert "With several tasks the result is the average over them" in notes
     single = variance_components(*reversed(world(6, tasks=1)), **FEW).notices
     assert not any("several tasks" in str(note) for note in single)
-
-
-@pytest.mark.parametrize("change", [
-    {"predictions": "x"}, {"annotations": "x"}, {"metric": 3}, {"metric": ["auroc"]},
-    {"models": "glad"}, {"models": [3]}, {"models": 3}, {"labels": 2}, {"replicates": 1.5},
-    {"seed": "a"}, {"settings": 3}, {"reliability": "a"}, {"reliability": 0},
-    {"threshold": "a"}, {"progress": 3},
-])  # fmt: skip
-def test_arguments_of_a_wrong_type_are_refused_in_four_parts(change):
-    truth, given = world(3, tasks=1, models=2)
-    how = {"predictions": given, "annotations": truth, **FEW, **change}
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        variance_components(how.pop("predictions"), how.pop("annotations"), **how)
 
 
 def test_a_large_source_leaves_the_others_readable_in_the_figure():

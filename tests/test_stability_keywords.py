@@ -5,10 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from equipoise.analyses.certainty import clear_cases
+from equipoise.analyses.choices import aggregation_choices
+from equipoise.analyses.components import variance_components
 from equipoise.analyses.experts import experts
+from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.ranking import rank_stability
+from equipoise.analyses.ranking import rank_stability, sign_test
 from equipoise.analyses.subgroups import Attributes, subgroups
+from equipoise.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
 from tests.oracles import bootstrap
@@ -20,16 +25,39 @@ MODEL = Predictions("one", names(30), RANDOM.random(30))
 TRUTH = bootstrap.annotations(VOTES)
 KNOWN = Attributes(items=names(30), columns=("side",), levels=(("a", "b"),),
                    codes=np.arange(30)[None] % 2)  # fmt: skip
+OTHER = Predictions("two", names(30), 1 - MODEL.values)
 WRONG = {
     "metric": (3, None, ["auroc"], "nope", True, "topk_accuracy"),
     "labels": (3, None, "x", ["soft"]),
-    "replicates": ("9", 2.5, True, None, -1, 0, 1, math.nan),
+    "replicates": ("9", 2.5, True, None, -1, 0, math.nan),
     "seed": ("1", 2.5, True, None, -1, math.nan),
     "level": ("x", None, True, 0, 1, 2, math.nan, -0.5),
     "task": (3, "nope"),
-    "on_missing": (3, "x"),
+    "on_missing": (3, "x", None),
     "progress": (3,),
+    "settings": (3, {"level": 0.9}),
     "k": (3,),
+}
+OWN = {
+    vote_cutoffs: {"cutoffs": (3, "13", (3, 1), (1, 1), (0, 1), (1.5,), (True, 2), (), ("1",))},
+    rank_stability: {
+        "kinds": (3, 0, True, 2.5, "items", [3], [None], ["nope"], []),
+        "metrics": ("auroc", [3], 3),
+        "plausibilities": (3, [3]),
+    },
+    aggregation_choices: {
+        "metrics": ("auroc", 3),
+        "models": ("glad", 3),
+        "reliabilities": ("1", ["1"], 1.0),
+        "draws": (1.5, 0),
+        "threshold": ("a",),
+    },
+    variance_components: {
+        "replicates": (1,),
+        "models": ("glad", [3], 3),
+        "reliability": ("a", 0),
+        "threshold": ("a",),
+    },
 }
 
 
@@ -37,22 +65,36 @@ def by_side(predictions, annotations, **how):
     return subgroups(predictions, annotations, KNOWN, **how)
 
 
-@pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
-@pytest.mark.parametrize(("name", "value"), [(k, v) for k, all_ in WRONG.items() for v in all_])
-def test_wrong_keywords_are_refused(analysis, name, value):
-    with pytest.raises(InputError) as error:
-        analysis(MODEL, TRUTH, **{name: value})
-    assert all((error.value.where, error.value.got, error.value.expected, error.value.do))
+SINGLE = (experts, panel_size, by_side, leave_one_out, vote_cutoffs, clear_cases)
+EVERY = (*SINGLE, *list(OWN)[1:])
 
 
-@pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
+@pytest.mark.parametrize("analysis", EVERY)
+def test_wrong_keywords_are_refused_in_four_parts(analysis):
+    own = OWN.get(analysis, {}) | ({"replicates": (1,)} if analysis in SINGLE else {})
+    wrong = [(k, v) for table in (WRONG, own) for k, values in table.items() for v in values]
+    for name, value in wrong:
+        with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as error:
+            analysis([MODEL, OTHER], TRUTH, **{name: value})
+        assert all((error.value.where, error.value.got, error.value.expected, error.value.do))
+
+
+@pytest.mark.parametrize("analysis", EVERY)
 def test_what_is_no_prediction_or_annotation_is_refused(analysis):
-    for predictions in (3, None, [3], [], "x"):
-        with pytest.raises(InputError):
+    for predictions in (3, None, [3], [], "x", ["x"]):
+        with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
             analysis(predictions, TRUTH)
+    said = "truth" if analysis is rank_stability else "annotations"
     for annotations in (3, None, "votes.csv", VOTES):
-        with pytest.raises(InputError, match="annotations"):
-            analysis(MODEL, annotations)
+        with pytest.raises(InputError, match=rf"(?s){said}.*: .+, expected .+; .+"):
+            analysis([MODEL, OTHER], annotations)
+
+
+def test_a_sign_test_of_something_else_is_refused():
+    with pytest.raises(InputError, match="expected the result of rank_stability"):
+        sign_test(None, "auroc", kind="items")
+    with pytest.raises(InputError, match=r"truth: .+, expected .+; .+"):
+        rank_stability([MODEL, OTHER], [3])
 
 
 @pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
@@ -75,10 +117,3 @@ def test_findings_count_in_the_right_number():
         experts(MODEL, bootstrap.annotations(alone))
     with pytest.raises(InputError, match="panel size: 1 annotator, expected"):
         panel_size(MODEL, bootstrap.annotations(alone))
-
-
-@pytest.mark.parametrize("kinds", [3, 0, True, 2.5, "items", [3], [None], ["nope"], []])
-def test_kinds_of_redrawing_of_a_wrong_type_are_refused(kinds):
-    other = Predictions("two", names(30), 1 - MODEL.values)
-    with pytest.raises(InputError, match=r"kind.*: .*, expected .*; "):
-        rank_stability([MODEL, other], TRUTH, kinds=kinds, replicates=3)

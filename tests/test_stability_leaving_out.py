@@ -3,13 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from equipoise.analyses._shifts import largest_finite, not_finite
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
+from equipoise.analyses.words import largest_finite, not_finite
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
@@ -20,13 +18,6 @@ MEAN = VOTES.mean(axis=1)
 SURE = np.round(MEAN)
 NEVER = np.zeros(ITEMS)  # gives probability 0 to a class that votes name
 FEW = {"replicates": 30, "metric": "log_score"}
-wrong = pytest.mark.parametrize("change", [
-    {"annotations": "x"}, {"annotations": None}, {"predictions": "x"}, {"predictions": 3},
-    {"predictions": ["x"]}, {"replicates": 2.5}, {"replicates": True}, {"seed": "a"},
-    {"seed": -1}, {"level": "x"}, {"level": float("nan")}, {"labels": 3}, {"task": 3},
-    {"metric": 3}, {"progress": 3}, {"on_missing": None},
-])  # fmt: skip
-
 
 def models(**scores):
     return [Predictions(name, names(ITEMS), one) for name, one in scores.items()]
@@ -102,16 +93,6 @@ def test_known_truths_stay_at_every_cutoff():
     assert "known truth" not in done.finding
 
 
-def test_kappa_compares_the_labels_of_the_fold_with_those_of_the_panel():
-    done = leave_one_out(models(a=MEAN), annotations(VOTES), replicates=5)
-    whole = VOTES.mean(axis=1) > 0.5
-    for fold in range(3):
-        left = np.delete(VOTES, fold, axis=1).mean(axis=1) > 0.5
-        seen = (left == whole).mean()
-        chance = left.mean() * whole.mean() + (1 - left.mean()) * (1 - whole.mean())
-        assert done.kappa[fold] == pytest.approx((seen - chance) / (1 - chance))
-
-
 def test_cutoffs_with_an_infinite_score_still_tell_the_others():
     thin = VOTES.copy()
     thin[:3, 1:] = np.nan
@@ -143,18 +124,3 @@ def test_shifts_are_told_by_what_they_are():
         "that of a is undefined in all",
         "that of c is undefined in some",
     ]
-
-
-@wrong
-@pytest.mark.parametrize("analysis", [leave_one_out, vote_cutoffs])
-def test_arguments_of_a_wrong_type_are_refused_in_four_parts(analysis, change):
-    given = {"predictions": models(a=MEAN), "annotations": annotations(VOTES)}
-    given |= {"replicates": 5, **change}
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        analysis(given.pop("predictions"), given.pop("annotations"), **given)
-
-
-@pytest.mark.parametrize("cutoffs", [3, "13", (3, 1), (1.5,), (True, 2), (), ("1",)])
-def test_cutoffs_must_be_rising_whole_numbers(cutoffs):
-    with pytest.raises(InputError, match=r"cutoffs: .+, expected rising whole numbers"):
-        vote_cutoffs(models(a=MEAN), annotations(VOTES), cutoffs=cutoffs)

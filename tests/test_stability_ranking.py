@@ -225,21 +225,3 @@ def test_redraws_without_an_order_are_told():
 def test_a_model_that_always_leads_is_best_in_every_redraw():
     done = stability([VOTES.mean(axis=1), 1 - VOTES.mean(axis=1)], kinds=["items"])
     assert "model-0 is best in every resample" in done.finding
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": "a"}, {"seed": 1.5}, {"seed": -1}, {"seed": True}, {"replicates": 2.5},
-        {"replicates": "9"}, {"replicates": float("nan")}, {"kinds": "items"}, {"kinds": [3]},
-        {"metrics": "auroc"}, {"metrics": [3]}, {"metrics": 3}, {"settings": {"level": 0.9}},
-        {"progress": 3}, {"plausibilities": [3]}, {"truth": "votes.csv"}, {"truth": [3]},
-    ],
-)  # fmt: skip
-def test_arguments_of_a_wrong_type_are_refused_in_four_parts(change):
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        stability(**change)
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        rank_stability("scores.csv", annotations(VOTES))
-    with pytest.raises(InputError, match="expected the result of rank_stability"):
-        sign_test(None, "auroc", kind="items")

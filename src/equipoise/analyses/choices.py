@@ -7,24 +7,17 @@ excludes zero, in the same direction, under every choice.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
 from typing import Any, Unpack
 
 import numpy as np
 
-from equipoise.aggregate import MODELS
-from equipoise.analyses._aggregations import (
-    Choice,
-    aggregated,
-    choice_title,
-    grouped,
-    listed_choices,
-)
+from equipoise.aggregate import MODELS, model_title
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
 from equipoise.analyses.resampling import plan_for
-from equipoise.analyses.scoring import freeze
+from equipoise.analyses.result import GridResult
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
     BRACKETS,
@@ -33,27 +26,35 @@ from equipoise.analyses.words import (
     TIES_SHARE,
     as_notices,
     lowest_by,
-    question,
     score_head,
-    score_title,
-    with_titles,
 )
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, require_number, require_whole, wrong_type
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    positions,
+    require_number,
+    require_whole,
+    wrong_type,
+)
 from equipoise.choosing import Settings as Told
+from equipoise.choosing import model, suitable
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
-from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
+from equipoise.findings import Chart, Column, Finding, Line, Lines
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
 from equipoise.numbers import number
+from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
+from equipoise.resampling import Resampling
 from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
 RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
+Choice = tuple[str, float | None]  # aggregation model and its reliability
 USUAL: Choice = ("mean_vote", None)
 DRAWN = 12  # models with a line; all are in the table
 HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
@@ -124,16 +125,14 @@ class _Choices(ResamplingOptions):
             require_number("choices, reliability", one, above=0, do="1 is usual")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Choices:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choices(GridResult):
     """What `aggregation_choices` returns.
 
     Attributes
     ----------
     choices
         Aggregation model and reliability (None where it has none) of each choice.
-    tasks, metrics, models
-        Names along the axes; labels are hard, then soft.
     values, low, high, ranks, p_best
         Shape (choices, tasks, metrics, labels, models).
     gap_low, gap_high
@@ -144,14 +143,9 @@ class Choices:
     reference
         The choice that the others are compared with: the mean vote, which evaluations take,
         or the first where it is not among them.
-    notices
-        What the user should know, one sentence each.
     """
 
     choices: tuple[Choice, ...]
-    tasks: tuple[str, ...]
-    metrics: tuple[str, ...]
-    models: tuple[str, ...]
     values: Floats
     low: Floats
     high: Floats
@@ -160,10 +154,6 @@ class Choices:
     gap_low: Floats
     gap_high: Floats
     better: tuple[str, ...]
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     @property
     def reference(self) -> str:
@@ -241,7 +231,7 @@ class Choices:
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
-        label, what = LABELS.index(labels), score_title(self.metrics[0], labels, self.tasks[-1])
+        label, what = LABELS.index(labels), self.what(labels)
         several, ranks = len(self.choices) > 1, self.ranks[:, -1, 0, label]
         number_of = f"{len(self.choices)} choices of" if several else "one"
         start = f"Under {number_of} aggregation"
@@ -263,41 +253,25 @@ class Choices:
 
     def report(self, labels: str = "soft") -> Finding:
         """The finding for every surface; `labels` stand in front."""
-        front = (self.tasks[-1], self.metrics[0], labels)
-        what = score_title(self.metrics[0], labels, self.tasks[-1])
         rows, changes = _without_gaps(self.rows()), _without_gaps(self.rank_changes())
-        value = Column("value", score_head(self.metrics[0], labels), "number", ("low", "high"))
+        head = score_head(self.metrics[0], labels)
         columns = (
             Column("choice", "aggregation"),
             *IN_FILES,
             Column("model", "model", "model"),
-            value,
+            Column("value", head, "number", ("low", "high")),
             Column("rank", "rank", "rank", brief=False),
             Column("p_best", "best in", "percent"),
         )
+        values = f"{self.what(labels)} by aggregation"
+        best = lowest_by(self.in_front(rows, labels), "choice", "rank")
+        order = f"Order of the models, compared with {self.reference}"
+        moved = {"rows": changes, "brief": self.in_front(changes, labels)}
+        pairs, found = "Comparisons of two models", self.conclusions()
         tables = (
-            Table(
-                name="choices",
-                caption=f"{what} by aggregation",
-                columns=with_titles(columns, self.metrics),
-                rows=rows,
-                brief=lowest_by((r for r in rows if question(r) == front), "choice", "rank"),
-                legend=LEGEND,
-            ),
-            Table(
-                name="choices_changes",
-                caption=f"Order of the models, compared with {self.reference}",
-                columns=with_titles(CHANGE_COLUMNS, self.metrics),
-                rows=changes,
-                brief=[row for row in changes if question(row) == front],
-            ),
-            Table(
-                name="choices_conclusions",
-                caption="Comparisons of two models",
-                columns=with_titles(CONCLUSION_COLUMNS, self.metrics),
-                rows=self.conclusions(),
-                brief=(),
-            ),
+            self.table("choices", values, columns, rows=rows, brief=best, legend=LEGEND),
+            self.table("choices_changes", order, CHANGE_COLUMNS, **moved),
+            self.table("choices_conclusions", pairs, CONCLUSION_COLUMNS, rows=found),
         )
         sources = {name: MODELS[name].references for name, _ in self.choices}
         titles = [
@@ -320,7 +294,7 @@ class Choices:
 
     def _charts(self, labels: str) -> tuple[Chart, ...]:
         """Value, less the mean of the models, and rank of each model over the choices."""
-        label, what = LABELS.index(labels), score_title(self.metrics[0], labels, self.tasks[-1])
+        label, what = LABELS.index(labels), self.what(labels)
         values, ranks = self.values[:, -1, 0, label], self.ranks[:, -1, 0, label]
         if len(self.models) < 2:
             return (self._lines("choices-value", what, values),)
@@ -443,6 +417,78 @@ def _evaluation_notices(asked: list[Choice], done: list[Evaluation]) -> list[Not
         notice if len(under[text]) == len(done) else notice.of(*under[text])
         for text, notice in notices.items()
     ]
+
+
+def listed_choices(
+    annotations: Annotations, models: Sequence[str] | None, reliabilities: Sequence[float]
+) -> list[Choice]:
+    """Every model, those with a reliability once for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = Annotations(kind="binary", items=("a",), classes=("no", "yes"),
+    ...     item=np.array([0, 0]), label=np.array([1, 0]))
+    >>> listed_choices(votes, ["dirichlet", "mean_vote"], (1.0, 2.0))
+    [('dirichlet', 1.0), ('dirichlet', 2.0), ('mean_vote', None)]
+    """
+    if models is not None and (
+        isinstance(models, str)
+        or not isinstance(models, Sequence)
+        or not all(isinstance(one, str) for one in models)
+    ):
+        raise wrong_type(
+            "aggregation models", models, "a list of names", "try ['mean_vote', 'dirichlet']"
+        )
+    names = suitable(annotations) if models is None else tuple(dict.fromkeys(models))
+    worth: tuple[float | None, ...] = tuple(dict.fromkeys(reliabilities)) or (None,)
+    reliable = [name for name, known in MODELS.items() if known.reliability is not None]
+    found = [
+        (name, each) for name in names for each in (worth if name in reliable else (None,))
+    ]
+    if not found:
+        raise InputError("aggregation models", "none", "at least one", "leave models out")
+    return found
+
+
+def choice_title(choice: Choice) -> str:
+    """A choice as one would say it.
+
+    Examples
+    --------
+    >>> choice_title(("dirichlet", 0.5)), choice_title(("mean_vote", None))
+    ('Dirichlet 0.5', 'mean vote')
+    """
+    name, reliability = choice
+    return model_title(name) + ("" if reliability is None else f" {reliability:g}")
+
+
+def aggregated(
+    annotations: Annotations, name: str, settings: Told, *, draws: int = 1
+) -> tuple[tuple[Plausibilities, ...], list[Notice]]:
+    """The truth of every task under one choice, with draws where the model has a law.
+
+    What the fits have to say comes apart from them, of the model and the task it is about.
+    """
+    fit, title = model(name, annotations, settings), choice_title((name, None))
+    truths, notices, known = [], [], {str(note) for note in annotations.notices}
+    for task in annotations.tasks:
+        truth = fit(annotations, task=task)
+        own = [note for note in truth.notices if str(note) not in known]
+        about = f"{title} of {task}" if task else title
+        notices += [notice.of(about) for notice in as_notices(own)]
+        truth = replace(truth, notices=())
+        drawn = draws > 1 and truth.law is not None
+        truths.append(truth.drawn(draws, seed=settings.seed) if drawn else truth)
+    return tuple(truths), notices
+
+
+def grouped(plan: Resampling, annotations: Annotations) -> Resampling:
+    """The same plan, drawing groups of items as wholes where annotations have groups."""
+    if annotations.group is None:
+        return plan
+    rows = positions(plan.items, annotations.items, where="plan, items")
+    return replace(plan, group=annotations.group[rows])
 
 
 def _without_gaps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -32,12 +32,11 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses._shifts import largest_finite, not_finite
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.result import StudyResult
 from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, mean_over_tasks, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, ORDER, scored_again
+from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.evaluation.blocks import HALF

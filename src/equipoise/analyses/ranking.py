@@ -43,7 +43,7 @@ from equipoise.analyses.resampling import (
     simulation_interval,
     voting,
 )
-from equipoise.analyses.scoring import freeze
+from equipoise.analyses.result import GridResult
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
     IN_FILES,
@@ -52,16 +52,13 @@ from equipoise.analyses.words import (
     QUESTION,
     RESAMPLED,
     as_notices,
-    question,
-    score_title,
-    with_titles,
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.arguments import as_metrics, as_predictions
-from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat, Table
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, p_value, percent
@@ -148,35 +145,14 @@ TEST_COLUMNS = (
 )
 
 
-class RankStabilityKeywords(ResamplingKeywords, total=False):
-    """Keywords of `rank_stability`."""
-
-    plausibilities: Sequence[Plausibilities]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stability(ResamplingOptions):
-    plausibilities: Sequence[Plausibilities] = ()
-
-    def __post_init__(self) -> None:
-        ResamplingOptions.__post_init__(self)
-        known = isinstance(self.plausibilities, Sequence)
-        if not known or not all(isinstance(one, Plausibilities) for one in self.plausibilities):
-            expected, do = (
-                "a list of plausibilities, one per task",
-                "aggregate the annotations first",
-            )
-            raise wrong_type("plausibilities", self.plausibilities, expected, do)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RankStability:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankStability(GridResult):
     """What `rank_stability` returns.
 
     Attributes
     ----------
-    kinds, tasks, metrics, models
-        Names along the axes; labels are hard, then soft.
+    kinds
+        What was resampled, along the first axis.
     values
         Shape (kinds, tasks, metrics, labels, models); the truth, and with it the value, can
         differ between kinds when plausibilities are given.
@@ -192,14 +168,9 @@ class RankStability:
         Replicates in which every model is defined, shape (kinds, tasks, metrics, labels).
     level
         Level of the intervals.
-    notices
-        What the user should know, one sentence each.
     """
 
     kinds: tuple[str, ...]
-    tasks: tuple[str, ...]
-    metrics: tuple[str, ...]
-    models: tuple[str, ...]
     values: Floats
     spearman: Floats
     kendall: Floats
@@ -207,10 +178,6 @@ class RankStability:
     beats: Floats
     counted: Floats
     level: float = 0.95
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per kind, task, metric and labels: how stable the order is."""
@@ -255,8 +222,8 @@ class RankStability:
 
     def said(self, labels: str = "soft") -> str:
         """Tell in one sentence how stable the order of the last task is."""
-        known = [row for row in self._in_front(labels) if not isnan(row["spearman"])]
-        what = score_title(self.metrics[0], labels, self.tasks[-1])
+        front, what = self.in_front(self.rows(), labels), self.what(labels)
+        known = [row for row in front if not isnan(row["spearman"])]
         if known:
             place = {kind: position for position, kind in enumerate(FRONT)}
             row = min(known, key=lambda row: place.get(row["kind"], len(FRONT)))
@@ -268,11 +235,6 @@ class RankStability:
 
     finding = property(said)
 
-    def _in_front(self, labels: str) -> list[dict[str, Any]]:
-        """Rows of the last task, the first metric and some labels."""
-        front = (self.tasks[-1], self.metrics[0], labels)
-        return [row for row in self.rows() if question(row) == front]
-
     def report(self, labels: str = "soft", *, tested: bool = False) -> Finding:
         """The finding for every surface.
 
@@ -283,43 +245,24 @@ class RankStability:
         tested
             Whether to add the published sign test, with its warning.
         """
-        front = (self.tasks[-1], self.metrics[0], labels)
-        what, models = score_title(front[1], labels, front[0]), self.model_rows()
-        axes = product(self.kinds, self.tasks, self.metrics)
-        tests = [sign_test(self, metric, kind=kind, task=task) for kind, task, metric in axes]
-        here = [test for test in tests if tested and (test.task, test.metric) == front[:2]]
-        tables = [
-            Table(
-                name="ranking",
-                caption=f"Stability of the order by {what}",
-                columns=with_titles(COLUMNS, self.metrics),
-                rows=self.rows(),
-                brief=self._in_front(labels),
-                legend=LEGEND,
-            ),
-            Table(
-                name="ranking_model",
-                caption="Share of resamples in which a model is best, by what is resampled",
-                columns=with_titles(MODEL_COLUMNS, self.metrics),
-                rows=models,
-                brief=[row for row in models if question(row) == front],
-            ),
-            Table(
-                name="ranking_pair",
-                caption="Share of resamples in which one model beats another, ties half",
-                columns=with_titles(PAIR_COLUMNS, self.metrics),
-                rows=self.pair_rows(),
-                brief=(),
-            ),
-            Table(
-                name="ranking_sign_test",
-                caption="The published sign test on replicates, which is no evidence",
-                columns=with_titles(TEST_COLUMNS, self.metrics),
-                rows=[test._asdict() for test in tests],
-                brief=(),
-                legend=WARNING,
-            ),
-        ]
+        rows, models, sign_tests = self.rows(), self.model_rows(), []
+        if tested:
+            for kind, task, metric in product(self.kinds, self.tasks, self.metrics):
+                sign_tests.append(sign_test(self, metric, kind=kind, task=task))
+        here = [one for one in sign_tests if one[1:3] == (self.tasks[-1], self.metrics[0])]
+        front = {"rows": rows, "brief": self.in_front(rows, labels), "legend": LEGEND}
+        near = {"rows": models, "brief": self.in_front(models, labels)}
+        stable = f"Stability of the order by {self.what(labels)}"
+        best = "Share of resamples in which a model is best, by what is resampled"
+        beaten = "Share of resamples in which one model beats another, ties half"
+        no_evidence = "The published sign test on replicates, which is no evidence"
+        tests = {"rows": [test._asdict() for test in sign_tests], "legend": WARNING}
+        tables = (
+            self.table("ranking", stable, COLUMNS, **front),
+            self.table("ranking_model", best, MODEL_COLUMNS, **near),
+            self.table("ranking_pair", beaten, PAIR_COLUMNS, rows=self.pair_rows()),
+            self.table("ranking_sign_test", no_evidence, TEST_COLUMNS, **tests),
+        )
         joint = " Joint resamples err on the wide side." * bool(set(self.kinds) & set(JOINT))
         kinds = "; ".join(IN_FULL[kind] for kind in self.kinds)
         return Finding(
@@ -327,7 +270,7 @@ class RankStability:
             title=TITLE,
             sentence=self.said(labels),
             more=(*map(str, here), *([WARNING] if here else [])),
-            tables=tuple(tables if tested else tables[:-1]),
+            tables=tables if tested else tables[:-1],
             charts=self._charts(labels),
             note=NOTE,
             methods=f"{METHODS}{kinds}.{joint}{TESTED if tested else ''}",
@@ -337,28 +280,25 @@ class RankStability:
 
     def _charts(self, labels: str) -> tuple[Chart, ...]:
         """Rank correlations by kind; ranks under the steadiest and the shakiest kind."""
-        rows = self._in_front(labels)
-        charts: list[Chart] = [
-            Dots(
-                name=f"ranking-{key.replace('_', '-')}",
-                caption=f"{title} of resampled orders with the original",
-                axis="1 = same order",
-                rows=[
-                    Dot(
-                        RESAMPLED[row["kind"]],
-                        row[key],
-                        row[f"{ends}_low"],
-                        row[f"{ends}_high"],
-                    )
-                    for row in rows
-                ],
-                reference=1.0,
+        rows, charts = self.in_front(self.rows(), labels), list[Chart]()
+        for key, title, stem in (
+            ("spearman", "Spearman's rank correlation", "spearman"),
+            ("kendall_tau_b", "Kendall's tau-b", "kendall"),
+        ):
+            ends = [(row[f"{stem}_low"], row[f"{stem}_high"]) for row in rows]
+            dots = [
+                Dot(RESAMPLED[row["kind"]], row[key], *both)
+                for row, both in zip(rows, ends, strict=True)
+            ]
+            charts.append(
+                Dots(
+                    name=f"ranking-{key.replace('_', '-')}",
+                    caption=f"{title} of resampled orders with the original",
+                    axis="1 = same order",
+                    rows=dots,
+                    reference=1.0,
+                )
             )
-            for key, title, ends in (
-                ("spearman", "Spearman's rank correlation", "spearman"),
-                ("kendall_tau_b", "Kendall's tau-b", "kendall"),
-            )
-        ]
         known = [row for row in rows if not isnan(row["spearman"])]
         known.sort(key=lambda row: -row["spearman"])
         kinds = dict.fromkeys(row["kind"] for row in [*known[:1], *known[-1:]])
@@ -417,7 +357,8 @@ def rank_stability(
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     kinds: Sequence[str] | None = None,
-    **how: Unpack[RankStabilityKeywords],
+    plausibilities: Sequence[Plausibilities] = (),
+    **how: Unpack[ResamplingKeywords],
 ) -> RankStability:
     """How stable the order of models is under each kind of resampling.
 
@@ -427,11 +368,18 @@ def rank_stability(
         As for `evaluate`.
     kinds
         Kinds of resampling; by default all that the data allow, influence apart.
+    plausibilities
+        One per task, which add the kinds with posterior.
     **how
-        ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`;
-        ``plausibilities``, one per task, add the kinds with posterior.
+        ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`.
     """
-    told = checked_options(_Stability, how)
+    told, drawn = checked_options(ResamplingOptions, how), plausibilities
+    if not isinstance(drawn, Sequence) or not all(isinstance(p, Plausibilities) for p in drawn):
+        expected, do = (
+            "a list of plausibilities, one per task",
+            "aggregate the annotations first",
+        )
+        raise wrong_type("plausibilities", drawn, expected, do)
     given, chosen = as_predictions(predictions), as_metrics(metrics)
     if len({one.model for one in given}) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
@@ -439,7 +387,7 @@ def rank_stability(
     aside: tuple[Notice, ...] = ()
     if isinstance(annotations, Annotations):
         truths, aside = voting(given, annotations, told.settings.on_missing)
-    plans, notices = possible_kinds(truths, kinds, told.plausibilities)
+    plans, notices = possible_kinds(truths, kinds, plausibilities)
     done = []
     for kind, truth in plans.items():
         done.append(evaluate_resampled(given, truth, metrics=chosen, kind=kind, options=told))

@@ -1,15 +1,15 @@
 """What all results of an analysis of a study hold: what was scored, and how rows begin."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equipoise.analyses.scoring import freeze
-from equipoise.analyses.words import score_title
+from equipoise.analyses.words import score_title, with_titles
 from equipoise.arrays import Floats
-from equipoise.findings import Cell
+from equipoise.findings import Cell, Column, Table
 from equipoise.metrics import titled
 from equipoise.notices import Notice
 
@@ -73,6 +73,41 @@ class StudyResult:
     def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
         """A quantity and the ends of its interval as columns, under another key if given."""
         return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GridResult:
+    """A result over tasks, metrics and labels (hard, then soft), frozen with what it adds.
+
+    Attributes
+    ----------
+    tasks, metrics, models
+        Names along the axes.
+    notices
+        What the user should know.
+    """
+
+    tasks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    models: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def what(self, labels: str) -> str:
+        """What stands in front, in words: the last task by the first metric."""
+        return score_title(self.metrics[0], labels, self.tasks[-1])
+
+    def in_front(self, rows: Sequence[dict[str, Any]], labels: str) -> list[dict[str, Any]]:
+        """Rows of what stands in front."""
+        front = (self.tasks[-1], self.metrics[0], labels)
+        return [row for row in rows if (row["task"], row["metric"], row["labels"]) == front]
+
+    def table(self, name: str, caption: str, columns: Iterable[Column], **parts: Any) -> Table:
+        """A table, by default of no rows in brief, whose metrics have their titles."""
+        named, parts = with_titles(columns, self.metrics), {"brief": ()} | parts
+        return Table(name=name, caption=caption, columns=named, **parts)
 
 
 def ends_of(name: str, value: Floats, ends: Sequence[Floats] | Floats) -> dict[str, Any]:

@@ -137,41 +137,29 @@ class Lead:
         first = estimate(best.value, best.low, best.high)
         if len(scores) == 1:
             return f"{leaders[0]}: {what} {first}. There is no other model to compare it to."
-        if not others:
-            return f"{self._everybody()} by {what}: {first}."
-        verb = "share the first place" if len(leaders) > 1 else "leads"
-        missing = len(scores) - len(leaders) - len(others)
-        none = f" {count(missing, 'model')} without a value." if missing else ""
-        names = joined(leaders, most=NAMED)
-        return f"{names} {verb} by {what}: {first}.{self._ahead()}{none}"
-
-    def _everybody(self) -> str:
-        """Begin a sentence on models of which none is behind."""
-        leaders = self.leaders
-        if len(leaders) == 1:
-            return f"{leaders[0]} is the only model with a value"
+        every = len(leaders) == len(scores)
         whole = "Both models" if len(leaders) == 2 else f"All {len(leaders)} models"
-        every = len(leaders) == len(self.scores)
-        return f"{whole if every else joined(leaders, most=NAMED)} share the first place"
-
-    @property
-    def _sign(self) -> int:
-        return 1 if self.metric.better == "higher" else -1
+        names = whole if every else joined(leaders, most=NAMED)
+        verb = "share the first place" if len(leaders) > 1 else "leads"
+        if not others and len(leaders) == 1:
+            verb = "is the only model with a value"
+        missing = len(scores) - len(leaders) - len(others)
+        none = f" {count(missing, 'model')} without a value." if missing and others else ""
+        return f"{names} {verb} by {what}: {first}.{self._ahead()}{none}"
 
     def _ahead(self) -> str:
         """How far the next model is behind, and whether other items could turn that round."""
         if self.gap is None or not math.isfinite(self.gap.value):
             return ""
-        low, high = sorted((self._sign * self.gap.low, self._sign * self.gap.high))
+        sign = 1 if self.metric.better == "higher" else -1
+        low, high = sorted((sign * self.gap.low, sign * self.gap.high))
         who = "They are" if len(self.leaders) > 1 else "It is"
-        text = f" {who} {number(self._sign * self.gap.value)} ahead of {self.others[0]}"
+        text = f" {who} {number(sign * self.gap.value)} ahead of {self.others[0]}"
         if math.isnan(low + high):
             return f"{text}; too few resamples can be scored for an interval."
-        ends = (
-            f"{level_text(self.level)} interval {change(low)} to {change(high)} with other "
-            f"{RESAMPLED[self.kind]}"
-        )
-        return f"{text}{'' if low > 0 else ', which may be chance'} ({ends})."
+        ends = f"interval {change(low)} to {change(high)} with other {RESAMPLED[self.kind]}"
+        noise = "" if low > 0 else ", which may be chance"
+        return f"{text}{noise} ({level_text(self.level)} {ends})."
 
     def sure(self) -> str:
         """How often the leader stays best, and who else may be."""
@@ -196,20 +184,18 @@ class Lead:
 
     def board(self) -> Table:
         """The leaderboard: value, rank and probability to be best."""
-        several = len(self.scores) > 1
-        columns = [
+        columns = (
             Column("model", "model", "model"),
             Column("value", titled(self.metric.name, self.labels), "number", ("low", "high")),
-        ]
-        if several:
-            columns.append(Column("rank", "rank", "rank", ("rank_low", "rank_high")))
-            columns.append(Column("p_best", "P(best)", "percent"))
+            Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+            Column("p_best", "P(best)", "percent"),
+        )
         spread = f", {self.spread}" if self.spread else ""
         return Table(
             name="leaderboard",
             caption=f"{capital(self._what)}, {self.metric.better} is better; "
             f"{level_text(self.level)} intervals, {RESAMPLED[self.kind]} resampled{spread}",
-            columns=columns,
+            columns=columns if len(self.scores) > 1 else columns[:2],
             rows=self.rows(),
             open=True,
         )
@@ -313,14 +299,8 @@ def _overturned(every: Sequence[Mapping[str, Any]], task: str) -> str:
 def _hangs_on(rows: Sequence[Mapping[str, Any]], lead: Lead) -> str:
     """Which source moves the difference of the two best models most; rows of components."""
     models = {score.model for score in lead.scores}
-    pairs = [
-        row
-        for row in rows
-        if row["task"] == lead.task
-        and row["result"] not in models
-        and row["source"] in SOURCES
-        and math.isfinite(row["variance"])
-    ]
+    here = [r for r in rows if r["task"] == lead.task and math.isfinite(r["variance"])]
+    pairs = [r for r in here if r["result"] not in models and r["source"] in SOURCES]
     most = max(pairs, key=lambda row: row["variance"], default=None)
     if most is None or not most["variance"] > 0:
         return ""

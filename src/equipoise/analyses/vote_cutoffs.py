@@ -31,12 +31,11 @@ from typing import Unpack
 
 import numpy as np
 
-from equipoise.analyses._shifts import not_finite
 from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.scoring import Given, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, ORDER, scored_again
+from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.findings import Chart, Column, Finding, Table, largest_by

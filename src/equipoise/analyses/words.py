@@ -1,13 +1,16 @@
-"""Words that findings share: what was scored, what is resampled, and what columns mean."""
+"""Words that findings share: what was scored and resampled, columns, shifts that are odd."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from equipoise.arrays import InputError
+import numpy as np
+
+from equipoise.arrays import Floats, InputError
 from equipoise.findings import Column
 from equipoise.metrics import named, titled
 from equipoise.notices import Notice, as_notice
+from equipoise.wording import joined
 
 RESAMPLED = {
     "items": "items",
@@ -32,12 +35,8 @@ BRACKETS = "Brackets: interval when items are resampled."
 TIES_SHARE = "models that tie share the mean of their ranks"
 
 QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
+NAMED = 3  # names in a clause
 IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
-
-
-def question(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The task, the metric and the labels of a row."""
-    return row["task"], row["metric"], row["labels"]
 
 
 def score_title(metric: str, labels: str, task: str = "") -> str:
@@ -118,3 +117,68 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     """
     every = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in every}.values())
+
+
+def largest_finite(shifts: Floats) -> tuple[int, int] | None:
+    """Position of the largest finite shift; None when there is none.
+
+    Examples
+    --------
+    >>> largest_finite(np.array([[0.1, np.nan], [-0.3, np.inf]]))
+    (1, 0)
+    """
+    size = np.where(np.isfinite(shifts), np.abs(shifts), -1.0)
+    if not size.size or size.max() < 0:
+        return None
+    row, column = np.unravel_index(int(size.argmax()), size.shape)
+    return int(row), int(column)
+
+
+def not_finite(
+    full: Floats, values: Floats, models: Sequence[str], where: tuple[str, str]
+) -> list[str]:
+    """What is infinite or undefined, in clauses; none when all is finite.
+
+    Parameters
+    ----------
+    full, values
+        Value of each model on everything, (models,), and on each part, (parts, models).
+    where
+        What everything is, such as ``with all annotators``, and its parts, ``without some``.
+
+    Examples
+    --------
+    >>> full, values = np.array([0.5, np.inf]), np.array([[0.4, np.inf]])
+    >>> not_finite(full, values, ["a", "b"], ("in all", "in some"))
+    ['that of b is infinite in all and stays so']
+    """
+    said = []
+    whole, part = where
+    with np.errstate(invalid="ignore"):
+        never, ever = np.isinf(values).all(axis=0), np.isinf(values).any(axis=0)
+    infinite = np.isinf(full)
+    cases = (
+        (infinite & never, f"infinite {whole} and stays so"),
+        (infinite & ~never, f"infinite {whole} but finite {part}"),
+        (~infinite & ever, f"finite {whole} but infinite {part}"),
+        (np.isnan(full), f"undefined {whole}"),
+        (~np.isnan(full) & np.isnan(values).any(axis=0), f"undefined {part}"),
+    )
+    for which, words in cases:
+        names = [name for name, here in zip(models, which, strict=True) if here]
+        if names:
+            said.append(f"that of {joined(names, most=NAMED)} is {words}")
+    return said
+
+
+def odd_words(values: Floats, models: Sequence[str]) -> str:
+    """Whether values (sizes, models) are infinite, and whose, or undefined, for some panels.
+
+    Examples
+    --------
+    >>> odd_words(np.array([[0.5, np.inf]]), ["a", "b"])
+    'infinite for b with some of the panels'
+    """
+    infinite = np.flatnonzero(np.isinf(values).any(axis=0))
+    whose = joined([models[int(m)] for m in infinite], most=NAMED)
+    return f"{f'infinite for {whose}' if whose else 'undefined'} with some of the panels"

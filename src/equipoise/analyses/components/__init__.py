@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses._aggregations import Choice, aggregated, listed_choices
+from equipoise.analyses.choices import Choice, aggregated, listed_choices
 from equipoise.analyses.components.influences import Influences, Places, gap_of
 from equipoise.analyses.components.variances import (
     SOURCES,

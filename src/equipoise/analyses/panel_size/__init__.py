@@ -41,7 +41,6 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses._shifts import odd_words
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.panel_size.panels import (
     PanelValues,
@@ -58,6 +57,7 @@ from equipoise.analyses.panel_size.panels import (
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
+from equipoise.analyses.words import odd_words
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, require_number, require_whole
 from equipoise.findings import (
