@@ -12,25 +12,22 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
     """Refuse a file that could not be written, before anything is read."""
     if path is None:
         return
-    parent = path.absolute().parent
+    parent, where, ending = path.absolute().parent, f"{option} {path}", endings[0]
     if path.is_dir():
-        raise InputError(
-            f"{option} {path}", "a folder", f"a file that ends in {endings[0]}",
-            f"name a file in it: {path / ('truth' + endings[0])}",
-        )  # fmt: skip
+        do = f"name a file in it: {path / ('truth' + ending)}"
+        raise InputError(where, "a folder", f"a file that ends in {ending}", do)
     if path.suffix.lower() not in endings:
-        message = f"got {path.name!r}, expected a name that ends in {endings[0]}"
+        message = f"got {path.name!r}, expected a name that ends in {ending}"
         raise typer.BadParameter(message, param_hint=option)
     if not parent.is_dir():
-        raise InputError(
-            f"{option} {path}", f"there is no folder {str(path.parent)!r}",
-            "a file in a folder that exists", "make the folder first, or name another file",
-        )  # fmt: skip
+        got, do = (
+            f"there is no folder {str(path.parent)!r}",
+            "make the folder first, or name another file",
+        )
+        raise InputError(where, got, "a file in a folder that exists", do)
     if not _writable(parent):
-        raise InputError(
-            f"{option} {path}", "a folder that is read-only", "one that may be written to",
-            "name another file",
-        )  # fmt: skip
+        got, expected = "a folder that is read-only", "one that may be written to"
+        raise InputError(where, got, expected, "name another file")
 
 
 def check_folder(option: str, path: Path | None) -> None:
@@ -40,10 +37,8 @@ def check_folder(option: str, path: Path | None) -> None:
     ground = next(one for one in (path, *path.absolute().parents) if one.exists())
     if not ground.is_dir() or not _writable(ground):
         why = "read-only" if ground.is_dir() else "a file"
-        raise InputError(
-            f"{option} {path}", f"cannot be written ({ground} is {why})",
-            "a folder to write into", "name another folder",
-        )  # fmt: skip
+        got, do = f"cannot be written ({ground} is {why})", "name another folder"
+        raise InputError(f"{option} {path}", got, "a folder to write into", do)
 
 
 def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
