@@ -70,7 +70,7 @@ def ours(names, plausible, predictions) -> np.ndarray:
     found = []
     for name in names:
         metric = named(name)
-        tables = (metric.meet(metric.prepare(one), plausible) for one in predictions)
+        tables = (metric.score_draws(metric.prepare(one), plausible) for one in predictions)
         found.append([table.value.mean() for table in tables])
     return np.array(found)
 

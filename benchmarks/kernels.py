@@ -65,8 +65,8 @@ def drawing_kernels(share, counts):
             pick = stream(r).integers(0, PANEL, votes.shape)
             drawn[:, r] = np.take_along_axis(votes, pick, axis=1).mean(axis=1)
 
-    from equipoise.votes import Votes
     from equipoise.evaluation.redraw import VoteDraw
+    from equipoise.votes import Votes
 
     entries = np.arange(ITEMS * PANEL)
     ballot = Votes(

@@ -16,13 +16,9 @@ from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
 from equipoise.analyses.catalogue import ANALYSES
+from equipoise.analyses.options import ResamplingOptions
 from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.resampling import (
-    ResamplingOptions,
-    as_drawn,
-    evaluate_resampled,
-    possible_kinds,
-)
+from equipoise.analyses.resampling import as_drawn, evaluate_resampled, possible_kinds
 from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.arrays import InputError

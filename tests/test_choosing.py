@@ -167,7 +167,7 @@ def test_items_decided_differently_are_counted_and_named():
     text = "first and second decide 2 of 3 items differently. Look first at 'b' and 'a'."
     assert text in str(said)
     assert verdict({"first": fits["first"]}) == []
-    alone = {name: fit.kept(np.array([1])) for name, fit in fits.items()}
+    alone = {name: fit.subset(np.array([1])) for name, fit in fits.items()}
     assert "decide 1 of 1 item differently" in str(verdict(alone)[0])
 
 

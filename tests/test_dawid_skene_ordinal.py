@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from equipoise import Annotations, InputError, read_annotations
 from equipoise.aggregate import Fit, annotator_bootstrap, dawid_skene
-from equipoise.aggregate.dawid_skene_ordinal import (
+from equipoise.aggregate.dawid_skene import (
     Probit,
     _scores,
     _value,

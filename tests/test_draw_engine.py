@@ -22,7 +22,7 @@ OF_SETS = ("topk_accuracy", "set_accuracy", "overlap", "average_overlap")
 def by_hand(name, truth, scores, plan):
     """Replicates of a plan, one by one, from the table of items and draws."""
     metric = named(name)
-    table = metric.meet(metric.prepare(scores), truth)
+    table = metric.score_draws(metric.prepare(scores), truth)
     counts = plan.item_counts(0, plan.replicates)
     numbers = plan.draw_numbers(0, plan.replicates, truth.draws)
     out = []

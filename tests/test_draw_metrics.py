@@ -152,7 +152,8 @@ def test_randomly_split_rest_agrees_with_full_dirichlet_draws(name, shape):
     for k in (1, 2, 3):
         metric = named(f"{name}:k={k}")
         met = [
-            metric.meet(metric.prepare(scores[None]), one).value for one in (thin, dense(full))
+            metric.score_draws(metric.prepare(scores[None]), one).value
+            for one in (thin, dense(full))
         ]
         both = [float(one.mean()) for one in met]
         chance = np.mean(both)
@@ -173,10 +174,10 @@ def test_top_k_accuracy_is_exact_where_the_law_is_known():
     truth = dirichlet(votes()).drawn(4000, seed=1)
     scores = np.random.default_rng(3).dirichlet(np.ones(4), 6)
     metric = named("topk_accuracy:k=2")
-    met = metric.meet(metric.prepare(scores), truth)
+    met = metric.score_draws(metric.prepare(scores), truth)
     assert_allclose(met.mean, met.value.mean(axis=1), atol=0.04)
     assert_allclose(metrics.topk_accuracy(truth, scores, 2), met.mean.mean(), **CLOSE)
-    other = metric.meet(metric.prepare(scores), truth.drawn(50, seed=8))
+    other = metric.score_draws(metric.prepare(scores), truth.drawn(50, seed=8))
     assert_array_equal(met.mean, other.mean)
 
 
@@ -199,11 +200,15 @@ def test_threads_and_other_draws_change_nothing(name):
     scores = np.random.default_rng(3).dirichlet(np.ones(4), 6)
     metric = named(name)
     with ThreadPoolExecutor(4) as pool:
-        many = list(pool.map(lambda _: metric.meet(metric.prepare(scores), truth), range(8)))
+        many = list(
+            pool.map(lambda _: metric.score_draws(metric.prepare(scores), truth), range(8))
+        )
     for one in many[1:]:
         assert_array_equal(one.value, many[0].value)
     fewer = replace(truth, mass=truth.mass[:21], rest=truth.rest[:21])
-    assert_array_equal(metric.meet(metric.prepare(scores), fewer).value, many[0].value[:, :21])
+    assert_array_equal(
+        metric.score_draws(metric.prepare(scores), fewer).value, many[0].value[:, :21]
+    )
 
 
 def test_bad_input_is_refused_in_four_parts():

@@ -11,8 +11,8 @@ from equipoise import Annotations, metrics
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
-from equipoise.evaluation.questions import questions
-from equipoise.notices import worded
+from equipoise.evaluation.truth import task_truths
+from equipoise.notices import Notice, worded
 from equipoise.posteriors import Dirichlet
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -138,7 +138,8 @@ def test_classes_that_the_truth_lacks_are_not_dropped_in_silence():
 
 def test_what_the_fit_says_is_passed_on_once():
     truth = dirichlet(votes(items=8)).drawn(20, seed=0)
-    parts = [truth.noted(task=task, notices=("Mind the gap.",)) for task in ("a", "b")]
+    gap = Notice("gap", "Mind the gap.")
+    parts = [truth.noted(task=task, notices=(gap,)) for task in ("a", "b")]
     models = [
         Predictions("one", truth.items, np.full((8, 4), 0.25), truth.classes, task)
         for task in ("a", "b")
@@ -151,5 +152,5 @@ def test_what_the_fit_says_is_passed_on_once():
 
 def test_draws_of_all_classes_are_each_made_once():
     truth = dirichlet(votes(items=5, classes=6)).drawn(7, seed=0)
-    found = questions(truth)[0].draws
+    found = task_truths(truth)[0].draws
     assert_array_equal(found, np.stack([truth.class_draws(name) for name in truth.classes]))

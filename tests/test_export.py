@@ -9,10 +9,9 @@ import pytest
 import equipoise
 from equipoise import datasets, metrics
 from equipoise.aggregate import MODELS
-from equipoise.analyses.catalogue import ANALYSES
 from equipoise.export import bibtex, references
-from equipoise.export.references import ENTRIES, SOURCES
 from equipoise.findings import Column, Table
+from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.text import as_csv, as_latex, as_markdown, methods
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
@@ -59,10 +58,9 @@ def test_every_source_is_an_entry_and_every_name_is_known():
     records = [make() for make in metrics.CATALOGUE.values()]
     records += [*MODELS.values(), *datasets.CATALOGUE.values()]
     used = {key for one in records for key in one.references}
-    assert used | {key for keys in SOURCES.values() for key in keys} <= set(ENTRIES)
-    kinds = {"votes", "panel", "items", "influence", "agreement", "thresholds", "shares"}
-    kinds |= {"plan", "next_votes", "certainty"}
-    assert set(SOURCES) <= {*kinds, *ANALYSES}
+    kinds = ("votes", "panel", "items", "posterior", "influence", "agreement")
+    assert used | set(references(kinds)) <= set(ENTRIES)
+    assert all(references([kind]) for kind in kinds)
     assert references(["auroc:multiclass=ovo"]) == ["hand2001", "lionetti2025"]
     for text in ENTRIES.values():
         assert text.count("{") == text.count("}") and text.startswith("@")
@@ -113,10 +111,3 @@ def test_the_paragraph_says_where_the_spread_was_widened(kind, said):
     text = methods(evaluation_report(record(found, Provenance(title="study"))))
     assert ("sqrt(m/(m - 1))" in text) == bool(said) and said in text
     assert (found.widening != (1.0,)) == bool(said)
-
-
-def test_leaving_out_cites_where_it_is_from():
-    assert references(["vote_cutoffs", "leave_one_out"]) == ["groger2025", "cohen1960"]
-    text = bibtex(["flips", "subgroups"])
-    for part in ("arXiv:2011.14999", "volume = {6}, number = {2}, pages = {65--70}"):
-        assert part in text

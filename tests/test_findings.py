@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -144,11 +145,13 @@ def test_charts_with_nothing_to_draw_are_left_out():
 def test_long_tables_are_cut_on_the_page_and_said_to_be():
     rows = [{"item": f"i{n}"} for n in range(400)]
     long = Table(name="t", caption="Items", columns=[Column("item", "Item")], rows=rows)
-    made = Report(
-        title="t", findings=(Finding(key="a", title="A", sentence="s", tables=(long,)),)
-    )
+    finding = Finding(key="a", title="A", sentence="s", tables=(long,))
+    made = Report(title="t", findings=(finding,))
     assert "the first 300 of 400 rows" in render(made)
     assert "... and 388 more rows" in screen(made)
+    front = replace(finding, tables=(replace(long, brief=rows[-2:]),))
+    page = render(replace(made, findings=(front,)))
+    assert "the 2 in front, of 400 rows" in page and "i399" in page and "i17" not in page
 
 
 def test_the_same_report_gives_the_same_bytes():

@@ -650,7 +650,7 @@ def test_a_difference_that_depends_on_the_votes_per_item_is_said():
 def test_metrics_whose_value_depends_on_the_number_of_items_are_refused(name):
     """The mean over eighths of a study is far from the whole for those that are refused."""
     metric = metrics.named(name)
-    if metric.labels == "draws" or metric.least > 1:
+    if metric.labels == "draws" or metric.min_items > 1:
         with pytest.raises(InputError, match="means the same for any number of items"):
             usable_metric(metric)
         return

@@ -28,7 +28,6 @@ from equipoise.planning import (
     plan_report,
     plan_size,
 )
-from equipoise.planning.ranking import items_needed
 from equipoise.predictions import Predictions
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
@@ -248,7 +247,7 @@ def test_the_error_of_the_items_is_that_of_the_spreads():
                                         votes=one.spread.votes * math.sqrt(step)))
             for one in plan.pairs
         ]  # fmt: skip
-        needed = items_needed(wider, best.votes_per_item, 0.8)
+        needed = replace(plan, pairs=tuple(wider)).items_needed(best.votes_per_item, 0.8)
         assert needed == pytest.approx(best.items * step, rel=1e-3, abs=1)
     errors = [one.spread.relative_error(best.votes_per_item) for one in plan.pairs]
     assert min(errors) <= best.items_error / best.items <= max(errors)

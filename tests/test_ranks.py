@@ -13,7 +13,7 @@ from scipy.stats import binomtest, kendalltau, rankdata, spearmanr
 from equipoise.ranks import (
     average_ranks,
     beats,
-    goodness,
+    higher_is_better,
     kendall_tau_b,
     rank_probabilities,
     sign_test,
@@ -106,9 +106,9 @@ def test_identical_models_share_everything():
 
 
 def test_rounding_errors_do_not_break_ties():
-    good = goodness(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-9]), "higher")
+    good = higher_is_better(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-9]), "higher")
     assert_array_equal(average_ranks(good), [2.5, 2.5, 1])
-    assert_array_equal(average_ranks(goodness(np.array([1.0, 2.0]), "lower")), [1, 2])
+    assert_array_equal(average_ranks(higher_is_better(np.array([1.0, 2.0]), "lower")), [1, 2])
 
 
 def test_undefined_replicates_are_left_out():

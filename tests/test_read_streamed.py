@@ -25,7 +25,7 @@ from equipoise import (
     write_annotations,
 )
 from equipoise.aggregate import dirichlet, majority_vote, mean_vote
-from equipoise.aggregate._entries import entries
+from equipoise.aggregate.counts import entries
 from equipoise.aggregate.normal import NormalPrior, normal, normal_of_moments
 from equipoise.read import delimited, streaming
 from equipoise.read import parquet as our_parquet

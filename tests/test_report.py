@@ -78,11 +78,11 @@ def test_every_shape_makes_a_page_with_all_sections(name):
     traced = run.record.influential
     assert ids == [one for one in SECTIONS if one != "items" or traced]
     assert not re.search(r"(?<![\w&;])(nan|None|NaN|inf)(?![\w])", " ".join(read.words[2:-3]))
-    assert len(text.encode()) < 640_000
+    assert len(text.encode()) < 680_000
 
 
 def test_sizes(page):
-    assert len(page.encode()) < 640_000
+    assert len(page.encode()) < 680_000
     assert len(render(sample(Shape(metrics=METRICS[:1]))).encode()) < 360_000
 
 
@@ -205,8 +205,8 @@ def test_the_leaderboard_shows_the_numbers_of_the_run(page):
 def test_undefined_is_written_out():
     text = render(sample(SHAPES["all undefined"]))
     board = text.split("class=board")[1].split("</table>")[0]
-    assert board.count("<td>undefined") == 7 * len(MODELS)
-    assert not re.search(r"<td>0(?!\.)", board)
+    assert len(re.findall(r"<td[^>]*>undefined", board)) == 7 * len(MODELS)
+    assert not re.search(r"<td[^>]*>0(?!\.)", board)
 
 
 @pytest.mark.parametrize(

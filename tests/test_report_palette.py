@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.report.palette import DARK_INK_FROM, LIGHT_MODELS, LIGHT_STEPS, css, theme
+from equipoise.page.palette import DARK_INK_FROM, LIGHT_MODELS, LIGHT_STEPS, css, theme
 
 SIGHT = {  # Machado et al. 2009, complete deficiency, linear RGB
     "normal": np.eye(3),

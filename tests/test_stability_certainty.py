@@ -1,5 +1,6 @@
 """Clear cases: certainties are exact, cut-offs score what they keep, sentences stay true."""
 
+from dataclasses import replace
 from math import comb
 from types import SimpleNamespace
 
@@ -10,7 +11,6 @@ from equipoise import Annotations, Predictions, evaluate
 from equipoise.analyses.certainty import (
     LEVELS,
     SURE,
-    ClearCases,
     _cutoffs,
     clear_cases,
     sorted_points,
@@ -82,7 +82,7 @@ def test_several_tasks_are_averaged_and_told_one_by_one():
     from tests.report_stability_sample import study
 
     found = found_in(*study(items=40))
-    assert found.study.task == "macro average"
+    assert found.task == "macro average"
     assert [one.task for one in found.shares][:4] == [
         "lung", "heart", "bone", "all tasks together"
     ]  # fmt: skip
@@ -161,13 +161,13 @@ def test_a_lead_that_changes_hands_is_told_with_its_interval():
 
 
 def test_an_end_that_is_zero_but_for_rounding_is_written_as_zero():
-    subject = SimpleNamespace(metric=SimpleNamespace(better="higher"), models=("a", "b"))
-    subject.ends = lambda *_, **__: (-5.8e-17, 0.0251)
-    cuts = SimpleNamespace(values=np.array([[0.9, 0.888]]), drawn=np.zeros((1, 2, 3)))
-    told = ClearCases(
-        study=subject, cuts=cuts, cutoffs=(0.5,), items=np.array([9]), below=0.5, curves=(),
-        shares=(),
-    )  # fmt: skip
+    told = replace(
+        found_in(),
+        study=SimpleNamespace(ends=lambda *_, **__: (-5.8e-17, 0.0251)),
+        models=("a", "b"),
+        values=np.array([[0.9, 0.888]]),
+        drawn=np.zeros((1, 2, 3)),
+    )
     assert told._gap(0, "a", "b") == ", 0.012 ahead, which may be chance (0 to 0.025)"
 
 

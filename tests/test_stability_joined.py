@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kurtosis
 
 from equipoise.analyses.components.influences import Influences, steadiness
-from equipoise.analyses.resampling import WIDE, ResamplingOptions
+from equipoise.analyses.options import ResamplingOptions
+from equipoise.analyses.resampling import WIDE
 from equipoise.analyses.verdict import two_way_bootstrap
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate

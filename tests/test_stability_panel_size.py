@@ -8,11 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
-from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.panel_size.enough import (
+from equipoise.analyses.panel_size import (
     Range,
     fewest,
     order_words,
+    panel_size,
     prophecy,
     width_words,
 )

@@ -1,4 +1,7 @@
-"""Subgroups: attributes read and refused, quantities by hand, a noisy group that is found."""
+"""Subgroups: attributes read and refused, quantities by hand, a noisy group that is found.
+
+Also shuffled labels: p-values by hand, small groups that are alike, and patients as wholes.
+"""
 
 import os
 from dataclasses import replace
@@ -7,14 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import t as student
 
 from equipoise.aggregate import dirichlet
 from equipoise.agreement import krippendorff_alpha
 from equipoise.analyses.subgroups import Attributes, read_attributes, subgroups
-from equipoise.analyses.subgroups.groups import holm
+from equipoise.analyses.subgroups.groups import (
+    bootstrap_by_chance,
+    holm,
+    p_value,
+    shuffles,
+    sides,
+)
 from equipoise.arrays import InputError
-from equipoise.metrics import auroc
+from equipoise.metrics import auroc, average_precision
 from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling, resample
 from tests.oracles import bootstrap
 from tests.strategies import names
 
@@ -26,22 +37,30 @@ RIGHT = np.where(SITE == 1, 0.65, 0.95)
 VOTES = np.where(RANDOM.random((ITEMS, 5)) < RIGHT[:, None], TRUTH[:, None], ~TRUTH[:, None])
 VOTES = VOTES.astype(float)
 SCORES = [TRUTH + RANDOM.normal(0, s, ITEMS) for s in (0.6, 1.2)]
-KNOWN = Attributes(
-    items=names(ITEMS), columns=("site",), levels=(("north", "south", "west"),),
-    codes=SITE[None],
-)  # fmt: skip
+
+
+def column(codes, levels=("a", "b"), name="side"):
+    """Attributes of one column, by the codes of the items."""
+    codes = np.asarray(codes)[None]
+    return Attributes(items=names(codes.size), columns=(name,), levels=(levels,), codes=codes)
+
+
+KNOWN = column(SITE, ("north", "south", "west"), "site")
 
 
 def models():
     return [Predictions(f"model-{m}", names(ITEMS), s) for m, s in enumerate(SCORES)]
 
 
-def cell(done, level, quantity, model=""):
-    return next(
-        one
-        for one in done.cells
-        if (one.level, one.quantity, one.model) == (level, quantity, model)
-    )
+def measured(given=None, known=KNOWN, votes=VOTES, **how):
+    """Groups of the study above, or of one that differs in a part."""
+    return subgroups(given or models(), bootstrap.annotations(votes), known, **how)
+
+
+def cell(done, level, quantity, model=None):
+    """The cell of a group and quantity, of the first model unless one is named."""
+    own = [one for one in done.cells if (one.level, one.quantity) == (level, quantity)]
+    return next(one for one in own if model in (None, one.model))
 
 
 def test_every_quantity_equals_its_own_computation():
@@ -65,7 +84,7 @@ def test_every_quantity_equals_its_own_computation():
 
 
 def test_the_noisy_group_is_found_and_survives_the_adjustment():
-    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=300)
+    done = measured(replicates=300)
     assert done.most_disputed.level == done.least_agreement.level == "south"
     for quantity in ("agreement", "certainty"):
         one = cell(done, "south", quantity)
@@ -80,9 +99,8 @@ def test_the_noisy_group_is_found_and_survives_the_adjustment():
 def test_like_groups_are_not_called_different():
     random = np.random.default_rng(0)
     even = np.where(random.random((ITEMS, 5)) < 0.8, TRUTH[:, None], ~TRUTH[:, None]) * 1.0
-    side = Attributes(items=names(ITEMS), columns=("side",), levels=(("a", "b"),),
-                      codes=random.integers(0, 2, (1, ITEMS)))  # fmt: skip
-    done = subgroups(models(), bootstrap.annotations(even), side, replicates=200)
+    side = column(random.integers(0, 2, (1, ITEMS))[0])
+    done = measured(known=side, votes=even, replicates=200)
     assert all(one.p_holm > 0.05 for one in done.cells)
     assert "not told apart from chance" in done.finding
     one, two = cell(done, "a", "entropy"), cell(done, "b", "entropy")
@@ -91,7 +109,7 @@ def test_like_groups_are_not_called_different():
 
 
 def test_small_groups_stay_in_the_rows_without_a_value():
-    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=10)
+    done = measured(replicates=10)
     assert [(one.level, one.items, one.measured) for one in done.sizes] == [
         ("north", 100, True),
         ("south", 135, True),
@@ -108,19 +126,13 @@ def test_small_groups_stay_in_the_rows_without_a_value():
     assert any("Holm" in str(said) for said in done.notices)
 
 
-def test_against_the_largest_group():
-    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, against="largest",
-                     replicates=10)  # fmt: skip
+def test_the_largest_group_is_told_by_what_was_tested_against_it():
+    """The most divided group has no difference to itself, but others have one to it."""
+    done = measured(against="largest", replicates=100)
     one, two = cell(done, "north", "entropy"), cell(done, "south", "entropy")
     assert one.other == two.value
     assert np.isnan(two.difference)
     assert np.isnan(two.p_holm)
-
-
-def test_the_largest_group_is_told_by_what_was_tested_against_it():
-    """The most divided group has no difference to itself, but others have one to it."""
-    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, against="largest",
-                     replicates=100)  # fmt: skip
     assert "could not be tested" not in done.finding
     told = "Votes are most divided for site = south (135 items; entropy "
     assert done.finding.startswith(told)
@@ -130,16 +142,15 @@ def test_the_largest_group_is_told_by_what_was_tested_against_it():
 
 def test_a_column_of_two_values_is_one_comparison():
     """x - y and y - x: Holm counts one, so that with one model nothing is adjusted."""
-    side = Attributes(items=names(ITEMS), columns=("side",), levels=(("a", "b"),),
-                      codes=(SITE == 1).astype(int)[None])  # fmt: skip
-    done = subgroups(models()[:1], bootstrap.annotations(VOTES), side, replicates=100)
+    side = column((SITE == 1).astype(int))
+    done = measured(models()[:1], side, replicates=100)
     assert all(one.p_holm == one.p for one in done.cells)
     assert str(done.notices[-1]).startswith("4 differences are looked at")
     twice = Attributes(items=names(ITEMS), columns=("side", "copy"), levels=(("a", "b"),) * 2,
                        codes=np.stack([side.codes[0]] * 2))  # fmt: skip
-    again = subgroups(models()[:1], bootstrap.annotations(VOTES), twice, replicates=100)
+    again = measured(models()[:1], twice, replicates=100)
     assert all(one.p_holm == one.p for one in again.cells)
-    three = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=100)
+    three = measured(replicates=100)
     for quantity, number in (("entropy", 2), ("auroc", 4)):
         rows = [one for one in three.cells if one.quantity == quantity and one.level != "west"]
         assert len(rows) == number
@@ -150,7 +161,7 @@ def test_a_column_of_two_values_is_one_comparison():
 def test_a_group_of_one_class_is_undefined_and_said():
     sure = VOTES.copy()
     sure[SITE == 0] = 1
-    done = subgroups(models(), bootstrap.annotations(sure), KNOWN, replicates=10)
+    done = measured(votes=sure, replicates=10)
     one = cell(done, "north", "auroc", "model-0")
     assert one.status == "undefined"
     assert np.isnan([one.value, one.low, one.p_holm]).all()
@@ -160,7 +171,7 @@ def test_a_group_of_one_class_is_undefined_and_said():
     assert "For site = north agreement is undefined." in map(str, done.notices)
     hard = VOTES.copy()
     hard[SITE == 0] = [1, 1, 1, 0, 0]
-    done = subgroups(models(), bootstrap.annotations(hard), KNOWN, labels="hard", replicates=5)
+    done = measured(votes=hard, labels="hard", replicates=5)
     assert why in map(str, done.notices)
 
 
@@ -181,24 +192,20 @@ def test_the_task_without_a_value_is_named():
 
 
 def test_the_finding_is_true_where_there_is_little_to_say():
-    truth = bootstrap.annotations(VOTES)
-    alone = Attributes(items=names(ITEMS), columns=("site",), levels=(("all",),),
-                       codes=np.zeros((1, ITEMS)))  # fmt: skip
-    one = subgroups(models()[:1], truth, alone, replicates=20)
+    one = measured(models()[:1], column(np.zeros(ITEMS), ("all",), "site"), replicates=20)
     assert "entropy of votes is known for site = all alone (240 items): 0." in one.finding
     assert "which could not be compared; agreement is known for site = all alone" in one.finding
     assert "most divided" not in one.finding and "lowest" not in one.finding
     assert "No difference" not in one.finding
     same = np.tile([[1.0, 1, 0], [0, 0, 1]], (ITEMS // 2, 1))
-    level = subgroups(models()[:1], bootstrap.annotations(same), KNOWN, replicates=20)
+    level = measured(models()[:1], votes=same, replicates=20)
     assert "Votes are equally divided in all 2 groups" in level.finding
     assert "No difference in soft AUROC between groups is told apart from" in level.finding
-    every = Attributes(items=names(ITEMS), columns=("id",), levels=(tuple(names(ITEMS)),),
-                       codes=np.arange(ITEMS)[None])  # fmt: skip
-    none = subgroups(models()[:1], truth, every, replicates=5)
+    every = column(np.arange(ITEMS), tuple(names(ITEMS)), "id")
+    none = measured(models()[:1], every, replicates=5)
     assert none.finding == "No group has 10 items: nothing is measured."
     sharp = [Predictions("sharp", names(ITEMS), np.where(SITE == 1, SCORES[1], TRUTH))]
-    apart = subgroups(sharp, truth, KNOWN, replicates=100)
+    apart = measured(sharp, replicates=100)
     gap = cell(apart, "south", "auroc", "sharp").difference
     assert gap < -0.1
     assert "Soft AUROC of sharp is" in apart.finding
@@ -208,14 +215,14 @@ def test_the_finding_is_true_where_there_is_little_to_say():
 @pytest.mark.parametrize("wrong", [{}, None, "known.csv", 3, [("site", "a")]])
 def test_attributes_of_a_wrong_type_are_refused(wrong):
     with pytest.raises(InputError, match=r"attributes: .*, expected a table with a row per"):
-        subgroups(models(), bootstrap.annotations(VOTES), wrong)
+        measured(known=wrong)
 
 
 def test_attributes_made_of_wrong_parts_are_refused():
-    truth, good = bootstrap.annotations(VOTES), {"columns": ("x",), "levels": (("u",),)}
+    good = {"columns": ("x",), "levels": (("u",),)}
     empty = Attributes(items=names(ITEMS), columns=(), levels=(), codes=np.zeros((0, ITEMS)))
     with pytest.raises(InputError, match="attributes: no column, expected at least one"):
-        subgroups(models(), truth, empty)
+        measured(known=empty)
     for codes in ("x", [[0.5]], [[None]]):
         with pytest.raises(InputError, match=r"attributes, codes: .*, expected whole numbers"):
             Attributes(items=("a",), codes=codes, **good)
@@ -223,18 +230,15 @@ def test_attributes_made_of_wrong_parts_are_refused():
         Attributes(items=5, codes=[[0]], **good)
     for against in (None, 3, "all"):
         with pytest.raises(InputError, match=r"against: .*, expected one of rest, largest"):
-            subgroups(models(), truth, KNOWN, against=against)
+            measured(against=against)
+    with pytest.raises(InputError, match="shape"):
+        Attributes(items=("a",), codes=np.zeros((2, 1)), **good)
+    with pytest.raises(InputError, match="a code without a level"):
+        Attributes(items=("a",), codes=np.ones((1, 1)), **good)
 
 
 def test_same_seed_same_bytes():
-    one, two = (
-        str(
-            subgroups(
-                models(), bootstrap.annotations(VOTES), KNOWN, replicates=7, seed=3
-            ).rows()
-        )
-        for _ in range(2)
-    )
+    one, two = (str(measured(replicates=7, seed=3).rows()) for _ in range(2))
     assert one == two
 
 
@@ -291,28 +295,16 @@ def test_files_that_are_none(tmp_path):
         read_attributes(other)
 
 
-def test_codes_are_checked():
-    with pytest.raises(InputError, match="shape"):
-        Attributes(items=("a",), columns=("x",), levels=(("u",),), codes=np.zeros((2, 1)))
-    with pytest.raises(InputError, match="a code without a level"):
-        Attributes(items=("a",), columns=("x",), levels=(("u",),), codes=np.ones((1, 1)))
-
-
 def test_items_without_attributes_are_refused_or_left_out():
-    part = Attributes(items=KNOWN.items[:235], columns=("site",), levels=KNOWN.levels,
-                      codes=KNOWN.codes[:, :235])  # fmt: skip
-    truth = bootstrap.annotations(VOTES)
+    part = replace(KNOWN, items=KNOWN.items[:235], codes=KNOWN.codes[:, :235])
     with pytest.raises(InputError, match="no row for 5 annotated items"):
-        subgroups(models(), truth, part)
-    done = subgroups(models(), truth, part, on_missing="drop", replicates=5)
+        measured(known=part)
+    done = measured(known=part, on_missing="drop", replicates=5)
     assert [one.items for one in done.sizes] == [100, 135, 0]
     assert any("5 of 240 items have no attributes" in str(said) for said in done.notices)
-    strangers = Attributes(items=("z",), columns=("site",), levels=(("u",),),
-                           codes=np.zeros((1, 1)))  # fmt: skip
+    strangers = replace(KNOWN, items=("z",), codes=np.zeros((1, 1)))
     with pytest.raises(InputError, match="no row for 240"):
-        subgroups(models(), truth, strangers, on_missing="drop")
-    with pytest.raises(InputError, match="one of rest, largest"):
-        subgroups(models(), truth, KNOWN, against="all")
+        measured(known=strangers, on_missing="drop")
 
 
 def test_holm_by_hand():
@@ -323,11 +315,11 @@ def test_holm_by_hand():
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_chexpert_by_another_finding():
     """Where most radiologists see an effusion, they disagree more about edema."""
-    from equipoise.ballots import ballots
     from equipoise.datasets import chexpert
+    from equipoise.votes import collect_votes
 
     study = chexpert()
-    votes = ballots(study.annotations, "Pleural Effusion")
+    votes = collect_votes(study.annotations, "Pleural Effusion")
     seen = (votes.shares(1) > 0.5).astype(int)
     known = Attributes(
         items=study.annotations.items, columns=("effusion",), levels=(("no", "yes"),),
@@ -342,7 +334,7 @@ def test_chexpert_by_another_finding():
 
 
 def test_the_finding_has_every_group_and_names_what_has_no_value():
-    done = subgroups(models(), bootstrap.annotations(VOTES), KNOWN, replicates=20)
+    done = measured(replicates=20)
     finding = done.report()
     (table,) = finding.tables
     assert finding.sentence == done.finding and str(table.rows) == str(done.rows())
@@ -357,8 +349,100 @@ def test_the_finding_has_every_group_and_names_what_has_no_value():
     assert best == max(mean, key=mean.get)
     assert finding.references == ("holm1979", "krippendorff2004")
     assert all(f"[@{key}]" in finding.methods for key in finding.references)
-    few = Attributes(items=names(ITEMS), columns=("site",), levels=(("a", "b"),),
-                     codes=np.array([[0] * 5 + [1] * (ITEMS - 5)]))  # fmt: skip
-    small = subgroups(models(), bootstrap.annotations(VOTES), few, replicates=5).report()
+    few = column([0] * 5 + [1] * (ITEMS - 5), name="site")
+    small = measured(known=few, replicates=5).report()
     assert "too few items" in [row["value"] for row in small.tables[0].brief]
     assert "Holm" not in small.methods
+
+
+def test_chances_by_hand_and_without_spread():
+    assert p_value(0.0, np.zeros(9), 7) == p_value(1e-17, np.full(9, 1e-17), 7) == 1
+    assert np.isnan(p_value(1.0, np.zeros(9), 7))
+    assert np.isnan(p_value(np.nan, np.arange(9.0), 7))
+    assert np.isnan(p_value(1.0, np.array([1.0, np.nan]), 7))
+    assert np.isnan(p_value(1.0, np.arange(9.0), 0))
+    assert_allclose(p_value(2.0, np.array([1.0, -1.0]), 10), 2 * student.sf(2, 10))
+    assert p_value(5.0, np.array([5.0] * 3 + [0.0] * 7), 10) == 0.3
+
+
+def test_small_groups_that_are_alike_are_rarely_called_different():
+    """Eight groups of twelve: the normal law with a group's own spread is wrong in 20 %."""
+    place = column(np.repeat(np.arange(8), 12), tuple("abcdefgh"), "site")
+    found = {}
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        case = random.normal(size=96)
+        votes = (random.random((96, 4)) < 1 / (1 + np.exp(-1.5 * case[:, None]))) * 1.0
+        score = 1 / (1 + np.exp(-case - random.normal(0, 0.8, 96)))
+        given, how = [Predictions("model", names(96), score)], {"metric": "accuracy"}
+        done = measured(given, place, votes, replicates=100, seed=seed, **how)
+        for quantity in ("accuracy", "certainty", "entropy", "agreement"):
+            least = min(one.p_holm for one in done.cells if one.quantity == quantity)
+            found.setdefault(quantity, []).append(least < 0.05)
+    assert max(np.mean(one) for one in found.values()) <= 0.1
+    assert np.mean(list(found.values())) <= 0.06
+
+
+def test_patients_are_shuffled_as_wholes():
+    patient = np.repeat(np.arange(20), 3)
+    plan = Resampling(kind="items", items=names(60), replicates=30, group=patient)
+    group = patient < 6
+    both = sides(group, patient >= 12, plan)
+    assert both.numbers in ((6, 8), (8, 6)) and not both.mixed
+    for drawn, number in zip(shuffles(both, plan), both.numbers, strict=True):
+        members = drawn.members.reshape(20, 3, 30)
+        assert (members == members[:, :1]).all()
+        assert (members[:, 0].sum(axis=0) == number).all()
+        assert not members[6:12].any()
+    one, two = shuffles(both, plan)
+    assert_array_equal((one.members + two.members).any(axis=1), group | (patient >= 12))
+    assert len(np.unique(one.members, axis=1).T) > 20
+    many = Resampling(kind="items", items=names(60), replicates=2000, group=patient)
+    assert shuffles(both, many)[0].members.shape == (60, 500)
+    halves = sides(np.arange(60) % 3 == 0, np.arange(60) % 3 == 1, plan)
+    assert halves.mixed and halves.numbers == (20, 20)
+    by_chance, degrees = bootstrap_by_chance(np.array([1.0, 2.0, 0.0]), halves)
+    assert_allclose(by_chance, np.array([1, -1]) * np.sqrt(20 / 19))
+    assert degrees == 19
+
+
+def test_copies_of_an_item_under_one_patient_add_no_evidence():
+    random = np.random.default_rng(3)
+    votes, score = (random.random((40, 5)) < 0.6) * 1.0, random.random(40)
+    side = (random.random(40) < 0.5).astype(int)
+    found = []
+    for times in (1, 4):
+        truth = bootstrap.annotations(np.repeat(votes, times, axis=0))
+        truth = replace(truth, groups=tuple(f"p{k}" for k in range(40)),
+                        group=np.repeat(np.arange(40), times))  # fmt: skip
+        known = column(np.repeat(side, times))
+        given = [Predictions("model", names(40 * times), np.repeat(score, times))]
+        done = subgroups(given, truth, known, metric="accuracy", replicates=200)
+        found.append([cell(done, "a", name).p for name in ("certainty", "entropy")])
+    assert_allclose(found[0], found[1], atol=1e-9)
+    mixed = column(np.arange(160) % 2)
+    apart = subgroups(given, truth, mixed, metric="accuracy", replicates=50)
+    assert cell(apart, "a", "entropy").p == 1
+    assert 0 < cell(done, "a", "agreement").p <= 1
+
+
+@pytest.mark.parametrize("metric", ["auroc", "average_precision"])
+def test_shuffles_scored_at_once_equal_one_by_one(metric):
+    random = np.random.default_rng(8)
+    votes, score = (random.random((60, 3)) < 0.5) * 1.0, random.random(60).round(1)
+    side = (random.random(60) < 0.4).astype(int)
+    known = column(side)
+    truth, given = bootstrap.annotations(votes), Predictions("model", names(60), score)
+    done = subgroups([given], truth, known, metric=metric, replicates=40, seed=2)
+    plan = resample(truth, "items", replicates=40, seed=2)
+    both, share = sides(side == 0, side == 1, plan), votes.mean(axis=1)
+    plain = {"auroc": auroc, "average_precision": average_precision}[metric]
+    p = np.stack([1 - share, share])
+    entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=0)
+    slow = {metric: lambda here: plain(share[here], score[here]),
+            "entropy": lambda here: entropy[here].mean()}  # fmt: skip
+    one, two = (plan.members.astype(bool).T for plan in shuffles(both, plan))
+    for name, value in slow.items():
+        gap = value(side == 0) - value(side == 1)
+        by_chance = np.array([value(a) - value(b) for a, b in zip(one, two, strict=True)])
+        assert_allclose(cell(done, "a", name).p, p_value(gap, by_chance, 58), atol=1e-9)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.analyses.resampling import ResamplingOptions
+from equipoise.analyses.options import ResamplingOptions
 from equipoise.analyses.verdict import Lead, _rank_end, two_way_bootstrap
 from equipoise.evaluation import Row, Settings
 from equipoise.evaluation.result import Difference

@@ -44,7 +44,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli import app
 from equipoise.evaluation import evaluate
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.findings import Cases, cell
 from equipoise.io import read_annotations
 from equipoise.page import render
@@ -182,7 +182,7 @@ def test_annotators_have_skill_and_median_time():
     assert [row["skill"] for row in rows] == pytest.approx(made.skills.value)
     assert rows[0]["median_ms"] == np.median(times[::5])
     assert rows[2]["median_ms"] is None
-    assert "median_ms" not in annotator_rows(questions(votes()), votes().annotators)[0]
+    assert "median_ms" not in annotator_rows(task_truths(votes()), votes().annotators)[0]
     finding = next(
         f for f in report(table, made, "dawid_skene").findings if f.key == "annotators"
     )
@@ -193,7 +193,7 @@ def test_annotators_have_skill_and_median_time():
 
 def test_medians_are_of_the_items_that_are_kept():
     times = np.arange(60.0)
-    (question,) = questions(votes(duration_ms=times))
+    (question,) = task_truths(votes(duration_ms=times))
     kept = question.kept(np.arange(12) >= 6)
     assert kept.times.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
 
@@ -386,7 +386,7 @@ def evaluated(table):
 )
 def test_the_certainty_of_votes_is_that_of_the_dirichlet_model(extra):
     table = votes(**extra)
-    made, (question,) = dirichlet(table), questions(table)
+    made, (question,) = dirichlet(table), task_truths(table)
     own = vote_posterior(question, question.votes)
     assert own.items == made.items
     assert own.certainty == pytest.approx(made.certainty)
@@ -404,7 +404,7 @@ def test_an_evaluation_records_the_certainty_of_its_votes():
     (row,) = evaluated(table).header["certainty"]
     assert row["mean"] == pytest.approx(dirichlet(table).certainty.mean())
     assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
-    (question,) = questions(table)
+    (question,) = task_truths(table)
     assert row == json.loads(json.dumps(vote_certainty(question, table.annotators).as_json()))
 
 
@@ -427,7 +427,7 @@ def test_several_tasks_are_shown_side_by_side():
 
 
 def test_plausibilities_without_votes_have_no_certainty_of_votes():
-    (question,) = questions(dirichlet(votes()).drawn(50, seed=0))
+    (question,) = task_truths(dirichlet(votes()).drawn(50, seed=0))
     assert vote_certainty(question, ()) is None
 
 

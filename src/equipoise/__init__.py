@@ -47,27 +47,19 @@ __all__ = [
     "write_annotations",
     "write_plausibilities",
 ]
+_MODULES = (
+    *("aggregate", "agreement", "certainty", "datasets", "export", "io", "metrics"),
+    *("planning", "stability"),
+)
 _LATER = {
-    "aggregate": "equipoise.aggregate",
-    "agreement": "equipoise.agreement",
-    "certainty": "equipoise.certainty",
-    "export": "equipoise.export",
-    "planning": "equipoise.planning",
-    "stability": "equipoise.stability",
-    "Evaluation": "equipoise.evaluation",
-    "Settings": "equipoise.evaluation",
-    "evaluate": "equipoise.evaluation",
-    "io": "equipoise.io",
-    "read_annotations": "equipoise.io",
-    "read_plausibilities": "equipoise.io",
-    "read_predictions": "equipoise.io",
-    "stream_ratings": "equipoise.io",
-    "stream_votes": "equipoise.io",
-    "write_annotations": "equipoise.io",
-    "write_plausibilities": "equipoise.io",
+    **{name: f"equipoise.{name}" for name in _MODULES},
+    **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.evaluation"),
+    **{
+        name: "equipoise.io"
+        for name in __all__
+        if name.startswith(("read_", "stream_", "write_"))
+    },
     "Run": "equipoise.run",
-    "datasets": "equipoise.datasets",
-    "metrics": "equipoise.metrics",
 }
 
 

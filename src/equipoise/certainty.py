@@ -164,22 +164,19 @@ class _Columns:
     @classmethod
     def of_classes(cls, plausibilities: Plausibilities) -> "_Columns":
         """A column per mentioned class, in order, and a last one for any single other class."""
-        mentioned = np.diff(plausibilities.start)
+        mentioned, item = np.diff(plausibilities.start), plausibilities.entry_items
         items, width = len(mentioned), int(mentioned.max(initial=0)) + 1
-        item = np.repeat(np.arange(items), mentioned)
         place = np.arange(len(item)) - plausibilities.start[:-1][item]
         left = np.zeros((items, width))
-        left[:, -1] = 1.0 / np.maximum(len(plausibilities.classes) - mentioned, 1)
+        left[:, -1] = 1.0 / np.maximum(plausibilities.others, 1)
         return cls(np.asarray(item * width + place), left)
 
     @classmethod
     def of_groups(cls, plausibilities: Plausibilities, group: Ints, groups: int) -> "_Columns":
         """A column per group."""
-        mentioned = np.diff(plausibilities.start)
-        item = np.repeat(np.arange(len(mentioned)), mentioned)
-        others = np.maximum(len(plausibilities.classes) - mentioned, 1)
-        left = unmentioned(plausibilities, group, groups) / others[:, None]
-        return cls(np.asarray(item * groups + group[plausibilities.label]), left)
+        others = np.maximum(plausibilities.others, 1)[:, None]
+        cell = plausibilities.entry_items * groups + group[plausibilities.label]
+        return cls(np.asarray(cell), unmentioned(plausibilities, group, groups) / others)
 
     def table(self, entry: Floats, rest: Floats) -> Floats:
         """Chances by item and column."""
@@ -196,12 +193,11 @@ def _likeliest(
     value = np.take_along_axis(table, place[:, None], axis=1)[:, 0]
     if plausibilities.law is not None:
         return place, value, np.zeros(len(value))
-    others = len(plausibilities.classes) - np.diff(plausibilities.start)
     shares = []
     for number, rows in enumerate(_batches(plausibilities.draws)):
         parts = plausibilities.mass[rows], plausibilities.rest[rows], plausibilities.start
         split = (plausibilities.rest_shape, plausibilities.split_seed + number)
-        one = columns.table(*top_share(*parts, others, split))
+        one = columns.table(*top_share(*parts, plausibilities.others, split))
         shares.append(np.take_along_axis(one, place[:, None], axis=1)[:, 0])
     return place, value, _spread(np.array(shares))
 

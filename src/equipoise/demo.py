@@ -31,7 +31,7 @@ class Reader:
     leaning: float
 
 
-READERS = (
+_READERS = (
     Reader("Dr Abel", 4.0, 0.0),
     Reader("Dr Baker", 3.5, 0.4),
     Reader("Dr Chen", 3.0, -0.5),
@@ -66,11 +66,11 @@ def reading_study(seed: int = 0) -> tuple[Annotations, tuple[Predictions, ...]]:
 def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
     random = np.random.default_rng(seed)
     evidence = ((seen - seen.mean(axis=0)) / seen.std(axis=0)).mean(axis=1) - 0.1
-    noise = random.standard_normal((len(READERS), len(items)))
+    noise = random.standard_normal((len(_READERS), len(items)))
     votes = np.stack(
         [
             reader.skill * evidence + reader.leaning + one > 0
-            for reader, one in zip(READERS, noise, strict=True)
+            for reader, one in zip(_READERS, noise, strict=True)
         ]
     )
     annotator, item = (axis.ravel() for axis in np.indices(votes.shape))
@@ -78,7 +78,7 @@ def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
         kind="binary",
         items=items,
         classes=("benign", "malignant"),
-        annotators=tuple(reader.name for reader in READERS),
+        annotators=tuple(reader.name for reader in _READERS),
         item=item,
         annotator=annotator,
         label=votes.ravel().astype(np.intp),

@@ -9,6 +9,16 @@ the unmentioned classes. A split by a symmetric Dirichlet needs one gamma variab
 rather than per class, because sums of Dirichlet components are Dirichlet with summed shapes.
 For the same reason a Dirichlet law stays one, and chances of the groups stay exact.
 
+Groups may have numbers :math:`v_g`, such as the risk of a case. In a possible truth
+:math:`\lambda_i` the item has the number of the group of its most plausible class, or that of
+every group by its mass,
+
+.. math:: v_{g(\arg\max_k \lambda_{ik})} \quad\text{or}\quad
+    \sum_g v_g \sum_{k \in g} \lambda_{ik}
+
+`expected_group_value` and `expected_mass_value` give the mean over draws, and how far draws
+differ. That range is what remains plausible about the item; it is no interval of the mean.
+
 Examples
 --------
 >>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"})
@@ -18,6 +28,15 @@ Examples
 ...     classes=("naevus", "melanoma", "wart"), method="by hand")
 >>> coarsened(three, risk).mean
 array([[0.6, 0.4]])
+>>> values = np.array([[[0.45, 0.3, 0.25]], [[0.6, 0.1, 0.3]], [[0.3, 0.5, 0.2]]])
+>>> three = Plausibilities.dense(values, items=("case",), classes=("x", "y", "z"),
+...     method="by hand")
+>>> risk = Grouping.of({"x": "low", "y": "high", "z": "high"})
+>>> risky = expected_group_value(three, {"low": 0, "high": 2}, risk)
+>>> risky.mean, risky.least, risky.most
+(array([0.667]), array([0.]), array([2.]))
+>>> expected_mass_value(three, {"low": 0, "high": 2}, risk).mean
+array([1.1])
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +44,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, frozen, listed, nearest, require_unique
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    frozen,
+    listed,
+    nearest,
+    require_unique,
+)
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Categorical, Dirichlet, Posterior, packed
+from equipoise.posteriors import Categorical, Dirichlet, Posterior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,14 +241,12 @@ def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str)
     """
     from equipoise.kernels.tops import overlaps
 
-    one, code = plausibilities, grouping.code(group)
-    inside = grouping.codes(one.classes) == code
+    one = plausibilities
+    inside = grouping.codes(one.classes) == grouping.code(group)
     size = int(inside.sum())  # the group as the first classes of a model that puts it first
     rank = np.where(inside[one.label], 0, size)
-    others = np.asarray(len(one.classes) - np.diff(one.start))
-    truth = packed(one.mass, one.rest, one.start, others, (one.rest_shape, one.split_seed))
     chance = np.empty((len(one.items), one.draws))
-    overlaps(truth, rank, (np.array([1]), np.array([size]), np.ones(1)), chance)
+    overlaps(one.packed, rank, (np.array([1]), np.array([size]), np.ones(1)), chance)
     return np.clip(chance, 0.0, 1.0)
 
 
@@ -244,9 +270,7 @@ class _Sums:
 
 def _cells(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
     """Number of the item and group of each entry."""
-    mentioned = np.diff(plausibilities.start)
-    item = np.repeat(np.arange(len(plausibilities.items)), mentioned)
-    return np.asarray(item * groups + group[plausibilities.label])
+    return np.asarray(plausibilities.entry_items * groups + group[plausibilities.label])
 
 
 def _split(plausibilities: Plausibilities, sums: _Sums, number: int) -> Floats:
@@ -278,3 +302,92 @@ def _is_mean(plausibilities: Plausibilities) -> bool:
     return bool(
         np.allclose(mass, plausibilities.mass[0]) and np.allclose(rest, plausibilities.rest[0])
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupValue:
+    """Expected number of every item, such as its risk, and how far draws differ.
+
+    Attributes
+    ----------
+    items
+        Names.
+    mean, low, high, least, most
+        Mean over draws, the quantiles 0.05 and 0.95, and the extremes, each (items,).
+    """
+
+    items: tuple[str, ...]
+    mean: PerItem
+    low: PerItem
+    high: PerItem
+    least: PerItem
+    most: PerItem
+
+    @classmethod
+    def over(cls, items: tuple[str, ...], table: Floats) -> "GroupValue":
+        """Sum up a table (items, draws)."""
+        low, high = np.quantile(table, (0.05, 0.95), axis=1)
+        found = (table.mean(axis=1), low, high, table.min(axis=1), table.max(axis=1))
+        return cls(items, *(frozen(one) for one in found))
+
+
+def expected_group_value(
+    plausibilities: Plausibilities, values: Mapping[str, float], grouping: Grouping
+) -> GroupValue:
+    """Expected number of the group of the most plausible class; ties share a draw.
+
+    Parameters
+    ----------
+    values
+        What each group is worth: ``{"low": 0, "medium": 1, "high": 2}``.
+    """
+    numbers = _numbers(plausibilities, values, grouping)
+    table = np.zeros((len(plausibilities.items), plausibilities.draws))
+    for name, number in zip(grouping.groups, numbers, strict=True):
+        if number:
+            table += number * group_chance(plausibilities, grouping, name)
+    return GroupValue.over(plausibilities.items, table)
+
+
+def expected_mass_value(
+    plausibilities: Plausibilities, values: Mapping[str, float], grouping: Grouping
+) -> GroupValue:
+    """Expected number when every group counts by its mass in the draw."""
+    numbers = _numbers(plausibilities, values, grouping)
+    mass = coarsened(plausibilities, grouping).mass
+    shape = (plausibilities.draws, len(plausibilities.items), len(numbers))
+    return GroupValue.over(plausibilities.items, (mass.reshape(shape) @ numbers).T)
+
+
+def _numbers(
+    plausibilities: Plausibilities, values: Mapping[str, float], grouping: Grouping
+) -> Floats:
+    """What the groups are worth, in their order."""
+    if not plausibilities.items:
+        raise InputError("expected group value", "no items", "at least one", "check the truth")
+    if plausibilities.law is not None and plausibilities.draws == 1:
+        raise InputError(
+            "expected group value",
+            f"{plausibilities.method} with its mean alone",
+            "draws, because the range over them is asked for",
+            "draw from the law first: plausibilities.drawn(1000, seed=0)",
+        )
+    if set(values) != set(grouping.groups):
+        raise InputError(
+            "expected group value",
+            f"values of {listed(values)}",
+            f"one for each of {listed(grouping.groups, most=8)}",
+            "name every group once",
+        )
+    try:
+        numbers = np.array([values[name] for name in grouping.groups], dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(len(values), np.nan)
+    if not np.isfinite(numbers).all():
+        raise InputError(
+            "expected group value",
+            f"values {listed(values.values())}",
+            "finite numbers",
+            "correct them",
+        )
+    return numbers

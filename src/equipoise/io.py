@@ -6,18 +6,10 @@ Delimited text, Parquet, JSON, NumPy arrays, exports of Label Studio, and our ow
 comes back exactly as written. `equipoise.read` has one file for each.
 """
 
-from equipoise.read.annotations import read_annotations
-from equipoise.read.parquet import write_annotations
-from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
-from equipoise.read.predictions import read_predictions
-from equipoise.read.streaming import stream_ratings, stream_votes
-
-__all__ = [
-    "read_annotations",
-    "read_plausibilities",
-    "read_predictions",
-    "stream_ratings",
-    "stream_votes",
-    "write_annotations",
-    "write_plausibilities",
-]
+from equipoise.read.annotations import read_annotations as read_annotations
+from equipoise.read.parquet import write_annotations as write_annotations
+from equipoise.read.plausibilities import read_plausibilities as read_plausibilities
+from equipoise.read.plausibilities import write_plausibilities as write_plausibilities
+from equipoise.read.predictions import read_predictions as read_predictions
+from equipoise.read.streaming import stream_ratings as stream_ratings
+from equipoise.read.streaming import stream_votes as stream_votes

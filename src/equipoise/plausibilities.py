@@ -23,7 +23,7 @@ from equipoise.arrays import (
     require_whole,
 )
 from equipoise.notices import Notice
-from equipoise.posteriors import Posterior, top_share
+from equipoise.posteriors import Posterior, packed, top_share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +119,7 @@ class Plausibilities:
         require_unique(self.items, where="plausibilities, items")
         require_unique(self.classes, where="plausibilities, classes")
         self._check_shapes()
-        item = self._item()
+        item = self.entry_items
         for number in range(self.draws):
             total = np.bincount(item, self.mass[number], len(self.items)) + self.rest[number]
             bad = np.flatnonzero(~(np.abs(total - 1) <= 1e-3) | (self.rest[number] < -1e-9))
@@ -166,7 +166,7 @@ class Plausibilities:
 
     def _each_once(self) -> bool:
         """Whether no class is mentioned twice for an item; sorting only if it must."""
-        keys = self._keys()
+        keys = self.entry_items * len(self.classes) + self.label
         return bool((np.diff(keys) > 0).all()) or len(np.unique(keys)) == len(keys)
 
     @classmethod
@@ -194,10 +194,6 @@ class Plausibilities:
             rest=np.zeros((len(block), len(items))),
             method=method,
         )
-
-    def _keys(self) -> Ints:
-        """One number per item and mentioned class."""
-        return self._item() * len(self.classes) + self.label
 
     def drawn(self, draws: int, *, seed: int) -> "Plausibilities":
         """Return the same plausibilities with this many draws, always the same for a seed."""
@@ -238,40 +234,49 @@ class Plausibilities:
             difficulty=None if self.difficulty is None else self.difficulty[rows],
         )
 
-    kept = subset  # the former name
-
     def top(self) -> tuple[Floats, Floats]:
         """Chance of being the most plausible class: of each entry, and of any other class.
 
         Exact where the law allows it; else the share of draws, ties split evenly.
         """
-        others = len(self.classes) - np.diff(self.start)
         if self.law is not None:
-            return self.law.top(self.start, others)
+            return self.law.top(self.start, self.others)
         split = (self.rest_shape, self.split_seed)
-        return top_share(self.mass, self.rest, self.start, others, split)
+        return top_share(self.mass, self.rest, self.start, self.others, split)
 
     @property
     def certainty(self) -> Floats:
         """Chance of the likeliest most plausible class, shape (items,)."""
         entry, rest = self.top()
-        others = np.maximum(len(self.classes) - np.diff(self.start), 1)
+        others = np.maximum(self.others, 1)
         mentioned = np.zeros(len(self.items))
-        np.maximum.at(mentioned, self._item(), entry)
+        np.maximum.at(mentioned, self.entry_items, entry)
         return np.asarray(np.maximum(mentioned, rest / others))
 
     @property
     def entropy(self) -> Floats:
         """Entropy of the mean distribution in nats, shape (items,)."""
-        others = np.maximum(len(self.classes) - np.diff(self.start), 1)
+        others = np.maximum(self.others, 1)
         mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
         inside = -mass * np.log(np.where(mass > 0, mass, 1.0))
         outside = -rest * np.log(np.where(rest > 0, rest / others, 1.0))
-        return np.asarray(np.bincount(self._item(), inside, len(self.items)) + outside)
+        return np.asarray(np.bincount(self.entry_items, inside, len(self.items)) + outside)
 
-    def _item(self) -> Ints:
-        """Item of each entry."""
+    @property
+    def entry_items(self) -> Ints:
+        """Item of each entry, shape (entries,)."""
         return np.repeat(np.arange(len(self.items)), np.diff(self.start))
+
+    @property
+    def others(self) -> Ints:
+        """Number of classes of each item that nobody mentioned, shape (items,)."""
+        return np.asarray(len(self.classes) - np.diff(self.start))
+
+    @property
+    def packed(self) -> Any:
+        """All draws, as the kernels of `equipoise.kernels.tops` want them."""
+        split = (self.rest_shape, self.split_seed)
+        return packed(self.mass, self.rest, self.start, self.others, split)
 
     @property
     def draws(self) -> int:
@@ -285,10 +290,10 @@ class Plausibilities:
             return full
         random = np.random.default_rng([self.split_seed, number])
         noise = random.standard_gamma(self.rest_shape, full.shape)
-        noise[self._item(), self.label] = 0.0
+        noise[self.entry_items, self.label] = 0.0
         total = noise.sum(axis=1, keepdims=True)
         free = np.ones(full.shape, dtype=bool)
-        free[self._item(), self.label] = False
+        free[self.entry_items, self.label] = False
         split = self.rest[number][:, None] * noise / np.where(total > 0, total, 1.0)
         return np.where(free & (total > 0), split, full)
 
@@ -311,17 +316,15 @@ class Plausibilities:
             drawn = [self.draw(number)[:, code] for number in range(self.draws)]
             return np.ascontiguousarray(np.stack(drawn, axis=1))
         entry = np.flatnonzero(self.label == code)
-        item = self._item()[entry]
-        others = len(self.classes) - np.diff(self.start)
-        share = self.rest.T / np.maximum(others, 1)[:, None]
+        item = self.entry_items[entry]
+        share = self.rest.T / np.maximum(self.others, 1)[:, None]
         share[item] = self.mass.T[entry]
         return np.ascontiguousarray(share)
 
     def _full(self, mass: Floats, rest: Floats) -> ItemsByClasses:
         """Spread the rest evenly over the classes that nobody mentioned."""
-        mentioned = np.diff(self.start)
-        others = len(self.classes) - mentioned
+        others = self.others
         share = np.divide(rest, others, out=np.zeros(len(self.items)), where=others > 0)
         full = np.repeat(share[:, None], len(self.classes), axis=1)
-        full[self._item(), self.label] = mass
+        full[self.entry_items, self.label] = mass
         return full

@@ -19,9 +19,6 @@ def higher_is_better(values: Floats, better: str) -> Floats:
     return np.round(values if better == "higher" else -values, TIE)
 
 
-goodness = higher_is_better  # the former name
-
-
 def average_ranks(good: Floats) -> Floats:
     """Average rank of each model along the first axis; nan where any model is undefined.
 

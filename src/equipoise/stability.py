@@ -3,63 +3,41 @@
 One idea per file; every result has ``rows()`` for tables and a ``finding``, one sentence.
 """
 
-from equipoise.analyses.audit import Audit, Pool, Reevaluation, audit, reevaluate
-from equipoise.analyses.choices import Choices, aggregation_choices
-from equipoise.analyses.components import Components, variance_components
-from equipoise.analyses.critical_difference import CriticalDifference, critical_difference
-from equipoise.analyses.experts import Experts, experts
-from equipoise.analyses.flips import Flip, Flips, flips
-from equipoise.analyses.leave_one_out import LeaveOneOut, leave_one_out
-from equipoise.analyses.panel_size import PanelSize, panel_size
-from equipoise.analyses.ranking import RankStability, SignTest, rank_stability, sign_test
-from equipoise.analyses.subgroups import Attributes, Subgroups, read_attributes, subgroups
-from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
-from equipoise.analyses.thresholds import (
-    ExpertSample,
-    Rule,
-    Threshold,
-    expert_threshold,
-    sampling_plan,
-)
-from equipoise.analyses.vote_cutoffs import VoteCutoffs, vote_cutoffs
-
-__all__ = [
-    "Attributes",
-    "Audit",
-    "Choices",
-    "Components",
-    "CriticalDifference",
-    "ExpertSample",
-    "Experts",
-    "Flip",
-    "Flips",
-    "Grid",
-    "LeaveOneOut",
-    "PanelSize",
-    "Pool",
-    "RankStability",
-    "Reevaluation",
-    "Rule",
-    "SignTest",
-    "Subgroups",
-    "Threshold",
-    "ThresholdSweep",
-    "VoteCutoffs",
-    "aggregation_choices",
-    "audit",
-    "critical_difference",
-    "expert_threshold",
-    "experts",
-    "flips",
-    "leave_one_out",
-    "panel_size",
-    "rank_stability",
-    "read_attributes",
-    "reevaluate",
-    "sampling_plan",
-    "sign_test",
-    "subgroups",
-    "threshold_sweep",
-    "variance_components",
-    "vote_cutoffs",
-]
+from equipoise.analyses.audit import Audit as Audit
+from equipoise.analyses.audit import Pool as Pool
+from equipoise.analyses.audit import Reevaluation as Reevaluation
+from equipoise.analyses.audit import audit as audit
+from equipoise.analyses.audit import reevaluate as reevaluate
+from equipoise.analyses.choices import Choices as Choices
+from equipoise.analyses.choices import aggregation_choices as aggregation_choices
+from equipoise.analyses.components import Components as Components
+from equipoise.analyses.components import variance_components as variance_components
+from equipoise.analyses.critical_difference import CriticalDifference as CriticalDifference
+from equipoise.analyses.critical_difference import critical_difference as critical_difference
+from equipoise.analyses.experts import Experts as Experts
+from equipoise.analyses.experts import experts as experts
+from equipoise.analyses.flips import Flip as Flip
+from equipoise.analyses.flips import Flips as Flips
+from equipoise.analyses.flips import flips as flips
+from equipoise.analyses.leave_one_out import LeaveOneOut as LeaveOneOut
+from equipoise.analyses.leave_one_out import leave_one_out as leave_one_out
+from equipoise.analyses.panel_size import PanelSize as PanelSize
+from equipoise.analyses.panel_size import panel_size as panel_size
+from equipoise.analyses.ranking import RankStability as RankStability
+from equipoise.analyses.ranking import SignTest as SignTest
+from equipoise.analyses.ranking import rank_stability as rank_stability
+from equipoise.analyses.ranking import sign_test as sign_test
+from equipoise.analyses.subgroups import Attributes as Attributes
+from equipoise.analyses.subgroups import Subgroups as Subgroups
+from equipoise.analyses.subgroups import read_attributes as read_attributes
+from equipoise.analyses.subgroups import subgroups as subgroups
+from equipoise.analyses.threshold_sweep import Grid as Grid
+from equipoise.analyses.threshold_sweep import ThresholdSweep as ThresholdSweep
+from equipoise.analyses.threshold_sweep import threshold_sweep as threshold_sweep
+from equipoise.analyses.thresholds import ExpertSample as ExpertSample
+from equipoise.analyses.thresholds import Rule as Rule
+from equipoise.analyses.thresholds import Threshold as Threshold
+from equipoise.analyses.thresholds import expert_threshold as expert_threshold
+from equipoise.analyses.thresholds import sampling_plan as sampling_plan
+from equipoise.analyses.vote_cutoffs import VoteCutoffs as VoteCutoffs
+from equipoise.analyses.vote_cutoffs import vote_cutoffs as vote_cutoffs

@@ -72,8 +72,6 @@ class Votes:
             share=self.share[entry],
         )
 
-    kept = subset  # the former name
-
     @property
     def sizes(self) -> Ints:
         """Number of votes per item, shape (items,)."""
@@ -139,6 +137,20 @@ def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) ->
     if annotations.count is None or apart:
         return weight
     return weight * annotations.count[rows]
+
+
+def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
+    """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
+    assert annotations.rank is not None and annotations.reading is not None
+    rank, reading = annotations.rank[rows], annotations.reading[rows]
+    order = np.lexsort((rank, reading))
+    new = np.diff(reading[order], prepend=-1) != 0
+    step = (np.diff(rank[order], prepend=-1) != 0) & ~new
+    number = np.cumsum(step)
+    first = np.maximum.accumulate(np.where(new, number, 0))
+    block = np.empty(len(rows), dtype=np.int64)
+    block[order] = number - first
+    return block
 
 
 def _opinions(annotations: Annotations, task: str) -> Bools:

@@ -64,7 +64,7 @@ def worlds(draw, *, ties=True):
 
 
 def met(metric, truth, scores):
-    return metric.meet(metric.prepare(scores), truth)
+    return metric.score_draws(metric.prepare(scores), truth)
 
 
 def test_every_metric_of_draws_is_under_these_laws():
@@ -115,7 +115,7 @@ def test_ignores_the_order_of_items_where_the_split_is_even(metric, world, order
     truth, scores = replace(world[0], rest_shape=None), world[1]
     rows = list(range(len(truth.items)))
     order.shuffle(rows)
-    moved = met(metric, truth.kept(np.array(rows)), scores[rows]).value
+    moved = met(metric, truth.subset(np.array(rows)), scores[rows]).value
     assert_allclose(moved, met(metric, truth, scores).value[rows], **CLOSE)
 
 

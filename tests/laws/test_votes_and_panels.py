@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import evaluate
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import named
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -40,12 +40,12 @@ def table(rows, items, **more):
 def drawn(truth, kind, replicates=64, seed=0):
     """Soft labels of the first class (items, replicates) and counts under a plan."""
     plan = resample(truth, kind, replicates=replicates, seed=seed)
-    block = questions(truth)[0].blocks(plan, 0, replicates)["classes"][1]
+    block = task_truths(truth)[0].blocks(plan, 0, replicates)["classes"][1]
     return block.classes[0].positive, block.counts, plan
 
 
 def soft(truth):
-    return questions(truth)[0].shares[0]
+    return task_truths(truth)[0].shares[0]
 
 
 def test_golden_mean_of_the_annotation_bootstrap_by_enumeration():
@@ -157,7 +157,7 @@ def test_redrawn_classes_always_sum_to_one(kind, tied):
         annotators=names(4, "reader"), **more,
     )  # fmt: skip
     plan = resample(truth, kind, replicates=64)
-    block = questions(truth)[0].blocks(plan, 0, 64)["classes"][1]
+    block = task_truths(truth)[0].blocks(plan, 0, 64)["classes"][1]
     assert_allclose(sum(one.positive for one in block.classes), 1, atol=1e-12)
 
 
@@ -171,12 +171,12 @@ def tied_ranking():
 
 
 def test_tied_first_choices_share_one_vote():
-    assert_allclose(questions(tied_ranking())[0].shares[:, 0], [0.25, 0.25, 0.5])
+    assert_allclose(task_truths(tied_ranking())[0].shares[:, 0], [0.25, 0.25, 0.5])
 
 
 @pytest.mark.parametrize(("positive", "share"), [("x", 0.25), ("y", 0.25), ("z", 0.5)])
 def test_a_ranking_asked_about_one_class_is_about_that_class(positive, share):
-    question = questions(tied_ranking().against(positive))[0]
+    question = task_truths(tied_ranking().against(positive))[0]
     assert_allclose(question.shares, [[share]])
     assert question.classes == (positive,)
 
@@ -240,12 +240,12 @@ def test_gold_as_zeros_and_ones_means_what_it_says():
 def test_gold_that_contradicts_itself_is_refused():
     truth = table([(0, 0, 0), (0, 1, 1)], 1, is_gold=np.array([True, True]))
     with pytest.raises(InputError, match="contradict"):
-        questions(truth)
+        task_truths(truth)
 
 
 def test_hard_labels_are_strict_majorities():
     rows = [(i, a, int(a < i)) for i in range(5) for a in range(4)]
-    question = questions(table(rows, 5))[0]
+    question = task_truths(table(rows, 5))[0]
     assert_allclose(question.shares[0], [0, 0.25, 0.5, 0.75, 1])
     assert_array_equal(question.hard[0], [0, 0, 0, 1, 1])
 
@@ -255,4 +255,4 @@ def test_ratings_are_soft_votes_in_the_unit_interval():
     truth = Annotations(kind="interval", items=("a", "b"), item=item, value=value)
     assert_allclose(soft(truth), [0.4, 1])
     with pytest.raises(InputError, match="rating"):
-        questions(Annotations(kind="interval", items=("a", "b"), item=item, value=3 * value))
+        task_truths(Annotations(kind="interval", items=("a", "b"), item=item, value=3 * value))

@@ -6,11 +6,11 @@ file with its record, and a line in `equipoise.aggregate`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
+from equipoise.annotations import Annotations, Kind
+from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
-Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 LABELS: tuple[Kind, ...] = ("binary", "nominal", "ordinal")
 CLASSES: tuple[Kind, ...] = (*LABELS, "ranking")
 
@@ -106,3 +106,11 @@ class AggregationModel:
     same_draws: bool = False
     decides_as: str = ""
     references: tuple[str, ...] = ()
+
+
+def unused_confidence(annotations: Annotations, model: str) -> tuple[Notice, ...]:
+    """Say that a model does not look at confidences, if there are any."""
+    if annotations.confidence is None:
+        return ()
+    text = "Confidences are not used by {model}; turn them into weights to use them."
+    return (Notice("unused_confidences", text, (), {"model": model}),)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._entries import dense_blocks
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.votes import row_weights
+from equipoise.votes import dense_blocks, row_weights
 
 _MOST = 1_000_000  # copies of a tied reading
 _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
@@ -158,7 +157,7 @@ def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stages:
+class _Stages:
     """Readings taken apart into waits, for the chains; equal ones of a case are merged.
 
     Classes are positions among the mentioned classes of their case, then one for all others.
@@ -180,7 +179,7 @@ class Stages:
     ties: tuple[Ints, Ints, Ints, Ints]
 
 
-def stages(readings: Readings, reliability: float) -> Stages:
+def stages(readings: Readings, reliability: float) -> _Stages:
     """Take the readings apart, each counted `reliability` times; ties only whole times."""
     from equipoise.kernels.plackett_luce import EXACT
 
@@ -201,7 +200,7 @@ def stages(readings: Readings, reliability: float) -> Stages:
             tie_copies.append(_whole(ties[ranked, block] * reliability, readings.items[case]))
         case_wait.append(len(wait_copies))
         case_tie.append(len(tie_copies))
-    return Stages(
+    return _Stages(
         case_wait=np.array(case_wait),
         case_tie=np.array(case_tie),
         waits=(

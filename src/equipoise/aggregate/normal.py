@@ -41,8 +41,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_unique
 from equipoise.notices import Notice, Value
@@ -116,7 +115,7 @@ class Moments:
     items: tuple[str, ...]
     ratings: Ratings
     task: str = ""
-    notices: tuple[Notice | str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")

@@ -43,8 +43,13 @@ from typing import Any
 import numpy as np
 
 from equipoise.aggregate._chains import effective_size, split_r_hat
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import CLASSES, AggregationModel, Prior, Reliability
+from equipoise.aggregate._model import (
+    CLASSES,
+    AggregationModel,
+    Prior,
+    Reliability,
+    unused_confidence,
+)
 from equipoise.aggregate._ranking_stages import Readings, collect_readings, stages
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, require_whole

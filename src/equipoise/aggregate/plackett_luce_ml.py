@@ -45,8 +45,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import CLASSES, AggregationModel
+from equipoise.aggregate._model import CLASSES, AggregationModel, unused_confidence
 from equipoise.aggregate._ranking_stages import Readings, collect_readings
 from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations

@@ -8,7 +8,7 @@ but the same whatever the order of the rows.
 
 import csv
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from itertools import pairwise
@@ -28,7 +28,7 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.findings import Cell, Column, Finding, Table
+from equipoise.findings import Cell, Column, Finding, Table, columns, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.wording import Option, hint
@@ -68,17 +68,15 @@ class ExpertSample:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per item, in the order of the bins; bins are counted from 1 here."""
-        columns = zip(self.items, self.bin + 1, self.probability, strict=True)
-        return [dict(zip(COLUMNS, (i, int(b), float(p)), strict=True)) for i, b, p in columns]
+        known = {"bin": self.bin + 1, "probability": self.probability}
+        return rows_of({}, {"item": self.items}, known)
 
     def bin_rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1: its items, and those in the sample."""
-        drawn = np.bincount(self.bin, minlength=len(self.bin_size))
-        columns = zip(self.bin_mean, self.bin_size, drawn, strict=True)
-        return [
-            {"bin": k, "mean probability": float(m), "items": int(n), "sampled": int(d)}
-            for k, (m, n, d) in enumerate(columns, 1)
-        ]
+        bins = range(1, len(self.bin_size) + 1)
+        drawn = np.bincount(self.bin, minlength=len(bins))
+        known = {"mean probability": self.bin_mean, "items": self.bin_size, "sampled": drawn}
+        return rows_of({}, {"bin": bins}, known)
 
     @property
     def finding(self) -> str:
@@ -104,9 +102,8 @@ class ExpertSample:
                     name="sample_bins",
                     caption="Bins of items, from the lowest probability",
                     columns=(
-                        Column("bin", "bin", "count"),
-                        Column("mean probability", "mean probability", "number"),
-                        Column("items", "items", "count"),
+                        *(*columns("count", "bin"), *columns("number", "mean probability")),
+                        *columns("count", "items"),
                         Column("sampled", "in the sample", "count"),
                     ),
                     rows=self.bin_rows(),
@@ -116,9 +113,8 @@ class ExpertSample:
                     name="sample_items",
                     caption="Items of the sample",
                     columns=(
-                        Column("item", "item"),
-                        Column("bin", "bin", "count"),
-                        Column("probability", "probability", "number"),
+                        *(*columns("text", "item"), *columns("count", "bin")),
+                        *columns("number", "probability"),
                     ),
                     rows=self.rows(),
                     brief=(),
@@ -161,15 +157,9 @@ class ExpertSample:
 
         target = Path(path)
         if target.exists() and not overwrite:
-            raise InputError(
-                f"{target}",
-                "is there already",
-                "a new file",
-                hint(
-                    "name another file, or allow overwriting ({})",
-                    Option("overwrite", value=True),
-                ),
-            )
+            option = Option("overwrite", value=True)
+            do = hint("name another file, or allow overwriting ({})", option)
+            raise InputError(f"{target}", "is there already", "a new file", do)
         with replaced(target) as file:
             file.write(self.text(blind=blind).encode("utf-8"))
 
@@ -192,12 +182,8 @@ def sampling_plan(
     require_whole("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
     require_whole("sampling plan, seed", seed, do="try 0")
     if bins > len(values):
-        raise InputError(
-            "sampling plan",
-            f"{bins} bins for {len(values)} items",
-            "no more bins than items",
-            "choose fewer bins",
-        )
+        got = f"{bins} bins for {len(values)} items"
+        raise InputError("sampling plan", got, "no more bins than items", "choose fewer bins")
     random = np.random.default_rng(seed)
     parts = np.array_split(np.lexsort((_lots(items, seed), values)), bins)
     drawn = [np.sort(random.permutation(len(one))[:per_bin]) for one in parts]
@@ -208,7 +194,7 @@ def sampling_plan(
         values[chosen],
         np.array([values[one].mean() for one in parts]),
         np.array([len(one) for one in parts]),
-        notices=_notices([values[one] for one in parts], per_bin),
+        notices=tuple(_notices([values[one] for one in parts], per_bin)),
         seed=seed,
     )
 
@@ -222,32 +208,26 @@ def _lots(items: Sequence[str], seed: int) -> Ints:
     return np.frombuffer(b"".join(digests), dtype="<u8")
 
 
-def _notices(parts: list[PerItem], per_bin: int) -> tuple[Notice, ...]:
+def _notices(parts: list[PerItem], per_bin: int) -> Iterator[Notice]:
     """Say which bins are short, and where a cut goes through equal probabilities."""
-    notices = []
     short = [len(one) for one in parts if len(one) < per_bin]
     if short:
         which = "The bin has" if len(parts) == 1 else "{short:count} of {bins:count} bins have"
-        notices.append(
-            Notice(
-                "short_bins",
-                f"{which} fewer than {{least:count}} items; all of theirs are in the sample.",
-                values={"short": len(short), "bins": len(parts), "least": per_bin},
-            )
+        yield Notice(
+            "short_bins",
+            f"{which} fewer than {{least:count}} items; all of theirs are in the sample.",
+            values={"short": len(short), "bins": len(parts), "least": per_bin},
         )
     pairs = list(pairwise(parts))
     tied = sum(bool(above[0] - below[-1] <= TIE) for below, above in pairs)
     if tied:
-        notices.append(
-            Notice(
-                "tied_bins",
-                "{tied:count} of {cuts:count} cuts between bins go through items of equal "
-                "probability; a random draw decides which of them lie on which side, and bins "
-                "of one probability cannot be told apart by it.",
-                values={"tied": tied, "cuts": len(pairs)},
-            )
+        yield Notice(
+            "tied_bins",
+            "{tied:count} of {cuts:count} cuts between bins go through items of equal "
+            "probability; a random draw decides which of them lie on which side, and bins of "
+            "one probability cannot be told apart by it.",
+            values={"tied": tied, "cuts": len(pairs)},
         )
-    return tuple(notices)
 
 
 def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
@@ -261,20 +241,13 @@ def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
             "probabilities", "values that are not numbers", "numbers in [0, 1]", "correct them"
         ) from None
     if values.shape != (len(items),) or not len(items):
-        raise InputError(
-            "probabilities",
-            f"shape {values.shape} for {len(items)} items",
-            "one probability per item",
-            "align them",
-        )
+        got = f"shape {values.shape} for {len(items)} items"
+        raise InputError("probabilities", got, "one probability per item", "align them")
     require_unique(items, where="probabilities, items")
     require_finite(values, where="probabilities", names=items)
     outside = np.flatnonzero((values < 0) | (values > 1))
     if len(outside):
-        raise InputError(
-            f"probabilities, item {items[outside[0]]!r}",
-            f"{values[outside[0]]:g}",
-            "a number in [0, 1]",
-            "give the probability of the positive class",
-        )
+        where, got = f"probabilities, item {items[outside[0]]!r}", f"{values[outside[0]]:g}"
+        do = "give the probability of the positive class"
+        raise InputError(where, got, "a number in [0, 1]", do)
     return values

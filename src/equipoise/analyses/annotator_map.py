@@ -80,21 +80,18 @@ class AnnotatorMap:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One row per pair with a kappa, the closest first."""
-        pairs = [
-            (float(self.kappa[a, b]), a, b)
-            for a in range(len(self.annotators))
-            for b in range(a)
-        ]
-        known = sorted((pair for pair in pairs if np.isfinite(pair[0])), key=lambda p: -p[0])
+        second, first = np.tril_indices(len(self.annotators), -1)
+        kappa = self.kappa[second, first]
+        order = np.argsort(-kappa, kind="stable")[: int(np.isfinite(kappa).sum())]
         return [
             {
                 "task": self.task,
-                "first": self.annotators[b],
-                "second": self.annotators[a],
-                "kappa": kappa,
-                "items": int(self.items[a, b]),
+                "first": self.annotators[first[k]],
+                "second": self.annotators[second[k]],
+                "kappa": float(kappa[k]),
+                "items": int(self.items[second[k], first[k]]),
             }
-            for kappa, a, b in known
+            for k in order
         ]
 
     @property

@@ -18,7 +18,7 @@ recall
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,7 +28,6 @@ from equipoise.analyses.reevaluation import (
     Audited,
     Reevaluation,
     Revalued,
-    one_question,
     reevaluate,
 )
 from equipoise.annotations import Annotations
@@ -41,8 +40,8 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.estimate import wilson
-from equipoise.evaluation.questions import Question
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.evaluation.truth import yes_no_truth
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, percent
 from equipoise.wording import Option, hint, joined
@@ -130,53 +129,40 @@ class Audit:
     def finding(self) -> str:
         """What the audit says, as a sentence."""
         value, low, high = self.missed
-        audited = sum(one.audited for one in self.pools)
-        where = (
-            "the audited pool" if len(self.pools) == 1 else f"{len(self.pools)} audited pools"
-        )
-        sure = f"at {exact_percent(self.level)}"
+        pools, sure = len(self.pools), f"at {exact_percent(self.level)}"
+        where = "the audited pool" if pools == 1 else f"{pools} audited pools"
+        audited, positives = _total(self.pools, "audited"), _total(self.pools, "positives")
         if value == 0:
             start = f"None of {count(audited)} audited items is positive; "
             most = f"at most {_tally(high)} of {where} may be (upper end {sure})"
             start += most if high else "none was missed"
         else:
-            positives = sum(one.positives for one in self.pools)
             start = (
                 f"About {_tally(value)} positives were missed in {where} ({_tally(low)} to "
                 f"{_tally(high)} {sure}), which rests on {count(positives, 'positive')} among "
                 f"{count(audited)} audited items"
             )
-        return f"{start}{self._recalled()}."
-
-    def _recalled(self) -> str:
-        """Say which share of the positives was found."""
         if not self.found:
-            return ", and the retrieval found none"
-        value, low, high = (percent(one, 1) for one in self.recall)
-        if self.recall[1] == self.recall[2]:
-            return f": the retrieval found {value} of those there are"
-        could = f"of those it could have found there ({low} to {high})"
-        return f": the retrieval found {value} {could}"
+            return f"{start}, and the retrieval found none."
+        share, least, most = (percent(one, 1) for one in self.recall)
+        could = "of those there are"
+        if self.recall[1] != self.recall[2]:
+            could = f"of those it could have found there ({least} to {most})"
+        return f"{start}: the retrieval found {share} {could}."
 
     def totals(self) -> list[dict[str, Cell]]:
         """What was missed in all, and the recall of the retrieval, with their intervals."""
-        keys = ("value", "low", "high")
-        return [
-            {"quantity": name, **dict(zip(keys, ends, strict=True))}
-            for name, ends in (("missed", self.missed), ("recall", self.recall))
-        ]
+        ends = np.array([self.missed, self.recall]).T
+        known = dict(zip(("value", "low", "high"), ends, strict=True))
+        return rows_of({}, {"quantity": ["missed", "recall"]}, known)
 
     def report(self) -> Finding:
         """The finding for every surface."""
+        tally = [f"{count(one.positives)} of {count(one.audited)}" for one in self.pools]
+        shares = [(one.share, one.share_low, one.share_high) for one in self.pools]
         dots = [
-            Dot(
-                one.pool,
-                one.share,
-                one.share_low,
-                one.share_high,
-                remark=f"{count(one.positives)} of {count(one.audited)}",
-            )
-            for one in self.pools
+            Dot(one.pool, *ends, remark=remark)
+            for one, ends, remark in zip(self.pools, shares, tally, strict=True)
         ]
         sure = exact_percent(self.level)
         recall = estimate(*self.recall, lambda share: percent(share, 1))
@@ -190,9 +176,8 @@ class Audit:
                     name="pools",
                     caption="Pools, and what was missed in each",
                     columns=(
-                        Column("pool", "pool"),
-                        Column("size", "items", "count"),
-                        Column("audited", "audited", "count"),
+                        *(*columns("text", "pool"), Column("size", "items", "count")),
+                        *columns("count", "audited"),
                         Column("positives", "positive", "count"),
                         Column("share", "share", "number", ("share_low", "share_high")),
                         Column("missed", "missed", "count", ("missed_low", "missed_high")),
@@ -204,7 +189,7 @@ class Audit:
                     name="retrieval",
                     caption="All pools: what was missed, and the recall of the retrieval",
                     columns=(
-                        Column("quantity", "quantity"),
+                        *columns("text", "quantity"),
                         Column("value", "value", "number", ("low", "high")),
                     ),
                     rows=self.totals(),
@@ -227,10 +212,8 @@ class Audit:
 
     def _methods(self) -> str:
         """How the audit was made, for a paper."""
-        audited, positives, size, ties = (
-            sum(getattr(one, name) for one in self.pools)
-            for name in ("audited", "positives", "size", "ties")
-        )
+        names = ("audited", "positives", "size", "ties")
+        audited, positives, size, ties = (_total(self.pools, name) for name in names)
         finite = " with a finite-population correction" if self.finite else ""
         sentences = [
             f"The retrieval found {count(self.found, 'positive')}. To estimate what it missed, "
@@ -240,17 +223,14 @@ class Audit:
             "[@wilson1927].",
             f"{count(positives)} of {count(audited)} audited items were positive.",
         ]
-        rare = [one.pool for one in self.pools if _is_rare(one)]
-        if rare:
-            sentences.append(
-                f"Where so few are ({joined(rare)}), the lower end of the interval is too high "
-                "too often."
-            )
-        if ties:
-            sentences.append(
-                f"{count(ties)} had no strict majority of votes and count as negative."
-            )
-        return " ".join(sentences)
+        rare = joined([one.pool for one in self.pools if _is_rare(one)])
+        few = f"Where so few are ({rare}), the lower end of the interval is too high too often."
+        tied = f"{count(ties)} had no strict majority of votes and count as negative."
+        return " ".join([*sentences, *([few] if rare else []), *([tied] if ties else [])])
+
+
+def _total(pools: "Sequence[Pool | Missed]", name: str) -> int:
+    return sum(getattr(one, name) for one in pools)
 
 
 def _tally(items: float) -> str:
@@ -301,18 +281,13 @@ def audit(
     low = total - math.hypot(*(one.missed - one.missed_low for one in lines))
     high = total + math.hypot(*(one.missed_high - one.missed for one in lines))
     low = max(low, float(sum(one.positives for one in pools)))
-    recall = [
-        found / (found + one) if found + one > 0 else math.nan for one in (total, high, low)
-    ]
-    return Audit(
-        lines,
-        found,
-        (total, low, high),
-        (recall[0], recall[1], recall[2]),
-        level,
-        finite,
-        (*_few(pools), *_tied(pools)),
-    )
+
+    def recall(missed: float) -> float:
+        return found / (found + missed) if found + missed > 0 else math.nan
+
+    ends = (recall(total), recall(high), recall(low))
+    missed = (total, low, high)
+    return Audit(lines, found, missed, ends, level, finite, tuple(_notices(pools)))
 
 
 def _is_rare(pool: "Pool | Missed") -> bool:
@@ -320,36 +295,25 @@ def _is_rare(pool: "Pool | Missed") -> bool:
     return 0 < pool.positives < FEW and pool.audited < pool.size
 
 
-def _few(pools: Sequence[Pool]) -> list[Notice]:
-    """Warn of the lower end where few positives were found in a part of a pool."""
+def _notices(pools: Sequence[Pool]) -> Iterator[Notice]:
+    """Warn of the lower end where few positives were found in a part of a pool, and of ties."""
     rare = [one for one in pools if _is_rare(one)]
-    if not rare:
-        return []
-    seen = [f"{one.positives} of {count(one.audited)} in {one.name!r}" for one in rare]
-    return [
-        Notice(
+    if rare:
+        seen = [f"{one.positives} of {count(one.audited)} in {one.name!r}" for one in rare]
+        yield Notice(
             "few_positives",
             "Few audited items are positive ({seen}): Wilson's lower end is then too high too "
             "often. Where 5 of 5,000 items are positive and 150 are audited, its 95% interval "
             "holds the truth in 86% of audits; audit more items.",
             values={"seen": joined(seen, most=3)},
         )
-    ]
-
-
-def _tied(pools: Sequence[Pool]) -> list[Notice]:
-    """Say how many audited items have no strict majority."""
-    ties, audited = (sum(getattr(one, name) for one in pools) for name in ("ties", "audited"))
-    if not ties:
-        return []
-    return [
-        Notice(
+    if ties := _total(pools, "ties"):
+        yield Notice(
             "tied_audits",
             "{ties:count} of {audited:count} audited items have no strict majority of votes: "
             "they count as negative.",
-            values={"ties": ties, "audited": audited},
+            values={"ties": ties, "audited": _total(pools, "audited")},
         )
-    ]
 
 
 def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
@@ -357,20 +321,14 @@ def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
     for what in ("audited", "positives", "size", "ties"):
         where = f"audit, pool {name!r}, {what}"
         require_whole(where, getattr(pool, what), do="count the items")
+    where, got = f"audit, pool {name!r}", f"{positives} of {audited} audited, of {size}"
     if not 0 <= positives <= audited <= size or audited < 1:
-        raise InputError(
-            f"audit, pool {name!r}",
-            f"{positives} of {audited} audited, of {size}",
-            "positives <= audited <= size, and at least 1 audited",
-            "correct the numbers",
-        )
+        expected = "positives <= audited <= size, and at least 1 audited"
+        raise InputError(where, got, expected, "correct the numbers")
     if positives + ties > audited:
-        raise InputError(
-            f"audit, pool {name!r}",
-            f"{positives} positives and {ties} ties of {audited}",
-            "no more of both than audited items",
-            "correct the numbers",
-        )
+        got = f"{positives} positives and {ties} ties of {audited}"
+        expected = "no more of both than audited items"
+        raise InputError(where, got, expected, "correct the numbers")
     share = positives / audited
     low, high = share, share
     if audited < size or not finite:
@@ -378,19 +336,8 @@ def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
         low, high = wilson(share * trials, trials, level)
     missed = size * positives / audited
     least, most = float(positives), float(size - audited + positives)
-    return Missed(
-        name,
-        audited,
-        positives,
-        size,
-        share,
-        low,
-        high,
-        missed,
-        min(max(size * low, least), missed),
-        max(min(size * high, most), missed),
-        ties,
-    )
+    ends = (min(max(size * low, least), missed), max(min(size * high, most), missed))
+    return Missed(name, audited, positives, size, share, low, high, missed, *ends, ties)
 
 
 def audited_pools(
@@ -406,36 +353,29 @@ def audited_pools(
     sizes
         How many items each pool has, audited or not.
     """
-    question = one_question(votes, "audited items")
-    if votes.group is None or votes.groups is None:
-        names = ["pool"] * len(votes.items)
-    else:
+    question = yes_no_truth(votes, "audited items")
+    names = ["pool"] * len(votes.items)
+    if votes.group is not None and votes.groups is not None:
         names = [str(votes.groups[code]) for code in votes.group]
     where = dict(zip(votes.items, names, strict=True))
     pool = {item: where[item] for item in question.items}
     known = list(dict.fromkeys(pool.values()))
     lost = [name for name in known if name not in sizes]
     if lost:
-        raise InputError(
-            "audit, sizes",
-            f"none for {listed(lost)}",
-            "how many items each pool has, audited or not",
-            hint("add {}", Option("size", f"{lost[0]}=NUMBER", python=f"sizes[{lost[0]!r}]")),
-        )
+        option = Option("size", f"{lost[0]}=NUMBER", python=f"sizes[{lost[0]!r}]")
+        expected = "how many items each pool has, audited or not"
+        got = f"none for {listed(lost)}"
+        raise InputError("audit, sizes", got, expected, hint("add {}", option))
     spare = [name for name in sizes if name not in known]
     if spare:
-        raise InputError(
-            "audit, sizes",
-            f"{listed(spare)}, of which nothing was audited",
-            f"pools of the audited items ({listed(known)})",
-            "correct the name",
-        )
-    return [_pool(question, name, pool, sizes[name]) for name in known], pool
-
-
-def _pool(question: Question, name: str, pool: dict[str, str], size: int) -> Pool:
-    """Count one pool."""
-    own = np.array([pool[item] == name for item in question.items])
-    tied = np.abs(question.shares[0] - HALF) <= TIE
-    yes = int(((question.hard[0] > 0) & own).sum())
-    return Pool(name, int(own.sum()), yes, size, int((tied & own).sum()))
+        got = f"{listed(spare)}, of which nothing was audited"
+        expected = f"pools of the audited items ({listed(known)})"
+        raise InputError("audit, sizes", got, expected, "correct the name")
+    tied, positive = np.abs(question.shares[0] - HALF) <= TIE, question.hard[0] > 0
+    pools = []
+    for name in known:
+        own = np.array([pool[item] == name for item in question.items])
+        numbers = (int(part.sum()) for part in (own, positive & own, tied & own))
+        audited, positives, ties = numbers
+        pools.append(Pool(name, audited, positives, sizes[name], ties))
+    return pools, pool

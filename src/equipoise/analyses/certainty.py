@@ -24,8 +24,8 @@ Examples
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -34,26 +34,15 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, TIES_SHARE, score_head, score_title, scored_again
+from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, Ints
+from equipoise.arrays import Floats
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import (
-    Band,
-    Bar,
-    Chart,
-    Column,
-    Finding,
-    Line,
-    Lines,
-    Row,
-    Table,
-)
-from equipoise.metrics import titled
+from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.notices import Notice, Value
 from equipoise.numbers import number, percent, significant
-from equipoise.ranks import TIE, goodness
+from equipoise.ranks import TIE, higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Does the order hold on the clear cases?"
@@ -63,7 +52,6 @@ MANY = 200_000  # items times classes of all tasks, beyond which only the first 
 STEPS = 8  # cut-offs at most, besides that of clear items
 FINE = 9  # decimals to which certainties must differ
 LEAST = 10  # items, below which a cut-off is in no sentence
-DRAWN = 12  # models with a line; all are in the table
 LEVELS = 50  # different certainties up to which every one has its own piece of the line
 POINTS = 101
 NOTE = (
@@ -106,62 +94,27 @@ class SortedCertainty(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ClearCases:
-    """Every model on the items of at least some certainty.
+class ClearCases(Cuts):
+    """Every model on the items of at least some certainty; fields are also those of `Cuts`.
 
     Attributes
     ----------
     study
         What was scored, and how.
-    cuts
-        Values, changes and ranks at every cut-off.
-    cutoffs, items
-        Least certainties, rising, and how many items reach them (summed over tasks).
     below
         Share of items that are uncertain.
     curves, shares
         Sorted certainties of all items by reliability, and the same task by task.
-    notices
-        What the user should know.
     """
 
+    cut_by = "certainty"
+    reaching = "of at least some certainty"
+    axis = "least certainty of an item"
+
     study: StudyScorer
-    cuts: Cuts
-    cutoffs: tuple[float, ...]
-    items: Ints
     below: float
     curves: tuple[SortedCertainty, ...]
     shares: tuple[SortedCertainty, ...]
-    notices: tuple[Notice, ...] = ()
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One plain dict per cut-off and model."""
-        cuts = self.cuts
-        parts = {
-            "value": cuts.values,
-            "low": cuts.low,
-            "high": cuts.high,
-            "change": cuts.change,
-            "change_low": cuts.change_low,
-            "change_high": cuts.change_high,
-            "rank": cuts.ranks,
-        }
-        return [
-            {
-                "task": self.study.task,
-                "metric": self.study.metric.name,
-                "labels": self.study.asked.labels,
-                "certainty": least,
-                "items": int(self.items[c]),
-                "coverage": float(self.items[c] / self.items[0]),
-                "status": "undefined" if np.isnan(cuts.values[c, m]) else "scored",
-                "model": model,
-                **{name: float(part[c, m]) for name, part in parts.items()},
-                "spearman": float(cuts.spearman[c]),
-            }
-            for c, least in enumerate(self.cutoffs)
-            for m, model in enumerate(self.study.models)
-        ]
 
     @property
     def finding(self) -> str:
@@ -178,7 +131,7 @@ class ClearCases:
             return f"{start}. The models cannot be scored on the clearer ones alone."
         least = self.cutoffs[clear]
         reached = SURE if least >= SURE else int(1000 * least) / 1000
-        share = percent(self.items[clear] / self.items[0])
+        share = percent(self.coverage[clear])
         return (
             f"{start}. On the {share} with a certainty of at least {reached:g} "
             f"{self._outcome(clear)}."
@@ -188,33 +141,28 @@ class ClearCases:
         """The cut-off of clear items, or the last below it at which all models have a value."""
         clear = [c for c, least in enumerate(self.cutoffs) if least >= SURE][:1]
         last = clear[0] if clear else len(self.cutoffs) - 1
-        fine = [bool(np.isfinite(line).all()) for line in self.cuts.values]
+        fine = [bool(np.isfinite(line).all()) for line in self.values]
         usable = [c for c in range(1, last + 1) if fine[c] and self.items[c] >= LEAST]
         return usable[-1] if usable and fine[0] else None
 
-    @property
-    def _title(self) -> str:
-        return titled(self.study.metric.name, self.study.asked.labels)
-
     def _outcome(self, cutoff: int) -> str:
         """Who leads there, against who leads on all items."""
-        values, title = self.cuts.values, self._title
-        if len(self.study.models) == 1:
+        values, title = self.values, self.score
+        if len(self.models) == 1:
             return f"{title} is {number(values[cutoff, 0])}, on all {number(values[0, 0])}"
         now, before = self._leaders(cutoff), self._leaders(0)
-        if len(now) == len(self.study.models):
+        if len(now) == len(self.models):
             return f"all models have the same {title}" + ", as on all items" * (now == before)
         text = f"{_names(now)} {self._change(cutoff, now, before)}"
-        rho = float(self.cuts.spearman[cutoff])
-        if len(self.study.models) > 2 and not np.isnan(rho):
-            text += (
-                f"; the order there has a rank correlation of {number(rho, 2)} with that on all"
-            )
+        rho = float(self.spearman[cutoff])
+        if len(self.models) > 2 and not np.isnan(rho):
+            rho_text = f"a rank correlation of {number(rho, 2)} with that on all"
+            text += f"; the order there has {rho_text}"
         return text
 
     def _change(self, cutoff: int, now: list[str], before: list[str]) -> str:
         """How the lead changed."""
-        verb = f"{'leads' if len(now) == 1 else 'lead'} by {self._title}"
+        verb = f"{'leads' if len(now) == 1 else 'lead'} by {self.score}"
         if now == before:
             return f"still {verb}"
         gone = [name for name in before if name not in now]
@@ -227,10 +175,11 @@ class ClearCases:
 
     def _gap(self, cutoff: int, first: str, other: str) -> str:
         """By how much one model is ahead of another, with its interval."""
-        a, b = (self.study.models.index(name) for name in (first, other))
-        sign = 1 if self.study.metric.better == "higher" else -1
-        gap = sign * (self.cuts.values[cutoff, a] - self.cuts.values[cutoff, b])
-        drawn = sign * (self.cuts.drawn[cutoff, a] - self.cuts.drawn[cutoff, b])
+        a, b = (self.models.index(name) for name in (first, other))
+        gap, drawn = (
+            self.sign * (each[cutoff, a] - each[cutoff, b])
+            for each in (self.values, self.drawn)
+        )
         ends = self.study.ends(gap, drawn, difference=True)
         gap, low, high = (float(np.round(end, TIE)) + 0.0 for end in (gap, *ends))
         if not gap > 0 or np.isnan(low) or np.isnan(high):
@@ -240,120 +189,78 @@ class ClearCases:
 
     def _leaders(self, cutoff: int) -> list[str]:
         """Models that share the best value."""
-        good = goodness(self.cuts.values[cutoff], self.study.metric.better)
-        return [self.study.models[m] for m in np.flatnonzero(good == good.max())]
+        good = higher_is_better(self.values[cutoff], self.better)
+        return [self.models[m] for m in np.flatnonzero(good == good.max())]
+
+    def tick(self, cutoff: int) -> str:
+        """A cut-off in words, by its position."""
+        return _cut_words(self.cutoffs[cutoff]) if cutoff else "all"
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        metric, labels = self.study.metric.name, self.study.asked.labels
         rows = self.rows()
-        columns = (
-            Column("certainty", "certainty at least", "number"),
-            Column("items", "items", "count"),
-            Column("coverage", "share", "percent"),
-            Column("model", "model", "model"),
-            Column("value", score_head(metric, labels), "number", ("low", "high")),
-            Column("change", "change", "change", ("change_low", "change_high"), brief=False),
-            Column("rank", "rank", "rank", brief=False),
-            Column("spearman", "Spearman with all", "number"),
+        table = Table(
+            name="certainty",
+            caption=f"{capital(self.what)} by least certainty, and its change from all items",
+            columns=(
+                Column("certainty", "certainty at least", "number"),
+                Column("items", "items", "count"),
+                Column("coverage", "share", "percent"),
+                Column("model", "model", "model"),
+                Column("value", self.head, "number", ("low", "high")),
+                Column(
+                    "change", "change", "change", ("change_low", "change_high"), brief=False
+                ),
+                Column("rank", "rank", "rank", brief=False),
+                Column("spearman", "Spearman with all", "number"),
+            ),
+            rows=rows,
+            brief=lowest_by(rows, "certainty", "rank"),
+            legend=LEGEND,
         )
-        what = score_title(metric, labels, self.study.task)
-        tables = (
-            Table(
-                name="certainty",
-                caption=f"{capital(what)} by least certainty, and its change from all items",
-                columns=columns,
-                rows=rows,
-                brief=_best_rows(rows),
-                legend=LEGEND,
-            ),
-            Table(
-                name="certainty_shares",
-                caption=f"Items with a certainty below {SURE:g}, by reliability",
-                columns=SHARE_COLUMNS,
-                rows=[_summary_row(share) for share in self.shares],
-                brief=(),
-            ),
+        every = [share._asdict() for share in self.shares]
+        shares = Table(
+            name="certainty_shares",
+            caption=f"Items with a certainty below {SURE:g}, by reliability",
+            columns=SHARE_COLUMNS,
+            rows=[{key: row[key] for key in row if key != "points"} for row in every],
+            brief=(),
         )
         return Finding(
             key="certainty",
             title=TITLE,
             sentence=self.finding,
-            tables=tables,
-            charts=self._charts(what),
+            tables=(table, shares),
+            charts=self._charts(),
             note=NOTE,
-            methods=f"{scored_again(self.study.models)} on the items of at least some "
-            "certainty, the probability by a Dirichlet distribution over the votes that the "
-            "leading class is the most plausible [@stutz2025].",
+            methods=f"{scored_again(self.models)} on the items of at least some certainty, the "
+            "probability by a Dirichlet distribution over the votes that the leading class is "
+            "the most plausible [@stutz2025].",
             references=("stutz2025",),
             notices=self.notices,
         )
 
-    def _charts(self, what: str) -> tuple[Chart, ...]:
+    def _charts(self) -> tuple[Chart, ...]:
         """Sorted certainties; the value and the rank of each model over the cut-offs."""
-        lines = [
-            Line(
-                f"reliability {curve.reliability:g}",
-                [(x, y) for x, y in curve.points],
-                dots=False,
-            )
-            for curve in self.curves
-        ]
-        sorted_ = Lines(
+        curves = Lines(
             name="certainty",
             caption="Items sorted by certainty, by what one vote counts",
             x="share of items",
             y="certainty",
-            lines=lines,
+            lines=[
+                Line(
+                    f"reliability {one.reliability:g}",
+                    [(x, y) for x, y in one.points],
+                    dots=False,
+                )
+                for one in self.curves
+            ],
             y_range=(0.5, 1.0),
         )
-        full = goodness(self.cuts.full, self.study.metric.better)
-        order = np.argsort(np.where(np.isnan(full), np.inf, -full), kind="stable")[:DRAWN]
-        first = self.study.models[order[0]]
-        value = self._lines(
-            "certainty-models",
-            f"{capital(what)} on the items of at least some certainty; band: interval of "
-            f"{first}; bars: items that are left",
-            what,
-            [self._line(int(m), self.cuts.values, band=m == order[0]) for m in order],
-        )
-        ranks = self._lines(
-            "certainty-ranks",
-            f"Ranks on the items of at least some certainty; {TIES_SHARE}",
-            "rank, 1 is best",
-            [self._line(int(m), self.cuts.ranks) for m in order],
-            ranks=True,
-        )
-        return (sorted_, value, ranks) if len(self.study.models) > 1 else (sorted_, value)
-
-    def _line(self, model: int, each: Floats, *, band: bool = False) -> Line:
-        name = self.study.models[model]
-        ends = zip(self.cuts.low[:, model], self.cuts.high[:, model], strict=True)
-        return Line(
-            name,
-            [(float(c), float(value)) for c, value in enumerate(each[:, model])],
-            name,
-            Band([(float(c), float(low), float(high)) for c, (low, high) in enumerate(ends)])
-            if band
-            else None,
-        )
-
-    def _lines(
-        self, name: str, caption: str, y: str, lines: Sequence[Line], *, ranks: bool = False
-    ) -> Lines:
-        ticks = [(float(c), _cut_words(least)) for c, least in enumerate(self.cutoffs)]
-        shares = self.items / self.items[0]
-        return Lines(
-            name=name,
-            caption=caption,
-            x="least certainty of an item",
-            y=y,
-            lines=lines,
-            ticks=[(0.0, "all"), *ticks[1:]],
-            bars=() if ranks else [Bar("", float(share)) for share in shares],
-            bar_title="" if ranks else "items left",
-            downward=ranks,
-        )
+        value = self.lines("certainty-models")
+        if len(self.models) == 1:
+            return curves, value
+        return curves, value, self.lines("certainty-ranks", ranks=True)
 
 
 def clear_cases(
@@ -369,40 +276,33 @@ def clear_cases(
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
     scorer = study(predictions, annotations, as_options(how))
-    sure = [_certainties(annotations, task.question, 1.0) for task in scorer.subjects]
+    questions = [task.question for task in scorer.subjects]
+    sure = [_certainties(annotations, question, 1.0) for question in questions]
     pooled = np.concatenate(sure)
     steps = _cutoffs(pooled)
-    reached = [one >= np.array(steps)[:, None] for one in sure]
-    cuts = cut(scorer, reached)
-    curves, shares = _sorted(annotations, [task.question for task in scorer.subjects])
-    return ClearCases(
+    curves, shares = _sorted(annotations, questions)
+    found = cut(
+        ClearCases,
+        scorer,
+        [one >= np.array(steps)[:, None] for one in sure],
         study=scorer,
-        cuts=cuts,
         cutoffs=steps,
-        items=np.sum([one.sum(axis=1) for one in reached], axis=0),
         below=float((pooled < SURE).mean()),
         curves=curves,
         shares=shares,
-        notices=(*scorer.notices, *_undefined(scorer, cuts, steps)),
     )
+    clear = [c for c, least in enumerate(steps) if least >= SURE][:1]
+    if not clear or np.isfinite(found.values[clear[0]]).all():
+        return found
+    where = " in every task" if len(questions) > 1 else ""
+    values: dict[str, Value] = {"sure": SURE, "metric": found.score, "where": where}
+    undefined = Notice("clear_items_undefined", NOT_DEFINED, (), values)
+    return replace(found, notices=(*found.notices, undefined))
 
 
 def analyse(study: Study) -> Finding:
     """The models of a study on the items whose truth is clear."""
     return clear_cases(study.predictions, study.annotations, **study.single).report()
-
-
-def _undefined(scorer: StudyScorer, cuts: Cuts, steps: tuple[float, ...]) -> list[Notice]:
-    """Say so when clear items cannot be scored by themselves."""
-    clear = [c for c, least in enumerate(steps) if least >= SURE][:1]
-    if not clear or np.isfinite(cuts.values[clear[0]]).all():
-        return []
-    values: dict[str, Value] = {
-        "sure": SURE,
-        "metric": titled(scorer.metric.name, scorer.asked.labels),
-        "where": " in every task" if len(scorer.subjects) > 1 else "",
-    }
-    return [Notice("clear_items_undefined", NOT_DEFINED, (), values)]
 
 
 def _certainties(annotations: Annotations, question: TaskTruth, reliability: float) -> Floats:
@@ -444,25 +344,17 @@ def _sorted(
         if len(each) > 1:
             each[MACRO] = pooled
         curves.append(_summary("", reliability, pooled))
-        shares += [
-            _summary("all tasks together" if task == MACRO else task, reliability, own)
-            for task, own in each.items()
-        ]
+        for task, own in each.items():
+            title = "all tasks together" if task == MACRO else task
+            shares.append(_summary(title, reliability, own))
     return tuple(curves), tuple(shares)
 
 
 def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertainty:
     """How many items there are, how certain on average, and how many are uncertain."""
-    below = int((certainty < SURE).sum())
-    return SortedCertainty(
-        task,
-        reliability,
-        len(certainty),
-        float(certainty.mean()),
-        below,
-        below / len(certainty),
-        sorted_points(certainty),
-    )
+    items, below = len(certainty), int((certainty < SURE).sum())
+    mean, points = float(certainty.mean()), sorted_points(certainty)
+    return SortedCertainty(task, reliability, items, mean, below, below / items, points)
 
 
 def sorted_points(certainty: Floats) -> list[list[float]]:
@@ -493,21 +385,6 @@ def sorted_points(certainty: Floats) -> list[list[float]]:
     ranks = np.unique(np.linspace(0, len(rising) - 1, POINTS).round().astype(np.intp))
     shares = ranks / (len(rising) - 1)
     return [[round(float(s), 6), float(c)] for s, c in zip(shares, rising[ranks], strict=True)]
-
-
-def _summary_row(share: SortedCertainty) -> Row:
-    """One line of the shares, without the points of its curve."""
-    return {name: value for name, value in share._asdict().items() if name != "points"}
-
-
-def _best_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best model at each cut-off; one of them where they tie or are undefined."""
-    best: dict[float, dict[str, Any]] = {}
-    for row in rows:
-        known = best.get(row["certainty"])
-        if known is None or row["rank"] < known["rank"]:
-            best[row["certainty"]] = row
-    return list(best.values())
 
 
 def _names(names: Sequence[str]) -> str:

@@ -6,9 +6,9 @@ choices and models are paired. A conclusion (one model above another) holds when
 excludes zero, in the same direction, under every choice.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from typing import Any, Unpack
 
@@ -22,23 +22,24 @@ from equipoise.analyses._aggregations import (
     grouped,
     listed_choices,
 )
-from equipoise.analyses.resampling import (
-    ResamplingKeywords,
-    ResamplingOptions,
-    checked_options,
-    plan_for,
-)
+from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
+from equipoise.analyses.resampling import plan_for
+from equipoise.analyses.scoring import freeze
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
     BRACKETS,
+    IN_FILES,
+    QUESTION,
     TIES_SHARE,
     as_notices,
+    lowest_by,
+    question,
     score_head,
     score_title,
     with_titles,
 )
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, frozen, require_number, require_whole, wrong_type
+from equipoise.arrays import Floats, require_number, require_whole, wrong_type
 from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
@@ -81,16 +82,14 @@ LEGEND = (
 )
 CHANGE_COLUMNS = (
     Column("choice", "aggregation"),
-    Column("task", "task"),
-    Column("metric", "metric"),
-    Column("labels", "labels"),
+    *QUESTION,
     Column("spearman", "rank correlation", "number"),
     Column("moved", "models that move", "count"),
     Column("most_moved", "most", "model"),
     Column("by_ranks", "by ranks", "change"),
 )
 CONCLUSION_COLUMNS = (
-    *CHANGE_COLUMNS[1:4],
+    *QUESTION,
     Column("above", "above", "model"),
     Column("below", "below", "model"),
     Column("verdict", "verdict"),
@@ -118,10 +117,9 @@ class _Choices(ResamplingOptions):
         require_whole("choices, draws", self.draws, least=1)
         if self.threshold is not None:
             require_number("choices, threshold", self.threshold)
-        if isinstance(self.reliabilities, str) or not isinstance(self.reliabilities, Sequence):
-            raise wrong_type(
-                "choices, reliabilities", self.reliabilities, "a list of numbers", "try [1, 2]"
-            )
+        many = self.reliabilities
+        if isinstance(many, str) or not isinstance(many, Sequence):
+            raise wrong_type("choices, reliabilities", many, "a list of numbers", "try [1, 2]")
         for one in self.reliabilities:
             require_number("choices, reliability", one, above=0, do="1 is usual")
 
@@ -165,8 +163,7 @@ class Choices:
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("values", "low", "high", "ranks", "p_best", "gap_low", "gap_high"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     @property
     def reference(self) -> str:
@@ -182,63 +179,48 @@ class Choices:
         """Positions of every pair of models."""
         return list(combinations(range(len(self.models)), 2))
 
+    def _row(self, c: int, t: int, k: int, label: int) -> dict[str, Any]:
+        """What every row of a choice begins with."""
+        name, reliability = self.choices[c]
+        row = {"aggregation": name, "reliability": reliability, "task": self.tasks[t]}
+        return row | {"metric": self.metrics[k], "labels": LABELS[label]}
+
     def rows(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric, labels and model."""
-        return [
-            {
-                "aggregation": self.choices[c][0],
-                "reliability": self.choices[c][1],
-                "task": self.tasks[t],
-                "metric": self.metrics[k],
-                "labels": LABELS[label],
-                "model": self.models[m],
-                "value": float(self.values[c, t, k, label, m]),
-                "low": float(self.low[c, t, k, label, m]),
-                "high": float(self.high[c, t, k, label, m]),
-                "rank": float(self.ranks[c, t, k, label, m]),
-                "p_best": float(self.p_best[c, t, k, label, m]),
-                "choice": choice_title(self.choices[c]),
-            }
-            for c, t, k, label, m in np.ndindex(*self.values.shape)
-        ]
+        found = []
+        for cell in np.ndindex(*self.values.shape):
+            names = ("values", "low", "high", "ranks", "p_best")
+            each = {name.removesuffix("s"): float(getattr(self, name)[cell]) for name in names}
+            named = self._row(*cell[:-1]) | {"model": self.models[cell[-1]]}
+            found.append(named | each | {"choice": choice_title(self.choices[cell[0]])})
+        return found
 
     def rank_changes(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric and labels: agreement with the reference."""
-        found = []
-        first, against = self._reference, self.reference
-        for c, t, k, label in np.ndindex(*self.values.shape[:-1]):
-            moved = self.ranks[c, t, k, label] - self.ranks[first, t, k, label]
+        found, first = [], self._reference
+        for cell in np.ndindex(*self.values.shape[:-1]):
+            usual = (first, *cell[1:])
+            moved = self.ranks[cell] - self.ranks[usual]
             most = int(np.argmax(np.abs(moved)))
-            found.append(
-                {
-                    "aggregation": self.choices[c][0],
-                    "reliability": self.choices[c][1],
-                    "task": self.tasks[t],
-                    "metric": self.metrics[k],
-                    "labels": LABELS[label],
-                    "reference": against,
-                    "spearman": float(
-                        spearman(self.values[first, t, k, label], self.values[c, t, k, label])
-                    ),
-                    "moved": int((np.abs(moved) > 0).sum()),
-                    "most_moved": self.models[most],
-                    "by_ranks": float(moved[most]),
-                    "choice": choice_title(self.choices[c]),
-                }
-            )
+            changes = {
+                "reference": self.reference,
+                "spearman": float(spearman(self.values[usual], self.values[cell])),
+                "moved": int((np.abs(moved) > 0).sum()),
+                "most_moved": self.models[most],
+                "by_ranks": float(moved[most]),
+                "choice": choice_title(self.choices[cell[0]]),
+            }
+            found.append(self._row(*cell) | changes)
         return found
 
     def conclusions(self) -> list[dict[str, Any]]:
         """One row per task, metric, labels and pair: does one stand above the other always?"""
-        return [
-            self._conclusion((t, k, label), pair)
-            for t, k, label in np.ndindex(*self.values.shape[1:-1])
-            for pair in range(len(self.pairs))
-        ]
+        cells = np.ndindex(*self.values.shape[1:-1])
+        pairs = range(len(self.pairs))
+        return [self._conclusion(cell, pair) for cell in cells for pair in pairs]
 
-    def _conclusion(self, cell: tuple[int, int, int], pair: int) -> dict[str, Any]:
-        a, b = self.pairs[pair]
-        t, k, label = cell
+    def _conclusion(self, cell: tuple[int, ...], pair: int) -> dict[str, Any]:
+        (a, b), (t, k, label) = self.pairs[pair], cell
         sign = 1 if self.better[k] == "higher" else -1
         values = self.values[:, t, k, label]
         gap = np.round(sign * (values[:, a] - values[:, b]), 12)
@@ -261,8 +243,8 @@ class Choices:
         """Tell how many conclusions survive, in one sentence, for the last task."""
         label, what = LABELS.index(labels), score_title(self.metrics[0], labels, self.tasks[-1])
         several, ranks = len(self.choices) > 1, self.ranks[:, -1, 0, label]
-        start = "Under one aggregation"
-        start = f"Under {len(self.choices)} choices of aggregation" if several else start
+        number_of = f"{len(self.choices)} choices of" if several else "one"
+        start = f"Under {number_of} aggregation"
         if np.isnan(ranks).any():
             return f"{start}, {what} is undefined for some model or choice."
         if len(self.models) == 1:
@@ -272,9 +254,8 @@ class Choices:
         first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
         names = [name for name, here in zip(self.models, first, strict=True) if here]
         cell = len(self.tasks) - 1, 0, label
-        verdicts = [
-            str(self._conclusion(cell, pair)["verdict"]) for pair in range(len(self.pairs))
-        ]
+        every = (self._conclusion(cell, pair) for pair in range(len(self.pairs)))
+        verdicts = [str(conclusion["verdict"]) for conclusion in every]
         best = f"the best is {joined(names, 'or')} by {what}"
         return f"{start}, {best}; {_verdicts_sentence(verdicts)}."
 
@@ -285,13 +266,22 @@ class Choices:
         front = (self.tasks[-1], self.metrics[0], labels)
         what = score_title(self.metrics[0], labels, self.tasks[-1])
         rows, changes = _without_gaps(self.rows()), _without_gaps(self.rank_changes())
+        value = Column("value", score_head(self.metrics[0], labels), "number", ("low", "high"))
+        columns = (
+            Column("choice", "aggregation"),
+            *IN_FILES,
+            Column("model", "model", "model"),
+            value,
+            Column("rank", "rank", "rank", brief=False),
+            Column("p_best", "best in", "percent"),
+        )
         tables = (
             Table(
                 name="choices",
                 caption=f"{what} by aggregation",
-                columns=with_titles(self._columns(labels), self.metrics),
+                columns=with_titles(columns, self.metrics),
                 rows=rows,
-                brief=_best_rows([row for row in rows if _cell(row) == front]),
+                brief=lowest_by((r for r in rows if question(r) == front), "choice", "rank"),
                 legend=LEGEND,
             ),
             Table(
@@ -299,7 +289,7 @@ class Choices:
                 caption=f"Order of the models, compared with {self.reference}",
                 columns=with_titles(CHANGE_COLUMNS, self.metrics),
                 rows=changes,
-                brief=[row for row in changes if _cell(row) == front],
+                brief=[row for row in changes if question(row) == front],
             ),
             Table(
                 name="choices_conclusions",
@@ -309,7 +299,11 @@ class Choices:
                 brief=(),
             ),
         )
-        models = list(dict.fromkeys(name for name, _ in self.choices))
+        sources = {name: MODELS[name].references for name, _ in self.choices}
+        titles = [
+            f"{choice_title((name, None))}{cite(*keys)}" for name, keys in sources.items()
+        ]
+        compared = f", and the orders of the models compared with that under {self.reference}"
         return Finding(
             key="choices",
             title=TITLE,
@@ -317,21 +311,11 @@ class Choices:
             tables=tables,
             charts=self._charts(labels),
             note=NOTE.format(reference=self.reference),
-            methods=self._methods(models),
-            references=tuple(key for name in models for key in MODELS[name].references),
+            methods=f"The evaluation was repeated under {len(self.choices)} choices of "
+            f"aggregation model and reliability ({', '.join(titles)})"
+            f"{compared * (len(self.models) > 1)}.",
+            references=tuple(key for keys in sources.values() for key in keys),
             notices=self.notices,
-        )
-
-    def _columns(self, labels: str) -> tuple[Column, ...]:
-        return (
-            Column("choice", "aggregation"),
-            Column("task", "task", brief=False),
-            Column("metric", "metric", brief=False),
-            Column("labels", "labels", brief=False),
-            Column("model", "model", "model"),
-            Column("value", score_head(self.metrics[0], labels), "number", ("low", "high")),
-            Column("rank", "rank", "rank", brief=False),
-            Column("p_best", "best in", "percent"),
         )
 
     def _charts(self, labels: str) -> tuple[Chart, ...]:
@@ -361,19 +345,6 @@ class Choices:
             ticks=[(float(c), choice_title(choice)) for c, choice in enumerate(self.choices)],
             downward=down,
         )
-
-    def _methods(self, models: Sequence[str]) -> str:
-        """What was done, in the words of a paper."""
-        titles = [
-            f"{choice_title((name, None))}{cite(*MODELS[name].references)}" for name in models
-        ]
-        text = (
-            f"The evaluation was repeated under {len(self.choices)} choices of aggregation "
-            f"model and reliability ({', '.join(titles)})"
-        )
-        if len(self.models) > 1:
-            text += f", and the orders of the models compared with that under {self.reference}"
-        return f"{text}."
 
 
 def aggregation_choices(
@@ -428,29 +399,24 @@ def _collected(
     first = done[0]
     tables = [one.table() for one in done]
     shape = (len(done), *first.values.shape)
+    fields = {"low": "low", "high": "high", "rank": "ranks", "p_best": "p_best"}
     columns = {
-        name: np.array([[getattr(row, name) for row in rows] for rows in tables]).reshape(shape)
-        for name in ("low", "high", "rank", "p_best")
+        field: np.array([[getattr(row, name) for row in rows] for rows in tables]).reshape(
+            shape
+        )
+        for name, field in fields.items()
     }
-    gaps = np.array(
-        [
-            _gaps(one, (task, metric.name, x))
-            for one in done
-            for task in one.tasks
-            for metric in one.metrics
-            for x in LABELS
-        ]
-    ).reshape(*shape[:-1], comb(len(first.models), 2), 2)
+    names = tuple(metric.name for metric in first.metrics)
+    cells = list(product(first.tasks, names, LABELS))
+    every = np.array([_gaps(one, cell) for one in done for cell in cells])
+    gaps = every.reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
         choices=tuple(asked),
         tasks=first.tasks,
         models=first.models,
-        metrics=tuple(one.name for one in first.metrics),
+        metrics=names,
         values=np.stack([one.values for one in done]),
-        low=columns["low"],
-        high=columns["high"],
-        ranks=columns["rank"],
-        p_best=columns["p_best"],
+        **columns,
         gap_low=gaps[..., 0],
         gap_high=gaps[..., 1],
         better=tuple(one.better for one in first.metrics),
@@ -479,22 +445,9 @@ def _evaluation_notices(asked: list[Choice], done: list[Evaluation]) -> list[Not
     ]
 
 
-def _cell(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    return row["task"], row["metric"], row["labels"]
-
-
 def _without_gaps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A model without a reliability has none: blank, not undefined."""
     return [row | {"reliability": ""} if row["reliability"] is None else row for row in rows]
-
-
-def _best_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best model under each choice."""
-    best: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row["choice"] not in best or row["rank"] < best[row["choice"]]["rank"]:
-            best[row["choice"]] = row
-    return list(best.values())
 
 
 def _verdict(gap: Floats, low: Floats, high: Floats) -> str:

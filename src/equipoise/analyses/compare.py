@@ -7,37 +7,35 @@ items or votes that would turn each task round, and how either stands among the 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from equipoise.analyses.catalogue import ANALYSES
-from equipoise.analyses.duplicates import duplicate_models, duplicate_notices
 from equipoise.analyses.methods import (
     StudyData,
     computed,
     labels_sentence,
-    metric_sources,
     paired_sentence,
     paired_sources,
+    study_report,
 )
-from equipoise.analyses.run_study import attempt, metric_terms
+from equipoise.analyses.run_study import attempt
 from equipoise.analyses.study import Study, StudyOptions
-from equipoise.analyses.verdict import SCORE_COLUMNS
-from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
+from equipoise.analyses.verdict import scores_table
+from equipoise.analyses.words import QUESTION, RESAMPLED, score_title, with_titles
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Finding, Report, Table
-from equipoise.numbers import count, number, percent
+from equipoise.numbers import number, percent
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 
 GROUNDS = ("flips", "experts")  # analyses that a comparison adds
 LOWER = " Of metrics of which less is better, a difference below 0 speaks for the first."
 COLUMNS = (
-    Column("task", "task"),
-    Column("metric", "metric"),
-    Column("labels", "labels"),
+    *QUESTION,
     Column("value", "difference", "change", ("low", "high")),
     Column("p_better", "P(better)", "percent"),
 )
@@ -64,13 +62,11 @@ class Comparison:
 
     def differences(self) -> list[Difference]:
         """First minus second, for every task, metric and kind of labels."""
-        done = self.evaluation
+        done, names = self.evaluation, [metric.name for metric in self.evaluation.metrics]
         return [
             gap
-            for task in done.tasks
-            for metric in done.metrics
-            for labels in LABELS
-            for gap in done.differences(metric.name, labels=labels, task=task)
+            for task, metric, labels in product(done.tasks, names, LABELS)
+            for gap in done.differences(metric, labels=labels, task=task)
         ]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -83,9 +79,7 @@ class Comparison:
         """The last task by the first metric, in one sentence."""
         done, metric = self.evaluation, self.evaluation.metrics[0]
         front = (done.tasks[-1], metric.name, self.labels)
-        gap = next(
-            one for one in self.differences() if (one.task, one.metric, one.labels) == front
-        )
+        gap = next(gap for gap in self.differences() if gap[:3] == front)
         what = score_title(metric.name, self.labels, gap.task)
         if math.isnan(gap.value):
             return f"The difference by {what} is undefined."
@@ -112,34 +106,24 @@ class Comparison:
         lower = any(metric.better == "lower" for metric in done.metrics)
         kind, a, b = done.plan.kind, self.a, self.b
         legend = (
-            f"P(better): probability that {a} is better than {b}, normal, for other items."
-            if kind == "influence"
-            else f"P(better): share of resamples of {RESAMPLED.get(kind, kind)} in which {a} "
-            f"is better than {b}, ties half. Brackets: interval over the same resamples."
+            f"P(better): share of resamples of {RESAMPLED.get(kind, kind)} in which {a} is "
+            f"better than {b}, ties half. Brackets: interval over the same resamples."
         )
-        tables = (
-            Table(
-                name="differences",
-                caption=f"{a} minus {b}",
-                columns=with_titles(COLUMNS, metrics),
-                rows=rows,
-                legend=legend + LOWER * lower,
-                open=True,
-            ),
-            Table(
-                name="values",
-                caption="Both models by task, metric and labels",
-                columns=with_titles(SCORE_COLUMNS, metrics),
-                rows=[score._asdict() for score in done.table()],
-                brief=(),
-            ),
+        if kind == "influence":
+            legend = (
+                f"P(better): probability that {a} is better than {b}, normal, for other items."
+            )
+        differences = Table(
+            name="differences",
+            caption=f"{a} minus {b}",
+            columns=with_titles(COLUMNS, metrics),
+            rows=rows,
+            legend=legend + LOWER * lower,
+            open=True,
         )
-        return Finding(
-            key="comparison",
-            title=f"{a} against {b}",
-            sentence=self.finding,
-            tables=tables,
-        )
+        values = scores_table("Both models by task, metric and labels", done)
+        title, tables = f"{a} against {b}", (differences, values)
+        return Finding(key="comparison", title=title, sentence=self.finding, tables=tables)
 
 
 def compare_models(
@@ -189,42 +173,27 @@ def compare_models(
 
 
 def _report(study: Study, findings: Sequence[Finding]) -> Report:
-    asked, evaluation = study.options, study.evaluation
+    asked, evaluation, base = study.options, study.evaluation, study_report(study)
     plan, data = evaluation.plan, StudyData.of(evaluation, study.annotations)
     a, b = evaluation.models
     experts = any(one.key == "experts" and not one.left_out for one in findings)
-    of_items = (
-        "Intervals of the comparison with experts are from resamples of items."
-        if experts and plan.kind != "items"
-        else ""
-    )
-    return Report(
+    of_items = "Intervals of the comparison with experts are from resamples of items."
+    what = f"compared {a} with {b}, 2 models,"
+    return replace(
+        base,
         title=f"{a} against {b}",
         scope=plan.scope,
         findings=tuple(findings),
-        models=evaluation.models,
-        known=(*data.known(), count(asked.replicates, "resample")),
-        terms=metric_terms(evaluation.metrics),
-        settings=(
-            ("Resampled", plan.kind),
-            ("Because", plan.reason),
-            ("Labels", asked.labels),
-            ("Resamples", count(asked.replicates)),
-            ("Level of the intervals", level_text(asked.level)),
-            ("Seed", str(asked.seed)),
-        ),
-        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
+        settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
-            data.sentence(
-                f"compared {a} with {b}, 2 models,", evaluation.tasks, evaluation.metrics
-            ),
+            data.sentence(what, evaluation.tasks, evaluation.metrics),
             labels_sentence(study.annotations, evaluation.metrics, asked.labels),
             data.groups_sentence() if "items" in plan.kind else "",
             paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
-            of_items,
+            of_items if experts and plan.kind != "items" else "",
             computed(),
         ),
-        references=(*metric_sources(evaluation.metrics), *paired_sources(plan.kind)),
+        references=(*base.references, *paired_sources(plan.kind)),
     )
 
 
@@ -236,12 +205,8 @@ def _two(
     known = list(dict.fromkeys(one.model for one in given))
     for name in pair:
         if name not in known:
-            raise InputError(
-                "compare, model",
-                f"{name!r}",
-                f"one of {listed(known, most=8)}",
-                nearest(name, known),
-            )
+            known_names = f"one of {listed(known, most=8)}"
+            raise InputError("compare, model", f"{name!r}", known_names, nearest(name, known))
     if pair[0] == pair[1]:
         raise InputError("compare", f"{pair[0]!r} twice", "two models", "name another one")
     return tuple(one for name in pair for one in given if one.model == name)

@@ -22,22 +22,23 @@ Demšar, *Statistical comparisons of classifiers over multiple data sets*, JMLR 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
 
 from equipoise.analyses.resampling import as_drawn
+from equipoise.analyses.scoring import freeze, interval_ends
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, with_titles
-from equipoise.arrays import Floats, InputError, choice, frozen, require_number, wrong_type
-from equipoise.estimate import Estimate
+from equipoise.arrays import Floats, InputError, choice, require_number, wrong_type
 from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.findings import Column, Drawing, Finding, Stroke, Table, Words
 from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, p_value
-from equipoise.ranks import average_ranks, goodness
+from equipoise.ranks import average_ranks, higher_is_better
 
 TITLE = "Which models do the tasks tell apart?"
 LEAST = 3  # tasks below which nothing is said
@@ -107,8 +108,7 @@ class CriticalDifference:
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("ranks", "low", "high"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     @property
     def average(self) -> Floats:
@@ -119,25 +119,18 @@ class CriticalDifference:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per model, best first."""
-        average = self.average
-        return [
-            {
-                "model": self.models[m],
-                "metric": self.metric,
-                "labels": self.labels,
-                "average_rank": float(average[m]),
-                "low": float(self.low[m]),
-                "high": float(self.high[m]),
-                "critical_difference": self.difference,
-                "not_apart_from": [
-                    name
-                    for name in self.models
-                    if name != self.models[m]
-                    and any({name, self.models[m]} <= set(clique) for clique in self.cliques)
-                ],
+        average, found = self.average, []
+        for m in np.argsort(average, kind="stable"):
+            near = {
+                name for clique in self.cliques if self.models[m] in clique for name in clique
             }
-            for m in np.argsort(average, kind="stable")
-        ]
+            near.discard(self.models[m])
+            row: dict[str, Any] = {"model": self.models[m], "metric": self.metric}
+            row |= {"labels": self.labels, "average_rank": float(average[m])}
+            row |= {"low": float(self.low[m]), "high": float(self.high[m])}
+            row |= {"critical_difference": self.difference, "friedman_p": self.p_value}
+            found.append(row | {"not_apart_from": [one for one in self.models if one in near]})
+        return found
 
     @property
     def finding(self) -> str:
@@ -153,24 +146,15 @@ class CriticalDifference:
                 f"All {len(self.models)} models are tied by {what} in each of the "
                 f"{len(self.tasks)} tasks: their ranks tell nothing apart."
             )
-        best = self.rows()[0]
-        near = best["not_apart_from"]
-        said = (
-            f"all {len(self.models)} models"
-            if len(near) == len(self.models) - 1
-            else f"{best['model']} and {len(near)} more"
-            if near
-            else f"{best['model']} alone"
-        )
-        caution = (
-            "; the tasks share items, so the test is surer than it should be"
-            if self.shared
-            else ""
-        )
+        best, number_of = self.rows()[0], len(self.models)
+        near = len(best["not_apart_from"])
+        group = f"{best['model']} and {near} more" if near else f"{best['model']} alone"
+        group = f"all {number_of} models" if near == number_of - 1 else group
+        caution = "; the tasks share items, so the test is surer than it should be"
         return (
             f"Over {len(self.tasks)} tasks by {what}, average ranks must differ by "
-            f"{number(self.difference, 1)} to tell models apart: the best group is {said} "
-            f"(Friedman p = {p_value(self.p_value)}){caution}."
+            f"{number(self.difference, 1)} to tell models apart: the best group is {group} "
+            f"(Friedman p = {p_value(self.p_value)}){caution * self.shared}."
         )
 
     def report(self) -> Finding:
@@ -211,10 +195,7 @@ class CriticalDifference:
             x = _across(row["average_rank"], total)
             y = below + LINE * (place + 1 if left else total - place)
             edge, model = START - 6 if left else END + 6, str(row["model"])
-            strokes += [
-                Stroke((x, AXIS), (x, y), model),
-                Stroke((x, y), (edge, y), model),
-            ]
+            strokes += [Stroke((x, AXIS), (x, y), model), Stroke((x, y), (edge, y), model)]
             side = edge + (-3 if left else 3)
             label = f"{number(row['average_rank'], 1)} {model}"
             words.append(Words((side, y + 4), label, model, "end" if left else "start"))
@@ -278,11 +259,14 @@ def critical_difference(
     better, models = evaluation.metrics[k].better, len(evaluation.models)
     ranks = np.empty((models, len(known)))
     for place, t in enumerate(known):
-        ranks[:, place] = average_ranks(goodness(evaluation.values[t, k, label], better))
+        ranks[:, place] = average_ranks(
+            higher_is_better(evaluation.values[t, k, label], better)
+        )
     enough = len(known) >= LEAST and models >= 2
     statistic, p_value = friedman(ranks) if enough else (nan, nan)
     difference = nemenyi(models, len(known), alpha) if enough else nan
     low, high = _intervals(evaluation, known, (k, label), ranks)
+    cliques = _cliques(ranks.mean(axis=1), difference, evaluation.models) if enough else ()
     return CriticalDifference(
         metric=metric,
         labels=labels,
@@ -295,7 +279,7 @@ def critical_difference(
         statistic=statistic,
         p_value=p_value,
         difference=difference,
-        cliques=_cliques(ranks.mean(axis=1), difference, evaluation.models) if enough else (),
+        cliques=cliques,
         alpha=alpha,
         level=evaluation.level,
         notices=_notices(evaluation, single, known),
@@ -307,12 +291,8 @@ def analyse(study: Study) -> Finding:
     evaluation = study.evaluation
     tasks = [task for task in evaluation.tasks if task != MACRO]
     if len(tasks) < LEAST:
-        raise InputError(
-            "critical difference",
-            count(len(tasks), "task"),
-            f"at least {LEAST} tasks",
-            "look at the ranking instead",
-        )
+        got, least = count(len(tasks), "task"), f"at least {LEAST} tasks"
+        raise InputError("critical difference", got, least, "look at the ranking instead")
     results = []
     for metric in evaluation.metrics:
         labels = study.options.labels
@@ -403,23 +383,19 @@ def _intervals(
     models = len(evaluation.models)
     if not known:
         return np.full(models, nan), np.full(models, nan)
-    drawn = as_drawn(evaluation)[known, cell[0], cell[1]]
     better = evaluation.metrics[cell[0]].better
-    mean = np.mean([average_ranks(goodness(one, better)) for one in drawn], axis=0)
-    ends = [
-        Estimate(float(value), each, "", (1.0, float(models))).interval(evaluation.level)
-        for value, each in zip(ranks.mean(axis=1), mean, strict=True)
-    ]
-    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+    drawn = as_drawn(evaluation)[known, cell[0], cell[1]]
+    mean = np.mean([average_ranks(higher_is_better(one, better)) for one in drawn], axis=0)
+    bounds = (1.0, float(models))
+    low, high = interval_ends(ranks.mean(axis=1), mean, evaluation.level, bounds)
+    return low, high
 
 
 def _notices(evaluation: Evaluation, single: list[int], known: list[int]) -> tuple[Notice, ...]:
-    notices = []
     lost = tuple(evaluation.tasks[t] for t in single if t not in known)
-    if lost:
-        text = "Tasks without a defined value are left out: {tasks:names}."
-        notices.append(Notice("undefined_tasks", text, (), {"tasks": lost}))
+    text = "Tasks without a defined value are left out: {tasks:names}."
+    undefined = Notice("undefined_tasks", text, (), {"tasks": lost})
     sets = [set(question.items) for question in evaluation.questions]
-    if any(a & b for i, a in enumerate(sets) for b in sets[:i]):
-        notices.append(DEPENDENT)
-    return (*notices, *([TOO_FEW] if len(known) < LEAST else []))
+    shared = any(a & b for a, b in combinations(sets, 2))
+    every = ((undefined, bool(lost)), (DEPENDENT, shared), (TOO_FEW, len(known) < LEAST))
+    return tuple(notice for notice, holds in every if holds)

@@ -34,16 +34,10 @@ import numpy as np
 
 from equipoise.analyses._shifts import largest_finite, not_finite
 from equipoise.analyses.options import AnalysisKeywords, as_options
-from equipoise.analyses.scoring import (
-    Given,
-    StudyScorer,
-    TaskScorer,
-    freeze,
-    mean_over_tasks,
-    study,
-)
+from equipoise.analyses.result import StudyResult
+from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, mean_over_tasks, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, ORDER, score_title, scored_again
+from equipoise.analyses.words import BRACKETS, ORDER, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.evaluation.blocks import HALF
@@ -57,10 +51,11 @@ from equipoise.findings import (
     Heat,
     Table,
     largest_by,
+    rows_of,
 )
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, number
-from equipoise.ranks import TIE, average_ranks, goodness, kendall_tau_b, spearman
+from equipoise.ranks import TIE, average_ranks, higher_is_better, kendall_tau_b, spearman
 from equipoise.wording import joined
 
 TITLE = "Does it hang on one annotator?"
@@ -74,11 +69,12 @@ NOTE = (
     "the other annotators decide with those of all."
 )
 LEGEND = (
-    "Shift: of the model that moves most without that annotator. Spearman: "
-    + ORDER
-    + ". Kappa "
-    "of labels: Cohen's kappa of the majority's labels with those of all annotators (1: the "
-    "same, 0: no better than guessing). " + BRACKETS
+    f"Shift: of the model that moves most without that annotator. Spearman: {ORDER}. Kappa of "
+    "labels: Cohen's kappa of the majority's labels with those of all annotators (1: the same, "
+    f"0: no better than guessing). {BRACKETS}"
+)
+COMPARED = (
+    ", and the labels of the others compared with those of all by Cohen's kappa [@cohen1960]."
 )
 FEW_OF_MANY = (
     "Of {annotators:count} annotators only the {most:count} with most votes are left out in "
@@ -96,19 +92,15 @@ class Shift(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class LeaveOneOut:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeaveOneOut(StudyResult):
     """Every model without every annotator.
 
     Attributes
     ----------
-    task, metric, labels, models, level
-        What was scored, and the level of the intervals.
     annotators, votes, lost
         Who was left out, how many votes they gave, and how many items lost all votes,
         each (folds,).
-    active
-        How many annotators have votes, left out in turn or not.
     full, full_ranks
         Value and rank of each model with all annotators, shape (models,).
     values, ranks
@@ -117,15 +109,10 @@ class LeaveOneOut:
         Interval of the shift ``values - full``, shape (folds, models).
     spearman, kendall_tau_b, kappa
         Agreement with the order of models, and with the labels, of the whole panel, (folds,).
-    notices
-        What the user should know, one sentence each.
+    active
+        How many annotators have votes, left out in turn or not.
     """
 
-    task: str
-    metric: str
-    labels: str
-    models: tuple[str, ...]
-    level: float
     annotators: tuple[str, ...]
     votes: Ints
     lost: Ints
@@ -139,10 +126,6 @@ class LeaveOneOut:
     kendall_tau_b: Floats
     kappa: Floats
     active: int
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     @property
     def shifts(self) -> Floats:
@@ -152,13 +135,8 @@ class LeaveOneOut:
 
     def shift(self, annotator: int, model: int) -> Shift:
         """One shift, by positions."""
-        return Shift(
-            self.annotators[annotator],
-            self.models[model],
-            float(self.shifts[annotator, model]),
-            float(self.low[annotator, model]),
-            float(self.high[annotator, model]),
-        )
+        each = (one[annotator, model] for one in (self.shifts, self.low, self.high))
+        return Shift(self.annotators[annotator], self.models[model], *map(float, each))
 
     @property
     def largest(self) -> Shift | None:
@@ -169,7 +147,7 @@ class LeaveOneOut:
     @property
     def finding(self) -> str:
         """What came out, as a sentence."""
-        most, what = self.largest, self._what
+        most, what = self.largest, self.what
         said = f"Leaving one annotator out does not move {what} of any model"
         if most is None:
             said = f"Leaving one annotator out gives no finite shift of {what}"
@@ -194,64 +172,48 @@ class LeaveOneOut:
         keep = "keep sharing" if first.sum() > 1 else "keeps"
         if not len(known):
             return ["no fold has an order of the models"]
-        folds = f"{count(len(known), 'fold')} with an order"
-        if len(known) == len(self.annotators):
-            folds = f"{len(known)} folds"
+        whole = len(known) == len(self.annotators)
+        folds = f"{len(known)} folds" if whole else f"{count(len(known), 'fold')} with an order"
         return [f"{names} {keep} rank 1 in {int(stays)} of {folds}"]
-
-    @property
-    def _what(self) -> str:
-        return score_title(self.metric, self.labels, self.task)
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per annotator and model."""
-        shifts = self.shifts
-        return [
-            {
-                "task": self.task,
-                "metric": self.metric,
-                "labels": self.labels,
-                "without": who,
-                "votes": int(self.votes[f]),
-                "items_lost": int(self.lost[f]),
-                "model": model,
-                "value": float(self.values[f, m]),
-                "shift": float(shifts[f, m]),
-                "low": float(self.low[f, m]),
-                "high": float(self.high[f, m]),
-                "rank": float(self.ranks[f, m]),
-                "full_rank": float(self.full_ranks[m]),
-                "spearman": float(self.spearman[f]),
-                "kendall_tau_b": float(self.kendall_tau_b[f]),
-                "kappa": float(self.kappa[f]),
-            }
-            for f, who in enumerate(self.annotators)
-            for m, model in enumerate(self.models)
-        ]
+        columns: dict[str, Floats | Ints | None] = {
+            "votes": self.votes,
+            "items_lost": self.lost,
+        }
+        columns |= {"model": None, "value": self.values, "shift": self.shifts}
+        columns |= {"low": self.low, "high": self.high}
+        columns |= {"rank": self.ranks, "full_rank": self.full_ranks[None]}
+        for name in ("spearman", "kendall_tau_b", "kappa"):
+            columns[name] = getattr(self, name)
+        axes = {"without": self.annotators, "model": self.models}
+        return rows_of(self.named, axes, columns)
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        rows = self.rows()
-        largest = largest_by(rows, "without", "shift")
-        columns = (
-            Column("without", "without"),
-            Column("votes", "votes", "count"),
-            Column("model", "model", "model"),
-            Column("value", self._what, "number", brief=False),
-            Column("shift", f"shift of {self._what}", "change", ("low", "high")),
-            Column("rank", "rank", "rank", brief=False),
-            Column("spearman", "Spearman", "number"),
-            Column("kendall_tau_b", "Kendall's tau-b", "number", brief=False),
-            Column("kappa", "kappa of labels", "number"),
-        )
+        rows, what = self.rows(), self.what
         table = Table(
             name="leave_one_out",
-            caption=f"Shift of {self._what} without one annotator",
-            columns=columns,
+            caption=f"Shift of {what} without one annotator",
+            columns=(
+                Column("without", "without"),
+                Column("votes", "votes", "count"),
+                Column("model", "model", "model"),
+                Column("value", what, "number", brief=False),
+                Column("shift", f"shift of {what}", "change", ("low", "high")),
+                Column("rank", "rank", "rank", brief=False),
+                Column("spearman", "Spearman", "number"),
+                Column("kendall_tau_b", "Kendall's tau-b", "number", brief=False),
+                Column("kappa", "kappa of labels", "number"),
+            ),
             rows=rows,
-            brief=largest,
+            brief=largest_by(rows, "without", "shift"),
             legend=LEGEND,
         )
+        folds, compared = len(self.annotators), bool(np.isfinite(self.kappa).any())
+        few = f" of the {count(folds)} with most votes" if folds < self.active else ""
+        again = f"{scored_again(self.models)} without each annotator{few} in turn [@groger2025]"
         return Finding(
             key="leave_one_out",
             title=TITLE,
@@ -259,10 +221,8 @@ class LeaveOneOut:
             tables=(table,),
             charts=self._charts(),
             note=NOTE,
-            methods=self._methods(),
-            references=("groger2025", "cohen1960")
-            if self._compares_labels
-            else ("groger2025",),
+            methods=f"{again}{COMPARED if compared else '.'}",
+            references=("groger2025", *["cohen1960"] * compared),
             notices=self.notices,
         )
 
@@ -274,7 +234,7 @@ class LeaveOneOut:
         dots = Dots(
             name="leave-one-out",
             caption="Largest shift without each annotator; those who move most come first",
-            axis=f"shift of {self._what}",
+            axis=f"shift of {self.what}",
             rows=[
                 Dot(one.annotator, one.value, one.low, one.high, one.model, remark=one.model)
                 for one in most
@@ -285,7 +245,7 @@ class LeaveOneOut:
             return (dots,)
         heat = Heat(
             name="leave-one-out-shifts",
-            caption=f"Shift of {self._what} of every model without each annotator",
+            caption=f"Shift of {self.what} of every model without each annotator",
             rows=self.models,
             columns=[self.annotators[f] for f in people],
             values=np.asarray(self.shifts[people].T, dtype=np.float64),
@@ -295,22 +255,6 @@ class LeaveOneOut:
             texts=[[change(one) for one in line] for line in self.shifts[people].T.tolist()],
         )
         return dots, heat
-
-    @property
-    def _compares_labels(self) -> bool:
-        return bool(np.isfinite(self.kappa).any())
-
-    def _methods(self) -> str:
-        """What was done, in the words of a paper."""
-        folds = len(self.annotators)
-        few = f" of the {count(folds)} with most votes" if folds < self.active else ""
-        text = f"{scored_again(self.models)} without each annotator{few} in turn [@groger2025]"
-        if self._compares_labels:
-            text += (
-                ", and the labels of the others compared with those of all by Cohen's kappa "
-                "[@cohen1960]"
-            )
-        return f"{text}."
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -332,15 +276,12 @@ def leave_one_out(
     values = mean_over_tasks([one.values for one in folds])
     full = mean_over_tasks([one.full() for one in found.subjects])
     low, high = found.ends(values - full, _shifts(found, folds), difference=True)
-    good = goodness(np.vstack([full, values]), found.metric.better).T
+    good = higher_is_better(np.vstack([full, values]), found.metric.better).T
     ranks = average_ranks(good).T
-    wide = np.broadcast_to(good[:, :1], good[:, 1:].shape)
+    panel = good[:, 1:], np.broadcast_to(good[:, :1], good[:, 1:].shape)
+    active = int((load > 0).sum())
     return LeaveOneOut(
-        task=found.task,
-        metric=found.metric.name,
-        labels=found.asked.labels,
-        models=found.models,
-        level=found.asked.level,
+        **found.facts,
         annotators=tuple((annotations.annotators or ())[a] for a in who),
         votes=load[who],
         lost=np.sum([(one.present == 0).sum(axis=0) for one in folds], axis=0),
@@ -350,11 +291,11 @@ def leave_one_out(
         ranks=ranks[1:],
         low=low,
         high=high,
-        spearman=np.asarray(spearman(good[:, 1:], wide)),
-        kendall_tau_b=np.asarray(kendall_tau_b(good[:, 1:], wide)),
+        spearman=np.asarray(spearman(*panel)),
+        kendall_tau_b=np.asarray(kendall_tau_b(*panel)),
         kappa=mean_over_tasks([one.kappa for one in folds]),
-        active=int((load > 0).sum()),
-        notices=(*found.notices, *_few_of_many(who, load)),
+        active=active,
+        notices=found.notices if active <= len(who) else (*found.notices, _some(who, load)),
     )
 
 
@@ -385,14 +326,11 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
     return np.sort(order[:MOST]), load
 
 
-def _few_of_many(who: Ints, load: Ints) -> list[Notice]:
-    """Say so when not everybody is left out."""
-    active = int((load > 0).sum())
-    if active <= len(who):
-        return []
+def _some(who: Ints, load: Ints) -> Notice:
+    """Say that not everybody is left out."""
     share = float(load[who].sum() / load.sum())
-    values = {"annotators": active, "most": len(who), "share": share}
-    return [Notice("few_of_many_annotators", FEW_OF_MANY, (), values)]
+    values = {"annotators": int((load > 0).sum()), "most": len(who), "share": share}
+    return Notice("few_of_many_annotators", FEW_OF_MANY, (), values)
 
 
 def _fold(subject: TaskScorer, annotations: Annotations, who: Ints) -> _Folds:

@@ -4,15 +4,18 @@ Analyses say their own part; here is what they share: the data, the labels, the 
 and the intervals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
 
-from equipoise.analyses.words import IN_FULL, level_text
+from equipoise.analyses.duplicates import duplicate_models, duplicate_notices
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import IN_FULL, as_notices, level_text
 from equipoise.annotations import Annotations
 from equipoise.evaluation import MACRO, Evaluation
+from equipoise.findings import Report
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.numbers import count
@@ -79,19 +82,35 @@ class StudyData:
         )
 
 
-def metric_sources(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """Keys of the sources of metrics, each once."""
-    return tuple(dict.fromkeys(key for metric in metrics for key in metric.references))
+def study_report(study: Study) -> Report:
+    """What reports of a study share, without a title and findings."""
+    asked, evaluation = study.options, study.evaluation
+    data = StudyData.of(evaluation, study.annotations)
+    metrics, resamples = evaluation.metrics, count(asked.replicates, "resample")
+    sources = dict.fromkeys(key for metric in metrics for key in metric.references)
+    return Report(
+        title="",
+        findings=(),
+        models=evaluation.models,
+        known=(*data.known(), resamples),
+        terms=tuple((metric.title, metric.definition) for metric in metrics),
+        settings=(
+            ("Labels", asked.labels),
+            ("Resamples", count(asked.replicates)),
+            ("Level of the intervals", level_text(asked.level)),
+            ("Seed", str(asked.seed)),
+        ),
+        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
+        references=tuple(sources),
+    )
 
 
 def labels_sentence(annotations: Annotations, metrics: Sequence[Metric], labels: str) -> str:
     """How labels are made of votes."""
     classes = 1 if annotations.kind == "binary" else len(annotations.classes)
     hard = hard_labels_rule([metric.labels for metric in metrics], classes=classes)
-    return (
-        f"Soft labels: mean vote; hard labels: {hard}. Where one kind is needed, it is "
-        f"{labels}."
-    )
+    needed = f"Where one kind is needed, it is {labels}."
+    return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
 def intervals_sentence(level: float, replicates: int, seed: int, front: str) -> str:
@@ -115,15 +134,14 @@ def paired_sources(kind: str) -> tuple[str, ...]:
 def paired_sentence(level: float, replicates: int, seed: int, kind: str) -> str:
     """How intervals of paired differences are made."""
     if kind == "influence":
-        source = "are normal, from influence functions of the items [@delong1988]."
-        return f"{level_text(level)} intervals {source}"
-    who = cite(
-        *(("lionetti2025", "efron1993") if kind in ("votes", "panel") else ("efron1993",))
-    )
+        source = "influence functions of the items [@delong1988]"
+        return f"{level_text(level)} intervals are normal, from {source}."
+    alone = kind in ("votes", "panel")
+    who = cite(*["lionetti2025"] * alone, "efron1993")
     return (
         f"{level_text(level)} intervals (percentile) come from {count(replicates)} bootstrap "
         f"resamples of {IN_FULL.get(kind, kind)}{who}; differences are paired on the same "
-        f"resamples (seed {seed}).{WIDENED if kind in ('votes', 'panel') else ''}"
+        f"resamples (seed {seed}).{WIDENED * alone}"
     )
 
 

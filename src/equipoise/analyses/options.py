@@ -1,23 +1,60 @@
 """What is asked of an analysis: which metric, labels and task, and how it is resampled."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypedDict
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypedDict, TypeVar
 
-from equipoise.arrays import (
-    InputError,
-    choice,
-    require_keywords,
-    require_number,
-    require_whole,
-    wrong_type,
-)
-from equipoise.evaluation import LABELS
+from equipoise.arrays import InputError, choice, require_keywords, require_number, require_whole
+from equipoise.arrays import wrong_type as wrong
+from equipoise.evaluation import LABELS, Settings
 from equipoise.evaluation.alignment import ON_MISSING
 from equipoise.metrics import Metric, named
 
 Progress = Callable[[int, int], None]
 USUAL = "1,000 is usual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resamples:
+    """How many resamples, from which seed; ``progress(done, all)`` is called on the way."""
+
+    fewest: ClassVar[int] = 1
+
+    replicates: int = 1000
+    seed: int = 0
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("replicates", self.replicates, least=self.fewest, do=USUAL)
+        require_whole("seed", self.seed, do="try 0")
+        if self.progress is not None and not callable(self.progress):
+            raise wrong("progress", self.progress, "a function, or None", "leave it out")
+
+    def tell(self, done: int, whole: int) -> None:
+        """Tell progress, where anyone listens."""
+        if self.progress is not None:
+            self.progress(done, whole)
+
+
+class ResamplingKeywords(TypedDict, total=False):
+    """Keywords of everything that resamples; see `ResamplingOptions`."""
+
+    replicates: int
+    seed: int
+    settings: Settings
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResamplingOptions(Resamples):
+    """How data are resampled; `settings` are level, missing items and threads."""
+
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        Resamples.__post_init__(self)
+        if not isinstance(self.settings, Settings):
+            raise wrong("settings", self.settings, "Settings", "try Settings(level=0.9)")
 
 
 class AnalysisKeywords(TypedDict, total=False):
@@ -34,8 +71,8 @@ class AnalysisKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnalysisOptions:
-    """What is asked of an analysis.
+class AnalysisOptions(Resamples):
+    """What is asked of an analysis, besides `Resamples`.
 
     Attributes
     ----------
@@ -48,62 +85,63 @@ class AnalysisOptions:
         Which question; None is the only one, or the average over all.
     level
         Level of the intervals.
-    replicates, seed
-        How many resamples, and from which seed.
     on_missing
         As in `equipoise.evaluation.Settings`.
-    progress
-        Called as ``progress(done, all)``.
     """
+
+    fewest: ClassVar[int] = 2
 
     metric: str | Metric = "auroc"
     labels: str = "soft"
     task: str | None = None
     level: float = 0.95
-    replicates: int = 1000
-    seed: int = 0
     on_missing: str = "error"
-    progress: Progress | None = None
 
     def __post_init__(self) -> None:
         choice("labels", self.labels, LABELS)
         choice("on_missing", self.on_missing, ON_MISSING)
         require_number("level", self.level, above=0, below=1, do="try 0.95")
-        require_whole("replicates", self.replicates, least=2, do=USUAL)
-        require_whole("seed", self.seed, do="try 0")
+        Resamples.__post_init__(self)
         if not isinstance(self.metric, str | Metric):
-            raise wrong_type("metric", self.metric, "the name of one metric", "try 'auroc'")
+            raise wrong("metric", self.metric, "the name of one metric", "try 'auroc'")
         if self.task is not None and not isinstance(self.task, str):
-            raise wrong_type("task", self.task, "the name of a task", "leave it out")
-        if self.progress is not None and not callable(self.progress):
-            raise wrong_type("progress", self.progress, "a function, or None", "leave it out")
+            raise wrong("task", self.task, "the name of a task", "leave it out")
 
     @property
     def scored(self) -> Metric:
         """The metric itself."""
         found = named(self.metric) if isinstance(self.metric, str) else self.metric
         if found.labels == "draws":
+            do = "choose a metric of labels, such as auroc or accuracy"
             raise InputError(
-                f"metric {found.name}",
-                "votes",
-                "draws of an aggregation model",
-                "choose a metric of labels, such as auroc or accuracy",
+                f"metric {found.name}", "votes", "draws of an aggregation model", do
             )
         return found
 
-    def tell(self, done: int, whole: int) -> None:
-        """Tell progress, where anyone listens."""
-        if self.progress is not None:
-            self.progress(done, whole)
+
+Options = TypeVar("Options", bound=Resamples)
+
+
+def checked_options(kind: type[Options], how: Mapping[str, Any]) -> Options:
+    """Check the keywords given by a caller.
+
+    Examples
+    --------
+    >>> checked_options(ResamplingOptions, {"replicats": 10})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: keyword 'replicats': unknown, expected one of ...
+    """
+    require_keywords(how, [one.name for one in fields(kind)])
+    return kind(**how)
 
 
 def as_options(how: Mapping[str, Any]) -> AnalysisOptions:
-    """Check the keywords given by a caller.
+    """Check the keywords of an analysis.
 
     Examples
     --------
     >>> as_options({"metric": "accuracy"}).scored.title
     'accuracy'
     """
-    require_keywords(how, [item.name for item in fields(AnalysisOptions)])
-    return AnalysisOptions(**how)
+    return checked_options(AnalysisOptions, how)

@@ -25,36 +25,39 @@ to believe it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from math import isfinite, isnan
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
 from equipoise.analyses.resampling import (
     JOINT,
     WIDE,
-    ResamplingKeywords,
-    ResamplingOptions,
     Truths,
     as_drawn,
-    checked_options,
     evaluate_resampled,
     possible_kinds,
     simulation_interval,
     voting,
 )
+from equipoise.analyses.scoring import freeze
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
+    IN_FILES,
     IN_FULL,
     ORDER,
+    QUESTION,
     RESAMPLED,
     as_notices,
+    question,
     score_title,
     with_titles,
 )
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice, frozen, wrong_type
+from equipoise.arrays import Floats, InputError, choice, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.arguments import as_metrics, as_predictions
@@ -64,10 +67,11 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, number, p_value, percent
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
-from equipoise.ranks import beats, goodness, kendall_tau_b, rank_probabilities, spearman
+from equipoise.ranks import beats, higher_is_better, kendall_tau_b, rank_probabilities, spearman
 from equipoise.ranks import sign_test as binomial_tail
 
 TITLE = "Does the order of the models hold?"
+Triple = tuple[float, float, float]  # a number and the ends of its interval
 FRONT = ("items x panel", "items", "panel", "votes", "posterior", "items x votes")
 SHARED_FIRST = Notice(
     "shared_first",
@@ -97,15 +101,19 @@ NOTE = (
     "annotators err on the wide side, because resampled items already bring the noise of their "
     "votes along; the leaderboard in front counts that noise once."
 )
+METHODS = (
+    "Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) between the order "
+    "of the models and the order on resampled data [@lionetti2025; @efron1993]. Resampled were"
+    ", each in a bootstrap of its own: "
+)
+TESTED = " The sign test on replicates is as published [@lionetti2025], and no evidence."
 LEGEND = (
     f"Spearman, Kendall's tau-b: mean {ORDER}. Brackets: the middle of the resamples. Shares: "
     "of the resamples of that kind. Joint resamples (x) err on the wide side."
 )
 COLUMNS = (
     Column("kind", "resampled"),
-    Column("task", "task", brief=False),
-    Column("metric", "metric", brief=False),
-    Column("labels", "labels", brief=False),
+    *IN_FILES,
     Column("spearman", "Spearman", "number", ("spearman_low", "spearman_high")),
     Column("kendall_tau_b", "Kendall's tau-b", "number", ("kendall_low", "kendall_high")),
     Column("most_often_best", "best most often", "model"),
@@ -113,19 +121,14 @@ COLUMNS = (
     Column("runner_up", "runner-up", "model"),
     Column("p_runner_up", "in", "percent"),
     Column("soft_win_rate", "soft wins", "percent"),
-    Column(
-        "soft_gain",
-        "Spearman, soft minus hard",
-        "change",
-        ("gain_low", "gain_high"),
+    replace(
+        Column("soft_gain", "Spearman, soft minus hard", "change", ("gain_low", "gain_high")),
         brief=False,
     ),
 )
 MODEL_COLUMNS = (
     Column("kind", "resampled"),
-    Column("task", "task"),
-    Column("metric", "metric"),
-    Column("labels", "labels"),
+    *QUESTION,
     Column("model", "model", "model"),
     Column("value", "value", "number"),
     Column("p_best", "P(best)", "percent"),
@@ -159,12 +162,11 @@ class _Stability(ResamplingOptions):
         ResamplingOptions.__post_init__(self)
         known = isinstance(self.plausibilities, Sequence)
         if not known or not all(isinstance(one, Plausibilities) for one in self.plausibilities):
-            raise wrong_type(
-                "plausibilities",
-                self.plausibilities,
+            expected, do = (
                 "a list of plausibilities, one per task",
                 "aggregate the annotations first",
             )
+            raise wrong_type("plausibilities", self.plausibilities, expected, do)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -208,37 +210,21 @@ class RankStability:
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("values", "spearman", "kendall", "ranks", "beats", "counted"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per kind, task, metric and labels: how stable the order is."""
         found = []
         for cell, names in self._cells():
-            rho, tau = self._mean(self.spearman[cell]), self._mean(self.kendall[cell])
-            best = self._best(cell)
             wins, gain = self._compared(cell[:3])
             found.append(
-                {
-                    **names,
-                    "spearman": rho[0],
-                    "spearman_low": rho[1],
-                    "spearman_high": rho[2],
-                    "kendall_tau_b": tau[0],
-                    "kendall_low": tau[1],
-                    "kendall_high": tau[2],
-                    "undefined": float(np.isnan(self.spearman[cell]).mean()),
-                    "most_often_best": best[0][0],
-                    "p_best": best[0][1],
-                    "runner_up": best[1][0],
-                    "p_runner_up": best[1][1],
-                    "soft_win_rate": wins[0],
-                    "win_low": wins[1],
-                    "win_high": wins[2],
-                    "soft_gain": gain[0],
-                    "gain_low": gain[1],
-                    "gain_high": gain[2],
-                }
+                names
+                | _with_ends("spearman", self._mean(self.spearman[cell]))
+                | _with_ends("kendall_tau_b", self._mean(self.kendall[cell]), "kendall")
+                | {"undefined": float(np.isnan(self.spearman[cell]).mean())}
+                | self._best(cell)
+                | _with_ends("soft_win_rate", wins, "win")
+                | _with_ends("soft_gain", gain, "gain")
             )
         return found
 
@@ -249,21 +235,12 @@ class RankStability:
         """
         found = []
         for cell, names in self._cells():
-            number = int(self.counted[cell])
             for m, model in enumerate(self.models):
                 shares = [float(share) for share in self.ranks[cell][m]]
-                low, high = simulation_interval(shares[0], number, self.level)
-                found.append(
-                    {
-                        **names,
-                        "model": model,
-                        "value": float(self.values[cell][m]),
-                        "p_best": shares[0],
-                        "p_best_low": low,
-                        "p_best_high": high,
-                        "rank_probabilities": shares,
-                    }
-                )
+                ends = simulation_interval(shares[0], int(self.counted[cell]), self.level)
+                value = {"model": model, "value": float(self.values[cell][m])}
+                best = _with_ends("p_best", (shares[0], *ends))
+                found.append(names | value | best | {"rank_probabilities": shares})
         return found
 
     def pair_rows(self) -> list[dict[str, Any]]:
@@ -293,8 +270,8 @@ class RankStability:
 
     def _in_front(self, labels: str) -> list[dict[str, Any]]:
         """Rows of the last task, the first metric and some labels."""
-        cell = (self.tasks[-1], self.metrics[0], labels)
-        return [r for r in self.rows() if (r["task"], r["metric"], r["labels"]) == cell]
+        front = (self.tasks[-1], self.metrics[0], labels)
+        return [row for row in self.rows() if question(row) == front]
 
     def report(self, labels: str = "soft", *, tested: bool = False) -> Finding:
         """The finding for every surface.
@@ -306,10 +283,11 @@ class RankStability:
         tested
             Whether to add the published sign test, with its warning.
         """
-        tests = self._sign_tests() if tested else []
         front = (self.tasks[-1], self.metrics[0], labels)
-        near = [r for r in self.model_rows() if (r["task"], r["metric"], r["labels"]) == front]
-        what = score_title(self.metrics[0], labels, self.tasks[-1])
+        what, models = score_title(front[1], labels, front[0]), self.model_rows()
+        axes = product(self.kinds, self.tasks, self.metrics)
+        tests = [sign_test(self, metric, kind=kind, task=task) for kind, task, metric in axes]
+        here = [test for test in tests if tested and (test.task, test.metric) == front[:2]]
         tables = [
             Table(
                 name="ranking",
@@ -323,8 +301,8 @@ class RankStability:
                 name="ranking_model",
                 caption="Share of resamples in which a model is best, by what is resampled",
                 columns=with_titles(MODEL_COLUMNS, self.metrics),
-                rows=self.model_rows(),
-                brief=near,
+                rows=models,
+                brief=[row for row in models if question(row) == front],
             ),
             Table(
                 name="ranking_pair",
@@ -333,39 +311,29 @@ class RankStability:
                 rows=self.pair_rows(),
                 brief=(),
             ),
+            Table(
+                name="ranking_sign_test",
+                caption="The published sign test on replicates, which is no evidence",
+                columns=with_titles(TEST_COLUMNS, self.metrics),
+                rows=[test._asdict() for test in tests],
+                brief=(),
+                legend=WARNING,
+            ),
         ]
-        if tests:
-            tables.append(
-                Table(
-                    name="ranking_sign_test",
-                    caption="The published sign test on replicates, which is no evidence",
-                    columns=with_titles(TEST_COLUMNS, self.metrics),
-                    rows=[test._asdict() for test in tests],
-                    brief=(),
-                    legend=WARNING,
-                )
-            )
-        here = [test for test in tests if (test.task, test.metric) == front[:2]]
+        joint = " Joint resamples err on the wide side." * bool(set(self.kinds) & set(JOINT))
+        kinds = "; ".join(IN_FULL[kind] for kind in self.kinds)
         return Finding(
             key="ranking",
             title=TITLE,
             sentence=self.said(labels),
             more=(*map(str, here), *([WARNING] if here else [])),
-            tables=tuple(tables),
+            tables=tuple(tables if tested else tables[:-1]),
             charts=self._charts(labels),
             note=NOTE,
-            methods=self._methods(tested=tested),
+            methods=f"{METHODS}{kinds}.{joint}{TESTED if tested else ''}",
             references=("lionetti2025", "efron1993"),
             notices=self.notices,
         )
-
-    def _sign_tests(self) -> list["SignTest"]:
-        return [
-            sign_test(self, metric, kind=kind, task=task)
-            for kind in self.kinds
-            for task in self.tasks
-            for metric in self.metrics
-        ]
 
     def _charts(self, labels: str) -> tuple[Chart, ...]:
         """Rank correlations by kind; ranks under the steadiest and the shakiest kind."""
@@ -376,13 +344,19 @@ class RankStability:
                 caption=f"{title} of resampled orders with the original",
                 axis="1 = same order",
                 rows=[
-                    Dot(RESAMPLED[row["kind"]], row[key], row[low], row[high]) for row in rows
+                    Dot(
+                        RESAMPLED[row["kind"]],
+                        row[key],
+                        row[f"{ends}_low"],
+                        row[f"{ends}_high"],
+                    )
+                    for row in rows
                 ],
                 reference=1.0,
             )
-            for key, title, low, high in (
-                ("spearman", "Spearman's rank correlation", "spearman_low", "spearman_high"),
-                ("kendall_tau_b", "Kendall's tau-b", "kendall_low", "kendall_high"),
+            for key, title, ends in (
+                ("spearman", "Spearman's rank correlation", "spearman"),
+                ("kendall_tau_b", "Kendall's tau-b", "kendall"),
             )
         ]
         known = [row for row in rows if not isnan(row["spearman"])]
@@ -404,50 +378,37 @@ class RankStability:
             x="rank",
         )
 
-    def _methods(self, *, tested: bool) -> str:
-        """What was done, in the words of a paper."""
-        kinds = "; ".join(IN_FULL[kind] for kind in self.kinds)
-        text = (
-            "Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) between "
-            "the order of the models and the order on resampled data [@lionetti2025; "
-            f"@efron1993]. Resampled were, each in a bootstrap of its own: {kinds}."
-        )
-        if any(kind in JOINT for kind in self.kinds):
-            text += " Joint resamples err on the wide side."
-        if tested:
-            text += (
-                " The sign test on replicates is as published [@lionetti2025], and no evidence."
-            )
-        return text
-
-    def _best(self, cell: tuple[int, ...]) -> list[tuple[str | None, float]]:
-        """The two models that are best most often, with their shares."""
+    def _best(self, cell: tuple[int, ...]) -> dict[str, Any]:
+        """The two models that are best most often, each with its share."""
         share = self.ranks[cell][:, 0]
-        if np.isnan(share).any():
-            return [(None, np.nan)] * 2
         first = np.argsort(-np.round(share, 12), kind="stable")[:2]
-        return [(self.models[m], float(share[m])) for m in first]
+        known = not np.isnan(share).any()
+        best = [(self.models[m], float(share[m])) if known else (None, np.nan) for m in first]
+        keys = ("most_often_best", "p_best"), ("runner_up", "p_runner_up")
+        return {
+            k: v for pair in zip(keys, best, strict=True) for k, v in zip(*pair, strict=True)
+        }
 
-    def _cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, str]]]:
+    def _cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
         axes = (self.kinds, self.tasks, self.metrics, LABELS)
         for cell in np.ndindex(self.spearman.shape[:-1]):
             names = (axis[place] for axis, place in zip(axes, cell, strict=True))
             yield cell, dict(zip(("kind", "task", "metric", "labels"), names, strict=True))
 
-    def _mean(self, replicates: Floats, reach: float = 1.0) -> tuple[float, float, float]:
+    def _mean(self, replicates: Floats, reach: float = 1.0) -> Triple:
         """Mean of the defined replicates, and the middle of all."""
         known = replicates[~np.isnan(replicates)]
         value = float(known.mean()) if len(known) else np.nan
         ends = Estimate(value, replicates, "", (-reach, reach)).interval(self.level)
         return value, *ends
 
-    def _compared(self, cell: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _compared(self, cell: tuple[int, ...]) -> tuple[Triple, Triple]:
         """Win rate of soft over hard with its simulation error, and the gain."""
         wins, ties, losses = _tally(self.spearman[cell])
         number = wins + ties + losses
         rate = (wins + ties / 2) / number if number else float("nan")
-        gain = np.diff(self.spearman[cell], axis=0)[0]
-        return (rate, *simulation_interval(rate, number, self.level)), self._mean(gain, 2.0)
+        gain = self._mean(np.diff(self.spearman[cell], axis=0)[0], 2.0)
+        return (rate, *simulation_interval(rate, number, self.level)), gain
 
 
 def rank_stability(
@@ -542,17 +503,15 @@ def sign_test(
         raise wrong_type(
             "sign test", stability, "the result of rank_stability", "call rank_stability first"
         )
-    place = (
-        stability.kinds.index(choice("sign test, kind", kind, stability.kinds)),
-        -1
-        if task is None
-        else stability.tasks.index(choice("sign test, task", task, stability.tasks)),
-        stability.metrics.index(choice("sign test, metric", metric, stability.metrics)),
+    axes = {"kind": (kind, stability.kinds), "metric": (metric, stability.metrics)}
+    axes["task"] = (stability.tasks[-1] if task is None else task, stability.tasks)
+    k, m, t = (
+        every.index(choice(f"sign test, {axis}", one, every))
+        for axis, (one, every) in axes.items()
     )
-    wins, ties, losses = _tally(stability.spearman[place])
+    wins, ties, losses = _tally(stability.spearman[k, t, m])
     tail = binomial_tail(wins, losses)
-    name = stability.tasks[place[1]]
-    return SignTest(kind, name, metric, wins, losses, ties, tail, WARNING)
+    return SignTest(kind, stability.tasks[t], metric, wins, losses, ties, tail, WARNING)
 
 
 def _order_sentence(row: Mapping[str, Any], models: int, what: str) -> str:
@@ -560,15 +519,12 @@ def _order_sentence(row: Mapping[str, Any], models: int, what: str) -> str:
     wide = " (which errs on the wide side)" if row["kind"] in JOINT else ""
     low, high = row["spearman_low"], row["spearman_high"]
     middle = f" ({number(low, 2)} to {number(high, 2)})" if isfinite(low + high) else ""
-    lost = (
-        f"; in {percent(row['undefined'])} of the resamples there is no order"
-        if row["undefined"]
-        else ""
-    )
+    lost = f"; in {percent(row['undefined'])} of the resamples there is no order"
     return (
         f"When {RESAMPLED[row['kind']]} are resampled{wide}, the order of {models} models by "
         f"{what} agrees with the original at a rank correlation of "
-        f"{number(row['spearman'], 2)} on average{middle}, and {_leaders(row)}{lost}."
+        f"{number(row['spearman'], 2)} on average{middle}, and {_leaders(row)}"
+        f"{lost if row['undefined'] else ''}."
     )
 
 
@@ -590,6 +546,12 @@ def _leaders(row: Mapping[str, Any]) -> str:
         f"{first} is best in {most} of the resamples, followed by {second} with {next_most} "
         "(ties for first are shared)"
     )
+
+
+def _with_ends(key: str, value: Triple, stem: str = "") -> dict[str, Any]:
+    """A number and the ends of its interval, which may have a shorter name."""
+    stem = stem or key
+    return dict(zip((key, f"{stem}_low", f"{stem}_high"), value, strict=True))
 
 
 def _tally(both: Floats) -> tuple[int, int, int]:
@@ -615,7 +577,7 @@ def _stability(done: Evaluation) -> dict[str, Floats]:
         found[name] = np.where(lost & ~lost.all(axis=-1, keepdims=True), np.nan, each)
     ranks, wins = (np.empty((*shape, shape[-1])) for _ in range(2))
     for cell in np.ndindex(*shape[:-1]):
-        good = goodness(drawn[cell], done.metrics[cell[1]].better)
+        good = higher_is_better(drawn[cell], done.metrics[cell[1]].better)
         ranks[cell], wins[cell] = rank_probabilities(good), beats(good)
     counted = (~np.isnan(drawn).any(axis=-2)).sum(axis=-1).astype(np.float64)
     return found | {"ranks": ranks, "beats": wins, "counted": counted}

@@ -19,7 +19,6 @@ import numpy as np
 from equipoise import metrics as catalogue
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
-    Bools,
     Floats,
     InputError,
     Ints,
@@ -32,15 +31,14 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.estimate import Estimate
+from equipoise.evaluation.arguments import as_predictions
 from equipoise.evaluation.blocks import majority
-from equipoise.evaluation.given import given_annotations, given_predictions
-from equipoise.evaluation.questions import Question, questions
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.evaluation.truth import TaskTruth, yes_no_truth
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns
 from equipoise.metrics import named, parsed
 from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better
-from equipoise.wording import Option, hint
 
 ITEMS = ("before", "audited", "stand_for")
 VERSIONS = ("before", "added", "reweighed")
@@ -165,12 +163,9 @@ class Reevaluation:
     @property
     def finding(self) -> str:
         """What the audit changes, as a sentence."""
-        last = [one for one in self.lines if one.version == "reweighed"]
-        title = named(self.metric).title
-        start = (
-            f"With the {count(self.items[1])} audited items standing for "
-            f"{count(self.items[2])}, "
-        )
+        last, title = self._of("reweighed"), named(self.metric).title
+        _, audited, whole = map(count, self.items)
+        start = f"With the {audited} audited items standing for {whole}, "
         known = [one for one in last if not math.isnan(one.change)]
         if not known:
             return f"{start}the change of {title} is undefined.{self._order()}"
@@ -179,12 +174,19 @@ class Reevaluation:
         shift = estimate(most.change, most.change_low, most.change_high, change)
         return f"{start}{title} changes{whom} by {shift}.{self._order()}"
 
+    def _of(self, version: str) -> list[Revalued]:
+        return [one for one in self.lines if one.version == version]
+
     def report(self) -> Finding:
         """The finding for every surface; its figure and rows are those of one metric."""
         known = named(self.metric)
         title = f"{known.title}{', lower is better' if known.better == 'lower' else ''}"
         rows = [{"metric": self.metric, "labels": self.labels, **row} for row in self.rows()]
         unit = f"{count(self.groups)} whole groups of items" if self.groups else "Items"
+        dots = [
+            Dot(one.model, *one[5:], one.model, remark=change(one.change))
+            for one in self._of("reweighed")
+        ]
         return Finding(
             key="reevaluation",
             metric=self.metric,
@@ -195,8 +197,7 @@ class Reevaluation:
                     name="reevaluation",
                     caption=f"{title} before and after the audit",
                     columns=(
-                        Column("model", "model", "model"),
-                        Column("version", "version"),
+                        *(*columns("model", "model"), *columns("text", "version")),
                         Column("value", title, "number", ("low", "high")),
                         Column("change", "change", "change", ("change_low", "change_high")),
                     ),
@@ -222,7 +223,7 @@ class Reevaluation:
                     caption=f"Change of {title} with the audited items reweighed, and its "
                     f"{exact_percent(self.level)} interval",
                     axis=f"change of {title}",
-                    rows=self._dots(),
+                    rows=dots,
                     zero=True,
                 ),
             ),
@@ -230,21 +231,6 @@ class Reevaluation:
             methods=self._methods(),
             references=(*known.references, "efron1993"),
         )
-
-    def _dots(self) -> list[Dot]:
-        """The change of every model with the audited items reweighed."""
-        return [
-            Dot(
-                one.model,
-                one.change,
-                one.change_low,
-                one.change_high,
-                one.model,
-                remark=change(one.change),
-            )
-            for one in self.lines
-            if one.version == "reweighed"
-        ]
 
     def _methods(self) -> str:
         """How models were scored again, for a paper."""
@@ -262,10 +248,10 @@ class Reevaluation:
 
     def _order(self) -> str:
         """Say whether the order of the models holds; ties are ties."""
-        ranks = []
+        ranks, better = [], named(self.metric).better
         for version in ("before", "reweighed"):
-            mine = np.array([one.value for one in self.lines if one.version == version])
-            ranks.append(average_ranks(higher_is_better(mine, named(self.metric).better)))
+            values = np.array([one.value for one in self._of(version)])
+            ranks.append(average_ranks(higher_is_better(values, better)))
         if len(ranks[0]) == 1:
             return ""
         if np.isnan(ranks).any():
@@ -297,12 +283,9 @@ class _Stratum:
 
     def __post_init__(self) -> None:
         if self.units == 1 and len(self.rows) > 1:
-            raise InputError(
-                f"audit, groups of {self.name}",
-                f"all {len(self.rows)} items in one group",
-                "at least two groups",
-                "leave the groups out, also where they are the pools",
-            )
+            got = f"all {len(self.rows)} items in one group"
+            do = "leave the groups out, also where they are the pools"
+            raise InputError(f"audit, groups of {self.name}", got, "at least two groups", do)
 
     @property
     def units(self) -> int:
@@ -343,14 +326,23 @@ def reevaluate(
         raise wrong_type("audit", audited, "an Audited", "give Audited(votes, pool, sizes)")
     if not isinstance(metric, str):
         raise wrong_type("metric", metric, "the name of one metric", "try 'auroc'")
-    old, new = one_question(annotations, "annotations"), one_question(audited.votes, "audit")
+    old, new = yes_no_truth(annotations, "annotations"), yes_no_truth(audited.votes, "audit")
     _check(old, new, audited)
-    given = _models(predictions)
+    models = as_predictions(predictions)
+    if not models:
+        raise InputError("predictions", "none", "at least one model", "give its scores")
+    where = "predictions, models"
+    require_unique([one.model for one in models], where=where, do="keep one of each name")
     items = (*old.items, *new.items)
-    label = np.concatenate([_label(old, audited.labels), _label(new, audited.labels)])
+    hard = audited.labels == "hard"
+    labels = [majority(one.shares)[0] if hard else one.shares[0] for one in (old, new)]
+    label = np.concatenate(labels)
     strata = _strata((old, new), annotations, audited)
     score = _metric(metric)
-    values = {one.model: _scores(one, items, old.classes) for one in given}
+    values = {
+        one.model: one.aligned(items, old.classes)[:, 0] if one.classes else one.aligned(items)
+        for one in models
+    }
     found = _values(score, (label, values), strata, audited)
     return Reevaluation(
         metric,
@@ -364,16 +356,6 @@ def reevaluate(
     )
 
 
-def _models(predictions: Predictions | Iterable[Predictions]) -> list[Predictions]:
-    """The models, each there once."""
-    given = given_predictions(predictions)
-    if not given:
-        raise InputError("predictions", "none", "at least one model", "give its scores")
-    where = "predictions, models"
-    require_unique([one.model for one in given], where=where, do="keep one of each name")
-    return given
-
-
 Score = Callable[[PerItem, PerItem, PerItem], float]
 
 
@@ -383,19 +365,13 @@ def _metric(text: str) -> Score:
     name, given = parsed(text)
     plain = getattr(catalogue, name, None)
     if made.labels == "draws" or plain is None:
-        raise InputError(
-            f"metric {text}",
-            "a metric of draws",
-            "a metric of scores that takes weights",
-            "choose auroc, average_precision or another such metric",
-        )
+        do = "choose auroc, average_precision or another such metric"
+        expected = "a metric of scores that takes weights"
+        raise InputError(f"metric {text}", "a metric of draws", expected, do)
     if "weights" not in inspect.signature(plain).parameters:
-        raise InputError(
-            f"metric {text}",
-            "a metric that takes no weights",
-            "one that does: audited items count by how many they stand for",
-            "choose auroc, average_precision, brier_score or another such metric",
-        )
+        expected = "one that does: audited items count by how many they stand for"
+        do = "choose auroc, average_precision, brier_score or another such metric"
+        raise InputError(f"metric {text}", "a metric that takes no weights", expected, do)
 
     def score(label: PerItem, value: PerItem, weight: PerItem) -> float:
         if made.labels == "distribution":
@@ -407,26 +383,21 @@ def _metric(text: str) -> Score:
 
 
 def _strata(
-    questions: tuple[Question, Question], annotations: Annotations, audited: Audited
+    questions: tuple[TaskTruth, TaskTruth], annotations: Annotations, audited: Audited
 ) -> list[_Stratum]:
     """The benchmark and every pool, each with its items and groups."""
     old, new = questions
-    place = {name: np.flatnonzero(own) for name, own in _pools(new, audited)}
+    names = np.array([audited.pool[name] for name in new.items])
     whole = np.arange(len(old.items))
     made = [_Stratum("the benchmark", whole, _groups(annotations, old, whole), None)]
-    for name, rows in place.items():
+    for name in map(str, np.unique(names)):
+        rows = np.flatnonzero(names == name)
         groups = _groups(audited.votes, new, rows)
         made.append(_Stratum(f"pool {name!r}", len(whole) + rows, groups, audited.sizes[name]))
     return made
 
 
-def _pools(new: Question, audited: Audited) -> list[tuple[str, Bools]]:
-    """Which audited items each pool has."""
-    names = np.array([audited.pool[name] for name in new.items])
-    return [(str(one), names == one) for one in np.unique(names)]
-
-
-def _groups(annotations: Annotations, question: Question, rows: Ints) -> Ints:
+def _groups(annotations: Annotations, question: TaskTruth, rows: Ints) -> Ints:
     """Which unit each of these items is resampled with: its group, or itself."""
     if annotations.group is None:
         return np.arange(len(rows))
@@ -489,61 +460,23 @@ def _lines(
     return lines
 
 
-def one_question(annotations: Annotations, where: str) -> Question:
-    """The one yes/no question that annotations ask, or a refusal."""
-    asked = questions(given_annotations(annotations))
-    if len(asked) > 1 or len(asked[0].classes) > 1:
-        raise InputError(
-            where,
-            f"{len(asked)} tasks, classes {annotations.classes}",
-            "one yes/no question",
-            hint(
-                "ask about one class with {}", Option("positive", python="Annotations.against")
-            ),
-        )
-    return asked[0]
-
-
-def _scores(one: Predictions, items: Sequence[str], classes: tuple[str, ...]) -> PerItem:
-    """Scores of the positive class."""
-    return one.aligned(items, classes)[:, 0] if one.classes else one.aligned(items)
-
-
-def _label(question: Question, labels: str) -> PerItem:
-    return majority(question.shares)[0] if labels == "hard" else question.shares[0]
-
-
-def _check(old: Question, new: Question, audited: Audited) -> None:
+def _check(old: TaskTruth, new: TaskTruth, audited: Audited) -> None:
     """Refuse audits that overlap the benchmark, or whose pools are not known."""
     if old.classes != new.classes:
-        raise InputError(
-            "audit",
-            f"positive class {new.classes[0]!r}",
-            f"{old.classes[0]!r}, as before",
-            "use the same words for both",
-        )
+        got, expected = f"positive class {new.classes[0]!r}", f"{old.classes[0]!r}, as before"
+        raise InputError("audit", got, expected, "use the same words for both")
     both = sorted(set(old.items) & set(new.items))
     if both:
-        raise InputError(
-            "audit",
-            f"{len(both)} items of the benchmark ({listed(both)})",
-            "items that were not retrieved",
-            "leave them out of the audit",
-        )
+        got = f"{len(both)} items of the benchmark ({listed(both)})"
+        do = "leave them out of the audit"
+        raise InputError("audit", got, "items that were not retrieved", do)
     lost = [name for name in new.items if name not in audited.pool]
     if lost:
-        raise InputError(
-            "audit, pool",
-            f"no pool for {listed(lost)}",
-            "a pool for every audited item",
-            "say which pool each is from",
-        )
+        expected, do = "a pool for every audited item", "say which pool each is from"
+        raise InputError("audit, pool", f"no pool for {listed(lost)}", expected, do)
     used = [audited.pool[name] for name in new.items]
     small = sorted({one for one in used if audited.sizes.get(one, 0) < used.count(one)})
     if small:
-        raise InputError(
-            "audit, sizes",
-            f"no size, or less than was audited, for {listed(small)}",
-            "the number of items in each pool",
-            "correct the sizes",
-        )
+        got = f"no size, or less than was audited, for {listed(small)}"
+        expected = "the number of items in each pool"
+        raise InputError("audit, sizes", got, expected, "correct the sizes")

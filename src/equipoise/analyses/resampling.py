@@ -6,24 +6,17 @@ ties stay ties. Annotators without a vote on the items that are scored are nobod
 are left aside before anybody is drawn.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from equipoise.analyses.options import USUAL
+from equipoise.analyses.options import ResamplingOptions
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    require_keywords,
-    require_whole,
-    wrong_type,
-)
+from equipoise.arrays import Floats, InputError, wrong_type
 from equipoise.estimate import wilson
-from equipoise.evaluation import MACRO, Evaluation, Settings, evaluate
+from equipoise.evaluation import MACRO, Evaluation, evaluate
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.result import narrowed
 from equipoise.evaluation.truth import task_truths
@@ -46,69 +39,6 @@ IDLE = (
     "{idle:count} of {annotators:count} annotators without a vote on the items that are scored "
     "cannot be resampled."
 )
-
-
-class ResamplingKeywords(TypedDict, total=False):
-    """Keywords of everything that resamples; see `ResamplingOptions`."""
-
-    replicates: int
-    seed: int
-    settings: Settings
-    progress: Callable[[int, int], None] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResamplingOptions:
-    """How data are resampled.
-
-    Attributes
-    ----------
-    replicates, seed
-        How many resamples, and from which seed.
-    settings
-        Level, missing items, threads.
-    progress
-        Called as ``progress(done, all)`` after each evaluation.
-    """
-
-    replicates: int = 1000
-    seed: int = 0
-    settings: Settings = field(default_factory=Settings)
-    progress: Callable[[int, int], None] | None = None
-
-    def __post_init__(self) -> None:
-        require_whole("replicates", self.replicates, least=1, do=USUAL)
-        require_whole("seed", self.seed, do="try 0")
-        if not isinstance(self.settings, Settings):
-            raise wrong_type("settings", self.settings, "Settings", "try Settings(level=0.9)")
-        if self.progress is not None and not callable(self.progress):
-            raise wrong_type("progress", self.progress, "a function, or None", "leave it out")
-
-    def tell(self, done: int, every: int) -> None:
-        """Say how far the work has come."""
-        if self.progress is not None:
-            self.progress(done, every)
-
-
-class _Told(Protocol):
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
-Options = TypeVar("Options", bound=_Told)
-
-
-def checked_options(kind: type[Options], how: Mapping[str, Any]) -> Options:
-    """Check the keywords given by a caller.
-
-    Examples
-    --------
-    >>> checked_options(ResamplingOptions, {"replicats": 10})
-    Traceback (most recent call last):
-    ...
-    equipoise.arrays.InputError: keyword 'replicats': unknown, expected one of ...
-    """
-    require_keywords(how, [one.name for one in fields(kind)])
-    return kind(**how)
 
 
 def possible_kinds(

@@ -5,27 +5,26 @@ reason. If none of those asked for is possible, the first reason is raised.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from equipoise.analyses.catalogue import ANALYSES, Analysis
-from equipoise.analyses.duplicates import duplicate_models, duplicate_notices
 from equipoise.analyses.methods import (
     WIDENED,
     StudyData,
     computed,
     intervals_sentence,
     labels_sentence,
-    metric_sources,
+    study_report,
 )
 from equipoise.analyses.study import Progress, Study, StudyOptions
 from equipoise.analyses.verdict import Lead, find_lead, verdict
-from equipoise.analyses.words import IN_FULL, as_notices, level_text
+from equipoise.analyses.words import IN_FULL
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import MACRO, evaluate
 from equipoise.findings import Finding, Report, left_out
-from equipoise.metrics import Metric
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -82,11 +81,6 @@ def attempt(analysis: Analysis, study: Study) -> tuple[Finding, InputError | Non
         return left_out(analysis.name, analysis.title, error), error
 
 
-def metric_terms(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
-    """What the metrics are."""
-    return tuple((metric.title, metric.definition) for metric in metrics)
-
-
 def _prepared(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
@@ -95,11 +89,7 @@ def _prepared(
     models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
     plan = resample(annotations, "items", replicates=asked.replicates, seed=asked.seed)
     evaluation = evaluate(
-        models,
-        annotations,
-        metrics=asked.metrics,
-        resampling=plan,
-        settings=asked.settings,
+        models, annotations, metrics=asked.metrics, resampling=plan, settings=asked.settings
     )
     return Study(models, annotations, asked, evaluation, lambda *_: None)
 
@@ -115,49 +105,28 @@ def _within(progress: Progress | None, place: int, every: int) -> Progress:
 
 
 def _report(study: Study, lead: Lead, findings: list[Finding]) -> Report:
-    asked, evaluation = study.options, study.evaluation
-    data = StudyData.of(evaluation, study.annotations)
+    asked, evaluation, base = study.options, study.evaluation, study_report(study)
+    models, data = evaluation.models, StudyData.of(evaluation, study.annotations)
     tasks = [task for task in evaluation.tasks if task != MACRO]
-    by_name = {finding.key: finding for finding in findings}
-    return Report(
-        title=TITLE,
-        findings=(verdict(study, lead, by_name), *findings),
-        models=evaluation.models,
-        known=(
-            count(len(evaluation.models), "model"),
-            count(len(tasks), "task") if len(tasks) > 1 else "",
-            *data.known(),
-            count(asked.replicates, "resample"),
-        ),
-        terms=metric_terms(evaluation.metrics),
-        settings=(
-            ("Labels", asked.labels),
-            ("Resamples", count(asked.replicates)),
-            ("Level of the intervals", level_text(asked.level)),
-            ("Seed", str(asked.seed)),
-        ),
-        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
-        methods=_methods(study, lead, data, findings),
-        references=(*metric_sources(evaluation.metrics), "efron1993"),
-    )
-
-
-def _methods(
-    study: Study, lead: Lead, data: StudyData, findings: list[Finding]
-) -> tuple[str, ...]:
-    """What the analyses share, in the words of a paper."""
-    asked, evaluation = study.options, study.evaluation
-    models = evaluation.models
     what = f"examined the stability of a comparison of {len(models)} models"
     if len(models) == 1:
         what = f"examined the scores of one model ({models[0]})"
     front = IN_FULL[lead.kind] + (f", {lead.spread}" if lead.spread else "")
     widened = any(one.key == "ranking" and not one.left_out for one in findings)
-    return (
-        data.sentence(what, evaluation.tasks, evaluation.metrics),
-        labels_sentence(study.annotations, evaluation.metrics, asked.labels),
-        data.groups_sentence(),
-        intervals_sentence(asked.level, asked.replicates, asked.seed, front)
-        + (WIDENED if widened else ""),
-        computed(),
+    intervals = intervals_sentence(asked.level, asked.replicates, asked.seed, front)
+    several = count(len(tasks), "task") if len(tasks) > 1 else ""
+    by_name = {finding.key: finding for finding in findings}
+    return replace(
+        base,
+        title=TITLE,
+        findings=(verdict(study, lead, by_name), *findings),
+        known=(count(len(models), "model"), several, *base.known),
+        methods=(
+            data.sentence(what, evaluation.tasks, evaluation.metrics),
+            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            data.groups_sentence(),
+            intervals + WIDENED * widened,
+            computed(),
+        ),
+        references=(*base.references, "efron1993"),
     )

@@ -30,6 +30,7 @@ from equipoise.metrics import Metric, Prepared
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
@@ -104,11 +105,15 @@ class TaskScorer:
         """How often each item of the task stands in each replicate of the plan."""
         return plan.item_counts(0, plan.replicates)[self.question.place]
 
-    def panel(self, annotators: int) -> PanelDraw:
+    @property
+    def votes(self) -> Votes:
         """Who voted for what."""
-        votes = self.question.votes
-        assert votes is not None
-        return PanelDraw.prepare(votes, self.question.masses, annotators)
+        assert self.question.votes is not None
+        return self.question.votes
+
+    def panel(self, annotators: int) -> PanelDraw:
+        """The votes, ready to leave annotators out."""
+        return PanelDraw.prepare(self.votes, self.question.masses, annotators)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +132,27 @@ class StudyScorer:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What every result says of the study: the fields of `StudyResult` but notices."""
+        return {
+            "task": self.task,
+            "metric": self.metric.name,
+            "better": self.metric.better,
+            "labels": self.asked.labels,
+            "models": self.models,
+            "level": self.asked.level,
+        }
+
     def votes_given(self, annotators: int) -> Ints:
         """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
-        load = np.zeros(annotators, dtype=np.int64)
-        for one in self.subjects:
-            assert one.question.votes is not None
-            who = one.question.votes.annotator
-            load += np.bincount(who[who >= 0], minlength=annotators)
-        return load
+        every = np.concatenate([votes.annotator for votes in self.votes])
+        return np.bincount(every[every >= 0], minlength=annotators)
+
+    @property
+    def votes(self) -> list[Votes]:
+        """The votes of each subject."""
+        return [one.votes for one in self.subjects]
 
     def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
         """Lower and upper ends; value (...), replicates (..., replicates), result (2, ...)."""
@@ -170,12 +188,9 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
     kept, undefined = _defined(subjects)
     plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
     if max(len(one.question.items) for one in kept) * plan.replicates > MOST_BYTES:
-        raise InputError(
-            "stability",
-            f"{plan.replicates:,} replicates of {len(plan.items):,} items",
-            f"at most {MOST_BYTES:,} item counts",
-            "ask for fewer replicates",
-        )
+        got = f"{plan.replicates:,} replicates of {len(plan.items):,} items"
+        most = f"at most {MOST_BYTES:,} item counts"
+        raise InputError("stability", got, most, "ask for fewer replicates")
     return StudyScorer(
         task=MACRO if len(posed) > 1 else posed[0].task,
         models=tuple(aligned[0].scores),
@@ -189,19 +204,18 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
 def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
     question = aligned.question
     if metric.ordered and not question.ordered and len(question.classes) > 1:
-        raise InputError(
-            f"metric {metric.name}",
-            f"classes without an order ({listed(question.classes)})",
-            "grades in a known order",
-            hint("read the annotations with {}", Option("kind", "ordinal")),
-        )
-    if len(question.items) < metric.min_items:
-        raise InputError(
-            f"metric {metric.name}",
-            f"{len(question.items)} items",
-            f"at least {metric.min_items}",
-            "choose a smaller k",
-        )
+        got = f"classes without an order ({listed(question.classes)})"
+        do = hint("read the annotations with {}", Option("kind", "ordinal"))
+        raise InputError(f"metric {metric.name}", got, "grades in a known order", do)
+    number, least = len(question.items), f"at least {metric.min_items}"
+    if number < metric.min_items:
+        where = f"metric {metric.name}"
+        raise InputError(where, f"{number} items", least, "choose a smaller k")
+    return task_scorer(aligned, metric, labels)
+
+
+def task_scorer(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
+    """Prepare all models of a task."""
     whole = metric.labels == "distribution"
     scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
     return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
@@ -211,26 +225,18 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
     """Leave tasks out of the average whose metric is undefined, and say so."""
     if len(subjects) == 1:
         return subjects, []
-    fine = [not np.isnan(one.full()).any() for one in subjects]
-    kept = [one for one, good in zip(subjects, fine, strict=True) if good]
-    said = [
-        Notice(
-            "undefined_task",
-            "Left out of the average: {why}.",
-            (one.question.task,),
-            {"why": str(missing_classes(one.question, one.labels))},
-        )
-        for one, good in zip(subjects, fine, strict=True)
-        if not good
-    ]
-    if not kept:
-        raise InputError(
-            f"metric {subjects[0].metric.name}",
-            "undefined in every task",
-            "both classes among the labels of a task",
-            "choose another metric",
-        )
-    return kept, said
+    fine = [one for one in subjects if not np.isnan(one.full()).any()]
+    if not fine:
+        where, do = f"metric {subjects[0].metric.name}", "choose another metric"
+        expected = "both classes among the labels of a task"
+        raise InputError(where, "undefined in every task", expected, do)
+    undefined = []
+    for one in subjects:
+        if one not in fine:
+            why = str(missing_classes(one.question, one.labels))
+            text, about = "Left out of the average: {why}.", (one.question.task,)
+            undefined.append(Notice("undefined_task", text, about, {"why": why}))
+    return fine, undefined
 
 
 def freeze(result: Any) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from equipoise.analyses.options import AnalysisKeywords
-from equipoise.analyses.resampling import ResamplingKeywords
+from equipoise.analyses.options import AnalysisKeywords, ResamplingKeywords
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import LABELS, Evaluation, Settings

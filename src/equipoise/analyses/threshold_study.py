@@ -20,7 +20,17 @@ from equipoise.analyses.thresholds import (
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, PerItem
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
+from equipoise.findings import (
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Report,
+    Table,
+    columns,
+    rows_of,
+)
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
 from equipoise.predictions import Predictions
@@ -89,10 +99,8 @@ class Prevalence:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold."""
-        return [
-            {"threshold": float(t), "positives": int(k), "prevalence": int(k) / self.items}
-            for t, k in zip(self.at, self.positives, strict=True)
-        ]
+        known = {"positives": self.positives, "prevalence": self.positives / self.items}
+        return rows_of({}, {"threshold": self.at.tolist()}, known)
 
     @property
     def finding(self) -> str:
@@ -111,8 +119,9 @@ class Prevalence:
         title = "How many items does that make positive?"
         if math.isnan(self.threshold):
             return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
-        pairs = zip(self.at, self.positives, strict=True)
-        points = [(float(t), int(k) / self.items) for t, k in pairs]
+        points = list(
+            zip(self.at.tolist(), (self.positives / self.items).tolist(), strict=True)
+        )
         ends = [(end, "") for end in self.interval if math.isfinite(end)]
         return Finding(
             key="prevalence",
@@ -123,8 +132,7 @@ class Prevalence:
                     name="prevalence",
                     caption="Positive items by threshold",
                     columns=(
-                        Column("threshold", "threshold", "number"),
-                        Column("positives", "positives", "count"),
+                        *(*columns("number", "threshold"), *columns("count", "positives")),
                         Column("prevalence", "share", "number"),
                     ),
                     rows=self.rows(),
@@ -191,17 +199,9 @@ class ThresholdOptions:
 
     def grid(self, group: Ints | None) -> Grid:
         """The same for a sweep of items that belong to these groups."""
-        return Grid(
-            self.reach,
-            self.steps,
-            self.metrics,
-            self.rule.replicates,
-            self.rule.seed,
-            self.rule.level,
-            self.progress,
-            on_missing=self.on_missing,
-            group=group,
-        )
+        drawn = (self.rule.replicates, self.rule.seed, self.rule.level, self.progress)
+        sweep = (self.reach, self.steps, self.metrics, *drawn)
+        return Grid(*sweep, on_missing=self.on_missing, group=group)
 
 
 def threshold_report(
@@ -282,14 +282,12 @@ def _models_finding(
     if math.isnan(found.value):
         return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
     grid = how.grid(probabilities.group)
+    known = (probabilities.values, probabilities.items)
     try:
-        sweep = threshold_sweep(
-            predictions, probabilities.values, probabilities.items, found.value, grid
-        )
+        sweep = threshold_sweep(predictions, *known, found.value, grid)
     except InputError as error:
-        raise InputError(
-            f"models, {error.where}", error.got, error.expected, error.do
-        ) from None
+        where = f"models, {error.where}"
+        raise InputError(where, error.got, error.expected, error.do) from None
     made = sweep.report()
     tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
     unit = "groups of items" if sweep.groups else "items"

@@ -38,14 +38,14 @@ from equipoise.arrays import (
 from equipoise.estimate import Estimate
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import ON_MISSING
-from equipoise.evaluation.given import given_metrics, given_predictions
-from equipoise.evaluation.questions import Question
+from equipoise.evaluation.arguments import as_metrics, as_predictions
+from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
 from equipoise.numbers import count, number, percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import average_ranks, goodness, spearman
+from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
 from equipoise.wording import Option, hint, joined
 
@@ -131,7 +131,7 @@ class Grid:
         require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
         require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
         require_whole("threshold sweep, seed", self.seed, do="try 0")
-        given_metrics(self.metrics)
+        as_metrics(self.metrics)
         choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)
         if not isinstance(self.strict, bool):
             raise wrong_type("threshold sweep, strict", self.strict, "True or False", "say one")
@@ -262,16 +262,9 @@ class ThresholdSweep:
 class _Order(NamedTuple):
     """How the order of the models moves by one metric.
 
-    Attributes
-    ----------
-    models, moved
-        All models, and those that change their rank.
-    best
-        The models that are best throughout; empty when that changes.
-    seen, tried
-        Thresholds with a rank to compare, and all of them.
-    anywhere
-        Whether ranks are defined at any threshold.
+    `models` are all, `moved` those that change their rank, and `best` those that are best
+    throughout, none when that changes; `seen` of `tried` thresholds have a rank to compare, and
+    `anywhere` says whether ranks are defined at any of them.
     """
 
     models: tuple[str, ...]
@@ -287,11 +280,17 @@ class _Order(NamedTuple):
         models = tuple(dict.fromkeys(one.model for one in own))
         known = [one for one in own if not math.isnan(one.change)]
         moved = {one.model for one in known if abs(one.change) > SAME}
+        here: dict[float, list[Move]] = {}
+        for one in known:
+            here.setdefault(one.threshold, []).append(one)
+        tops = {t: min(one.rank for one in those) + SAME for t, those in here.items()}
+        leaders = [{o.model for o in those if o.rank <= tops[t]} for t, those in here.items()]
+        steady = bool(leaders) and all(one == leaders[0] for one in leaders)
         return cls(
             models,
             tuple(name for name in models if name in moved),
-            _best_throughout(known),
-            len({one.threshold for one in known}),
+            tuple(sorted(leaders[0])) if steady else (),
+            len(here),
             len({one.threshold for one in own}),
             any(not math.isnan(one.rank) for one in own),
         )
@@ -314,18 +313,6 @@ class _Order(NamedTuple):
             stay = "stays" if len(self.best) == 1 else "stay"
             best = f"{joined(self.best, most=NAMED)} {stay} best"
         return f"{joined(self.moved, most=NAMED)} {verb} by {title}{lost}; {best}"
-
-
-def _best_throughout(known: Sequence[Move]) -> tuple[str, ...]:
-    """The models that are best at every threshold."""
-    leaders = []
-    for threshold in {one.threshold for one in known}:
-        here = [one for one in known if one.threshold == threshold]
-        top = min(one.rank for one in here)
-        leaders.append({one.model for one in here if one.rank <= top + SAME})
-    if not leaders or any(one != leaders[0] for one in leaders):
-        return ()
-    return tuple(sorted(leaders[0]))
 
 
 def _over_tasks(sweeps: Mapping[str, ThresholdSweep]) -> str:
@@ -364,6 +351,7 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
     in_tasks = [
         f"{task}: {one.finding}" if task else one.finding for task, one in sweeps.items()
     ]
+    front = (TASK,) if any(sweeps) else ()
     unit = "groups of items (each as a whole)" if first.groups else "items"
     methods = "The threshold of the probability was moved"
     if first.strict:
@@ -371,39 +359,31 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
             "The share of positive votes that an item must exceed to be positive was moved "
             "around one half"
         )
+    tables = [_summary(sweeps, front)]
+    values = "Value and rank of every model at every threshold"
+    near = "Rank correlation with the order at the centre"
+    for name, caption, columns, own in (
+        ("threshold_sweep", values, COLUMNS, rows),
+        ("threshold_sweep_agreement", near, NEAR_COLUMNS, agreement),
+    ):
+        shown = (*front, *columns)
+        tables.append(Table(name=name, caption=caption, columns=shown, rows=own, brief=()))
+    notices = (notice.of(task) for task, one in sweeps.items() for notice in one.notices)
     return Finding(
         key=KEY,
         title=TITLE,
         sentence=_over_tasks(sweeps),
         more=tuple(in_tasks) if len(sweeps) > 1 else (),
-        tables=(
-            _summary(sweeps),
-            Table(
-                name="threshold_sweep",
-                caption="Value and rank of every model at every threshold",
-                columns=(TASK, *COLUMNS) if any(sweeps) else COLUMNS,
-                rows=rows,
-                brief=(),
-            ),
-            Table(
-                name="threshold_sweep_agreement",
-                caption="Rank correlation with the order at the centre",
-                columns=(TASK, *NEAR_COLUMNS) if any(sweeps) else NEAR_COLUMNS,
-                rows=agreement,
-                brief=(),
-            ),
-        ),
+        tables=tuple(tables),
         charts=tuple(_every_chart(sweeps)),
         note=f"{STRICT_NOTE if first.strict else NOTE} {SCORED.format(unit=unit)}",
         methods=f"{methods} [@groger2025].",
         references=("groger2025",),
-        notices=tuple(
-            dict.fromkeys(n.of(task) for task, one in sweeps.items() for n in one.notices)
-        ),
+        notices=tuple(dict.fromkeys(notices)),
     )
 
 
-def _summary(sweeps: Mapping[str, ThresholdSweep]) -> Table:
+def _summary(sweeps: Mapping[str, ThresholdSweep], front: tuple[Column, ...]) -> Table:
     """Thresholds that give the same labels in one row, as people read it."""
     rows: list[Row] = []
     for task, sweep in sweeps.items():
@@ -413,17 +393,12 @@ def _summary(sweeps: Mapping[str, ThresholdSweep]) -> Table:
         for positives, moves in same.items():
             low, high = moves[0].threshold, moves[-1].threshold
             span = number(low, 2) if low == high else f"{number(low, 2)} to {number(high, 2)}"
-            rows.append(
-                {
-                    "task": task,
-                    "span": span,
-                    "positives": positives,
-                    "prevalence": moves[0].prevalence,
-                    "spearman": sweep.agreement[low, sweep.metrics[0]],
-                }
-            )
+            near = sweep.agreement[low, sweep.metrics[0]]
+            row: Row = {"task": task, "span": span, "positives": positives}
+            rows.append({**row, "prevalence": moves[0].prevalence, "spearman": near})
     strict = next(iter(sweeps.values())).strict
     columns = (
+        *front,
         Column("span", "share of yes above" if strict else "probability at least"),
         Column("positives", "positives", "count"),
         Column("prevalence", "prevalence", "percent"),
@@ -432,7 +407,7 @@ def _summary(sweeps: Mapping[str, ThresholdSweep]) -> Table:
     return Table(
         name="threshold_sweep_summary",
         caption="Thresholds that give the same labels",
-        columns=(TASK, *columns) if any(sweeps) else columns,
+        columns=columns,
         rows=rows,
         legend=LEGEND if strict else "",
         file=False,
@@ -469,57 +444,49 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
     ticks = [(step, number(step, 2)) for step in few]
     axis = "share of yes votes to be exceeded" if sweep.strict else "threshold"
     same = "+n: n more models on the same line"
-    return [
-        Lines(
-            name=f"threshold-value{tail}",
-            caption=f"{title} over the threshold{where}; {same}",
-            alternative=f"{title} {seen}",
-            x=axis,
-            y=title,
-            lines=_lines({m: _points(own, m, "value") for m in order[:DRAWN]}, sweep),
-            ticks=ticks,
-            bars=[Bar(number(step, 2), shares[step]) for step in few],
-            bar_title="positive items",
-            marks=[(sweep.centre, mark)],
-        ),
-        Lines(
-            name=f"threshold-rank{tail}",
-            caption=f"Rank by {title} over the threshold{where}; models that tie share the "
-            f"mean of their ranks; {same}",
-            alternative=f"Rank by {title} {seen}",
-            x=axis,
-            y=f"rank by {title}, 1 is best",
-            lines=_lines({m: _points(own, m, "rank") for m in order[:DRAWN]}, sweep),
-            ticks=ticks,
-            marks=[(sweep.centre, mark)],
-            y_range=(1.0, 1.0),
-            downward=True,
-        ),
-    ]
+    value = Lines(
+        name=f"threshold-value{tail}",
+        caption=f"{title} over the threshold{where}; {same}",
+        alternative=f"{title} {seen}",
+        x=axis,
+        y=title,
+        lines=_lines(own, order[:DRAWN], "value", strict=sweep.strict),
+        ticks=ticks,
+        bars=[Bar(number(step, 2), shares[step]) for step in few],
+        bar_title="positive items",
+        marks=[(sweep.centre, mark)],
+    )
+    rank_chart = replace(
+        value,
+        name=f"threshold-rank{tail}",
+        caption=f"Rank by {title} over the threshold{where}; models that tie share the mean of "
+        f"their ranks; {same}",
+        alternative=f"Rank by {title} {seen}",
+        y=f"rank by {title}, 1 is best",
+        lines=_lines(own, order[:DRAWN], "rank", strict=sweep.strict),
+        bars=(),
+        bar_title="",
+        y_range=(1.0, 1.0),
+        downward=True,
+    )
+    return [value, rank_chart]
 
 
-def _points(own: Sequence[Move], model: str, key: str) -> tuple[tuple[float, float], ...]:
-    heights = [
-        (m.threshold, m.rank if key == "rank" else m.value) for m in own if m.model == model
-    ]
-    return tuple((x, y) for x, y in heights if math.isfinite(y))
-
-
-def _lines(
-    points: Mapping[str, tuple[tuple[float, float], ...]], sweep: ThresholdSweep
-) -> list[Line]:
+def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool) -> list[Line]:
     """Lines in steps; those of models that lie on each other are one."""
     found: dict[tuple[tuple[float, float], ...], list[str]] = {}
-    for model, places in points.items():
+    for model in models:
+        heights = ((m.threshold, getattr(m, key)) for m in own if m.model == model)
+        places = tuple((x, y) for x, y in heights if math.isfinite(y))
         found.setdefault(places, []).append(model)
     return [
         Line(
-            models[0] if len(models) == 1 else f"{models[0]} +{len(models) - 1}",
-            _stepped(places, strict=sweep.strict),
-            model=models[0],
+            first if not more else f"{first} +{len(more)}",
+            _stepped(places, strict=strict),
+            model=first,
             dots=False,
         )
-        for places, models in found.items()
+        for places, (first, *more) in found.items()
     ]
 
 
@@ -577,112 +544,96 @@ def threshold_sweep(
         raise InputError(
             "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
         )
-    given = given_predictions(predictions)
     tried = how.thresholds(threshold)
-    done = _scored(given, items, values, tried, how)
-    ranks = {id(one): _ranks(one) for one in {id(one): one for one in done}.values()}
-    middle = int(np.argmin(np.abs(np.array(tried) - threshold)))
-    centre = done[middle]
-    found: dict[int, list[Move]] = {}
-    for t, one in zip(tried, done, strict=True):
-        if id(one) not in found:
-            label = called(values, t, strict=how.strict)
-            found[id(one)] = _moves(t, label, one, ranks[id(one)], ranks[id(centre)])
-    moves = [
-        move._replace(threshold=t)
-        for t, one in zip(tried, done, strict=True)
-        for move in found[id(one)]
-    ]
+    steps = _scored(as_predictions(predictions), tuple(items), values, tried, how)
+    centre = steps[int(np.argmin(np.abs(np.array(tried) - threshold)))]
+    both = list(zip(tried, steps, strict=True))
+    unlike = {id(step): step for step in steps}
+    own = {key: _moves(threshold, step, centre.ranks) for key, step in unlike.items()}
+    moves = [move._replace(threshold=t) for t, step in both for move in own[id(step)]]
+    first = centre.done.values[0, :, 0]
     return ThresholdSweep(
         centre=float(threshold),
         reach=how.reach,
         strict=how.strict,
         moves=tuple(moves),
         agreement={
-            (t, metric.name): float(spearman(centre.values[0, k, 0], one.values[0, k, 0]))
-            for t, one in zip(tried, done, strict=True)
-            for k, metric in enumerate(one.metrics)
+            (t, metric.name): float(spearman(before, own))
+            for t, step in both
+            for metric, before, own in zip(
+                step.done.metrics, first, step.done.values[0, :, 0], strict=True
+            )
         },
-        notices=(*_cut(tried, how), *_undefined(moves), *as_notices(centre.notices)),
+        notices=(*_cut(tried, how), *_undefined(moves), *as_notices(centre.done.notices)),
         groups=0 if how.group is None else len(np.unique(how.group)),
     )
 
 
+class _Scored(NamedTuple):
+    """Every model against the labels of a threshold.
+
+    `ranks` by hard labels are (metrics, models, 1 + replicates), the first of the data.
+    """
+
+    label: Bools
+    done: Evaluation
+    ranks: Floats
+
+
 def _scored(
     given: list[Predictions],
-    items: Sequence[str],
+    items: tuple[str, ...],
     values: PerItem,
     tried: Sequence[float],
     how: Grid,
-) -> list[Evaluation]:
+) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
+    group = None if how.group is None else np.asarray(how.group)
     plan = Resampling(
-        kind="items",
-        items=tuple(items),
-        replicates=how.replicates,
-        seed=how.seed,
-        group=None if how.group is None else np.asarray(how.group),
+        kind="items", items=items, replicates=how.replicates, seed=how.seed, group=group
     )
-    known: dict[bytes, Evaluation] = {}
-    done = []
-    for step, threshold in enumerate(tried, 1):
+    settings = Settings(how.level, on_missing=how.on_missing)
+    known: dict[bytes, _Scored] = {}
+    steps = []
+    for place, threshold in enumerate(tried, 1):
         label = called(values, threshold, strict=how.strict)
-        if label.tobytes() not in known:
-            labels = Annotations(
+        key = label.tobytes()
+        if key not in known:
+            truth = Annotations(
                 kind="binary",
-                items=tuple(items),
+                items=items,
                 classes=("negative", "positive"),
                 item=np.arange(len(items)),
                 label=label.astype(np.intp),
             )
-            known[label.tobytes()] = evaluate(
-                given,
-                labels,
-                metrics=how.metrics,
-                resampling=plan,
-                settings=Settings(how.level, on_missing=how.on_missing),
+            done = evaluate(
+                given, truth, metrics=how.metrics, resampling=plan, settings=settings
             )
-        done.append(known[label.tobytes()])
+            first, drawn = done.values[0, :, 0, :, None], done.replicates[0, :, 0]
+            every = zip(np.concatenate([first, drawn], axis=-1), done.metrics, strict=True)
+            ranks = [
+                average_ranks(higher_is_better(one, metric.better)) for one, metric in every
+            ]
+            known[key] = _Scored(label, done, np.stack(ranks))
+        steps.append(known[key])
         if how.progress is not None:
-            how.progress(step, len(tried))
-    return done
+            how.progress(place, len(tried))
+    return steps
 
 
-def _ranks(done: Evaluation) -> Floats:
-    """Ranks by hard labels, shape (metrics, models, 1 + replicates); the first of the data."""
-    every = np.concatenate([done.values[0, :, 0, :, None], done.replicates[0, :, 0]], axis=-1)
-    return np.stack(
-        [
-            average_ranks(goodness(one, metric.better))
-            for one, metric in zip(every, done.metrics, strict=True)
-        ]
-    )
-
-
-def _moves(
-    threshold: float, label: Bools, done: Evaluation, ranks: Floats, before: Floats
-) -> list[Move]:
+def _moves(threshold: float, step: _Scored, before: Floats) -> list[Move]:
     """All models and metrics at one threshold with its labels."""
+    done, label = step.done, step.label
     lines = {(one.metric, one.model): one for one in done.table() if one.labels == "hard"}
     here = (threshold, int(label.sum()), float(label.mean()))
     moves = []
     for k, metric in enumerate(done.metrics):
         for m, model in enumerate(done.models):
-            line, place = lines[metric.name, model], ranks[k, m]
+            line, place = lines[metric.name, model], step.ranks[k, m]
             rank = Estimate(float(place[0]), place[1:], "rank")
-            moves.append(
-                Move(
-                    *here,
-                    metric.name,
-                    model,
-                    line.value,
-                    line.low,
-                    line.high,
-                    rank.value,
-                    *rank.interval(done.level),
-                    rank.value - float(before[k, m, 0]),
-                )
-            )
+            value = (line.value, line.low, line.high, rank.value, *rank.interval(done.level))
+            shift = rank.value - float(before[k, m, 0])
+            moves.append(Move(*here, metric.name, model, *value, shift))
     return moves
 
 
@@ -720,30 +671,34 @@ def analyse(study: Study) -> Finding:
             "yes or no",
             hint("ask about one class: {}", Option("positive", python="against()")),
         )
-    alone = [question.task for question in asked if _one_group(study, question)]
-    pairs = [
-        (question, scores)
-        for question, scores in zip(asked, study.evaluation.scores, strict=True)
-        if question.task not in alone
-    ]
-    if not pairs:
+    every = study.annotations.group  # by the numbers that the plan of items draws
+    alone: list[str] = []
+    sweeps = {}
+    for done, (question, scores) in enumerate(
+        zip(asked, study.evaluation.scores, strict=True), 1
+    ):
+        group = None if every is None else every[question.place]
+        if group is not None and len(set(group.tolist())) == 1:
+            alone.append(question.task)
+        else:
+            sweeps[question.task] = _swept(study, question, scores, group)
+        study.tell(done, len(asked))
+    if not sweeps:
         raise InputError(
             "threshold sweep",
             "a single group of scored items in every task",
             "at least two groups, which are resampled as wholes",
             "add items of other groups",
         )
-    sweeps = {}
-    for done, (question, scores) in enumerate(pairs, 1):
-        sweeps[question.task] = _swept(study, question, scores)
-        study.tell(done, len(pairs))
     finding = _finding(sweeps)
     text = "left out of the other majorities, because all of its scored items are of one group."
     gone = [Notice("sweep_one_group", text, (task,)) for task in alone]
     return replace(finding, notices=(*gone, *finding.notices))
 
 
-def _swept(study: Study, question: Question, scores: Mapping[str, Floats]) -> ThresholdSweep:
+def _swept(
+    study: Study, question: TaskTruth, scores: Mapping[str, Floats], group: Ints | None
+) -> ThresholdSweep:
     """One task, on the items that were scored."""
     asked, items = study.options, question.items
     grid = Grid(
@@ -752,19 +707,7 @@ def _swept(study: Study, question: Question, scores: Mapping[str, Floats]) -> Th
         seed=asked.seed,
         level=asked.level,
         strict=True,
-        group=_groups(study, question),
+        group=group,
     )
     models = [Predictions(name, items, values) for name, values in scores.items()]
     return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)
-
-
-def _groups(study: Study, question: Question) -> Ints | None:
-    """Groups of the items that were scored, by the numbers that the plan of items draws."""
-    every = study.annotations.group
-    return None if every is None else every[question.place]
-
-
-def _one_group(study: Study, question: Question) -> bool:
-    """Whether all items of a task are of one group, which leaves nothing to resample."""
-    group = _groups(study, question)
-    return group is not None and len(set(group.tolist())) == 1

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,14 +48,13 @@ from equipoise.arrays import (
 )
 from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
-from equipoise.evaluation.given import given_annotations
-from equipoise.evaluation.questions import Question, questions
 from equipoise.evaluation.redraw import PanelDraw
-from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Row, Table
+from equipoise.evaluation.truth import TaskTruth, yes_no_truth
+from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, columns, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, interval, number, percent
 from equipoise.resampling import Resampling
-from equipoise.wording import Option, hint, joined
+from equipoise.wording import joined
 
 __all__ = [
     "REDRAW",
@@ -83,17 +83,17 @@ OVER: Mapping[str, str] = {
     "items": "over items",
     BOTH: "over experts and items",
 }
+RULE_METHODS = {
+    "rise": "the mean probability of the first bin, from below, whose share of positives and "
+    "that of every bin above it exceed the mean share of the bins below by more than {}",
+    "isotonic": "the smallest sampled probability at which an isotonic fit of the experts' "
+    "labels reaches {}",
+}
 RULE_NOTES = {
-    "rise": (
-        "The threshold is the mean probability of the first bin, from below, whose share of "
-        "positives and that of every bin above it exceed the mean share of the bins below by "
-        "more than {}. The lowest bin is never chosen. Thresholds are means of bins, so the "
-        "interval moves in steps of one bin."
-    ),
-    "isotonic": (
-        "The threshold is the smallest sampled probability at which the rising share of "
-        "positives that fits best (isotonic regression) reaches {}."
-    ),
+    "rise": f"The threshold is {RULE_METHODS['rise']}. The lowest bin is never chosen. "
+    "Thresholds are means of bins, so the interval moves in steps of one bin.",
+    "isotonic": "The threshold is the smallest sampled probability at which the rising share "
+    "of positives that fits best (isotonic regression) reaches {}.",
 }
 SAMPLE_NOTE = (
     " Items were ordered by probability and cut into bins of equal size; experts saw a random "
@@ -107,20 +107,8 @@ FEW_NOTE = (
 RESAMPLED = {
     "experts": "experts alone, as published, and leaves out which items they happened to see",
     "items": "items within their bins, and leaves out who the experts are",
-    BOTH: (
-        "experts, and items within their bins; the one over experts alone, as published, "
-        "leaves out which items they happened to see and holds the truth less often"
-    ),
-}
-RULE_METHODS = {
-    "rise": (
-        "the mean probability of the first bin, from below, whose share of positives and that "
-        "of every bin above it exceed the mean share of the bins below by more than {}"
-    ),
-    "isotonic": (
-        "the smallest sampled probability at which an isotonic fit of the experts' labels "
-        "reaches {}"
-    ),
+    BOTH: "experts, and items within their bins; the one over experts alone, as published, "
+    "leaves out which items they happened to see and holds the truth less often",
 }
 RESAMPLED_METHODS = {
     "experts": "experts",
@@ -173,22 +161,12 @@ class Rule:
         return self.share if self.name == "isotonic" else self.margin
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
-    """Items that experts labelled: their bins and probabilities, in a sample."""
+class _Labelled(NamedTuple):
+    """Items that experts labelled: their bins and probabilities, and the mean of every bin."""
 
-    sample: ExpertSample
-    rows: Ints
-
-    @property
-    def bins(self) -> Ints:
-        """Bin of each item."""
-        return self.sample.bin[self.rows]
-
-    @property
-    def probability(self) -> PerItem:
-        """Probability of each item."""
-        return self.sample.probability[self.rows]
+    bins: Ints
+    probability: PerItem
+    bin_mean: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -250,20 +228,15 @@ class Threshold:
 
     def intervals(self) -> list[dict[str, Cell]]:
         """One line per way to resample: its interval, and how often the threshold stayed."""
-        lines: list[dict[str, Cell]] = []
-        for name, drawn in self.redrawn.items():
-            low, high = self._ends(name)
-            lines.append(
-                {
-                    "interval": OVER[name],
-                    "low": low,
-                    "high": high,
-                    "same threshold": self._same(name),
-                    "no threshold": float(np.isnan(drawn).mean()),
-                    "in the finding": name == self.rule.redraw,
-                }
-            )
-        return lines
+        columns = {
+            "low": [self._ends(name)[0] for name in self.redrawn],
+            "high": [self._ends(name)[1] for name in self.redrawn],
+            "same threshold": [self._same(name) for name in self.redrawn],
+            "no threshold": [np.isnan(drawn).mean() for drawn in self.redrawn.values()],
+            "in the finding": [name == self.rule.redraw for name in self.redrawn],
+        }
+        names = {"interval": [OVER[name] for name in self.redrawn]}
+        return rows_of({}, names, {key: np.array(one) for key, one in columns.items()})
 
     def _ends(self, name: str) -> tuple[float, float]:
         return Estimate(self.value, self.redrawn[name], name).interval(self.rule.level)
@@ -273,41 +246,34 @@ class Threshold:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1; the interval of the share is Wilson's."""
-        columns = zip(self.bin_mean, self.bin_items, self.bin_positives, strict=True)
-        lines: list[dict[str, Cell]] = []
-        for place, (mean, items, positives) in enumerate(columns, 1):
-            share, low, high = math.nan, math.nan, math.nan
-            if items:
-                share = positives / items
-                low, high = wilson(float(positives), float(items), self.rule.level)
-            lines.append(
-                {
-                    "bin": place,
-                    "mean probability": float(mean),
-                    "items": int(items),
-                    "positives": int(positives),
-                    "share of positives": float(share),
-                    "low": low,
-                    "high": high,
-                }
-            )
-        return lines
+        shares = np.full((3, len(self.bin_mean)), math.nan)
+        for place in np.flatnonzero(self.bin_items):
+            yes, items = float(self.bin_positives[place]), float(self.bin_items[place])
+            shares[:, place] = yes / items, *wilson(yes, items, self.rule.level)
+        columns = {
+            "mean probability": self.bin_mean,
+            "items": self.bin_items,
+            "positives": self.bin_positives,
+            **dict(zip(("share of positives", "low", "high"), shares, strict=True)),
+        }
+        return rows_of({}, {"bin": range(1, len(self.bin_mean) + 1)}, columns)
 
     def chosen(self) -> list[dict[str, Cell]]:
         """Every threshold that the replicates set, from below, and how often; nan is none."""
-        known = np.round(self.replicates, 12)
-        values, times = np.unique(known, return_counts=True)
-        shares = times / len(known)
-        return [
-            {"threshold": float(v), "share": float(n)}
-            for v, n in zip(values, shares, strict=True)
-        ]
+        values, times = np.unique(np.round(self.replicates, 12), return_counts=True)
+        shares = times / len(self.replicates)
+        return rows_of({}, {"threshold": values.tolist()}, {"share": shares})
 
     @property
     def finding(self) -> str:
         """The threshold as a sentence."""
         if math.isnan(self.value):
-            return f"The experts' labels set no threshold: {self._why()}."
+            why = f"the share of positives does not rise by {self.rule.margin:g} and stay there"
+            if self.rule.name == "isotonic":
+                why = f"the share of positives never reaches {self.rule.share:g}"
+            elif (self.bin_items > 0).sum() < 2:
+                why = "with one bin there is nothing below it to rise from"
+            return f"The experts' labels set no threshold: {why}."
         return (
             f"Experts call an item positive from a probability of {number(self.value)} "
             f"{interval(*self.interval)}. {REDRAW[self.rule.redraw]}, and the threshold stayed "
@@ -328,36 +294,29 @@ class Threshold:
 
     def _uncertain(self) -> str:
         """Say so where resamples do not bear the threshold out."""
-        low, high = self.interval
-        if math.isnan(low) or math.isnan(high):
-            return " It is not well determined: too many replicates set no threshold."
-        seldom = self.rule.name == "rise" and self.stays < SELDOM
+        (low, high), reasons = self.interval, []
         side = "lower" if self.value <= low else "upper" if self.value >= high else ""
-        reasons = []
-        if side and low < high:
+        if math.isnan(low) or math.isnan(high):
+            reasons.append("too many replicates set no threshold")
+        elif side and low < high:
             reasons.append(f"it lies at the {side} end of its interval")
-        if seldom:
+        if self.rule.name == "rise" and self.stays < SELDOM and not math.isnan(low + high):
             reasons.append("most replicates choose another bin")
         return f" It is not well determined: {', and '.join(reasons)}." if reasons else ""
-
-    def _why(self) -> str:
-        """Say why there is no threshold."""
-        if self.rule.name == "isotonic":
-            return f"the share of positives never reaches {self.rule.share:g}"
-        if (self.bin_items > 0).sum() < 2:
-            return "with one bin there is nothing below it to rise from"
-        return f"the share of positives does not rise by {self.rule.margin:g} and stay there"
 
     def report(self) -> Finding:
         """The finding for every surface."""
         rule = self.rule
         note = RULE_NOTES[rule.name].format(f"{rule.parameter:g}")
         note += SAMPLE_NOTE.format(RESAMPLED[rule.redraw])
+        names = [name for name in self.redrawn if name != rule.redraw]
+        others = joined([f"{OVER[name]} {interval(*self._ends(name))}" for name in names])
+        more = f"Other intervals of the threshold: {others}."
         return Finding(
             key="threshold",
             title="From where on is an item positive?",
             sentence=self.finding,
-            more=self._other_intervals(),
+            more=(more,) if names and not math.isnan(self.value) else (),
             tables=self._tables(),
             charts=(self._chart(),),
             note=note + FEW_NOTE * ("experts" in rule.redraw),
@@ -366,54 +325,33 @@ class Threshold:
             notices=self.notices,
         )
 
-    def _other_intervals(self) -> tuple[str, ...]:
-        """The intervals that are not in the sentence."""
-        others = [
-            f"{OVER[name]} {interval(*self._ends(name))}"
-            for name in self.redrawn
-            if name != self.rule.redraw
-        ]
-        if not others or math.isnan(self.value):
-            return ()
-        return (f"Other intervals of the threshold: {joined(others)}.",)
-
     def _tables(self) -> tuple[Table, ...]:
         """The bins, every interval, the thresholds of the resamples, and the threshold."""
         low, high = self.interval
-        whole: Row = {
-            "threshold": self.value,
-            "low": low,
-            "high": high,
-            "same threshold": self.stays,
-            "bin": self.bin_number,
-            "experts": self.experts,
-            "labelled": int(self.bin_items.sum()),
-        }
+        stays = {"same threshold": self.stays, "bin": self.bin_number}
+        seen = {"experts": self.experts, "labelled": int(self.bin_items.sum())}
+        whole = {"threshold": self.value, "low": low, "high": high, **stays, **seen}
+        set_by = f"Bin {self.bin_number} sets the threshold."
         return (
             Table(
                 name="bins",
                 caption="Bins of items, from the lowest probability",
                 columns=(
-                    Column("bin", "bin", "count"),
-                    Column("mean probability", "mean probability", "number"),
+                    *(*columns("count", "bin"), *columns("number", "mean probability")),
                     Column("items", "items labelled", "count"),
-                    Column("positives", "positives", "count"),
+                    *columns("count", "positives"),
                     Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
-                legend=""
-                if self.bin_number is None
-                else f"Bin {self.bin_number} sets the threshold.",
+                legend="" if self.bin_number is None else set_by,
             ),
             Table(
                 name="intervals",
                 caption="Intervals of the threshold, by what is resampled",
                 columns=(
-                    Column("interval", "interval"),
-                    Column("low", "from", "number"),
-                    Column("high", "to", "number"),
-                    Column("same threshold", "same threshold", "percent"),
-                    Column("no threshold", "no threshold", "percent"),
+                    *columns("text", "interval"),
+                    *(Column("low", "from", "number"), Column("high", "to", "number")),
+                    *columns("percent", "same threshold", "no threshold"),
                     Column("in the finding", "in the sentence above"),
                 ),
                 rows=self.intervals(),
@@ -421,7 +359,7 @@ class Threshold:
             Table(
                 name="thresholds",
                 caption="Threshold in the resamples, and how often it was set",
-                columns=(Column("threshold", "threshold", "number"), OFTEN),
+                columns=(*columns("number", "threshold"), OFTEN),
                 rows=self.chosen(),
             ),
             Table(
@@ -430,7 +368,7 @@ class Threshold:
                 columns=(
                     Column("threshold", "threshold", "number", ("low", "high")),
                     Column("same threshold", "same in the resamples", "percent"),
-                    Column("experts", "experts", "count"),
+                    *columns("count", "experts"),
                     Column("labelled", "items labelled", "count"),
                 ),
                 rows=[whole],
@@ -451,17 +389,14 @@ class Threshold:
         def place(probability: float) -> float:
             return float(np.interp(probability, self.bin_mean, bins))
 
-        points = [
-            (float(str(row["bin"])), float(str(row["share of positives"]))) for row in rows
-        ]
-        band = [tuple(float(str(row[key])) for key in ("bin", "low", "high")) for row in rows]
+        keys = ("bin", "share of positives", "low", "high")
+        known = [tuple(float(str(row[key])) for key in keys) for row in rows]
         fit = [
             (place(x), float(y))
             for x, y in zip(self.fit_at, self.fit_share, strict=True)
             if math.isfinite(y)
         ]
-        low, high = self.interval
-        marks = [(place(end), "") for end in (low, high) if math.isfinite(end)]
+        marks = [(place(end), "") for end in self.interval if math.isfinite(end)]
         if math.isfinite(self.value):
             marks.append((place(self.value), f"threshold {number(self.value)}"))
         ends = ", and the ends of its interval" if len(marks) > 2 else ""
@@ -473,7 +408,11 @@ class Threshold:
             x="mean probability of the bin",
             y="share of positives",
             lines=(
-                Line("share of positives", points, band=Band([(a, b, c) for a, b, c in band])),
+                Line(
+                    "share of positives",
+                    [(at, share) for at, share, *_ in known],
+                    band=Band([(at, low, high) for at, _, low, high in known]),
+                ),
                 Line(FIT_NAMES[self.rule.name], steps(fit), dots=False, dashed=True),
             ),
             ticks=[
@@ -499,15 +438,12 @@ class Threshold:
             f"{RESAMPLED_METHODS[rule.redraw]} (seed {rule.seed}) [@efron1993]"
         )
         low, high = self.interval
-        if math.isnan(low) or math.isnan(high):
-            return (
-                f"{start} It was {number(self.value)}; too many of {drawn} set none for an "
-                "interval."
-            )
-        return (
-            f"{start} It was {number(self.value)} ({exact_percent(rule.level)} percentile "
-            f"interval {number(low)} to {number(high)}, from {drawn})."
-        )
+        rest = f"; too many of {drawn} set none for an interval."
+        if not math.isnan(low + high):
+            ends = f"{number(low)} to {number(high)}"
+            level = exact_percent(rule.level)
+            rest = f" ({level} percentile interval {ends}, from {drawn})."
+        return f"{start} It was {number(self.value)}{rest}"
 
 
 def steps(
@@ -545,13 +481,16 @@ def expert_threshold(
         raise wrong_type("threshold, rule", rule, "a Rule", "try Rule('isotonic')")
     if not isinstance(plan, ExpertSample):
         raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
-    question, notices = _answers(plan, given_annotations(votes))
+    question, notices = _answers(plan, votes)
     row = {name: place for place, name in enumerate(plan.items)}
-    where = _Labelled(plan, np.array([row[name] for name in question.items]))
+    rows = np.array([row[name] for name in question.items])
+    where = _Labelled(plan.bin[rows], plan.probability[rows], plan.bin_mean)
     hard = (question.shares[0] > HALF).astype(np.float64)
-    once = np.ones((len(hard), 1))
-    value = _thresholds(how, where, hard[:, None], once)[0]
-    experts = _panel(question, votes)
+    value = _thresholds(how, where, hard[:, None], np.ones((len(hard), 1)))[0]
+    experts = np.empty(0, dtype=np.int64)  # none where votes are anonymous
+    if question.votes is not None and votes.annotators is not None:
+        experts = np.unique(question.votes.annotator)
+        experts = experts[experts >= 0]
     redrawn = {
         name: _thresholds(how, where, labels, counts)
         for name, labels, counts in _resamples(question, experts, where.bins, how)
@@ -568,92 +507,50 @@ def expert_threshold(
         bin_positives=np.bincount(where.bins, hard, bins).astype(np.int64),
         fit_at=fit_at,
         fit_share=fit_share,
-        notices=(*notices, *_few(len(experts), how), *_undefined(redrawn[how.redraw])),
+        notices=(*notices, *_doubts(len(experts), how.redraw, redrawn[how.redraw])),
     )
 
 
-def _few(experts: int, how: Rule) -> list[Notice]:
-    """Warn of an interval from a handful of experts."""
-    if how.redraw == "items" or experts >= ENOUGH:
-        return []
-    return [
-        Notice(
+def _doubts(experts: int, redraw: str, replicates: Floats) -> Iterator[Notice]:
+    """Warn of an interval from a handful of experts, and of resamples without a threshold."""
+    share = float(np.isnan(replicates).mean())
+    if redraw != "items" and experts < ENOUGH:
+        yield Notice(
             "few_experts",
             "The interval of the threshold resamples {experts:count} experts: as a statement "
             "about other experts it is too narrow.",
             values={"experts": experts},
         )
-    ]
-
-
-def _undefined(replicates: Floats) -> list[Notice]:
-    """How often no threshold was set."""
-    share = float(np.isnan(replicates).mean())
-    if share == 0:
-        return []
-    return [
-        Notice(
+    if share > 0:
+        yield Notice(
             "no_threshold",
             "In {share:percent} of the replicates no threshold is set; they count against both "
             "ends of the interval.",
             values={"share": share},
         )
-    ]
 
 
-def _answers(plan: ExpertSample, votes: Annotations) -> tuple[Question, list[Notice]]:
+def _answers(plan: ExpertSample, votes: Annotations) -> tuple[TaskTruth, list[Notice]]:
     """The experts' question on the items of the sample."""
-    question = questions(votes)[0]
-    if len(votes.tasks) > 1 or len(question.classes) > 1:
-        raise InputError(
-            "experts' votes",
-            f"{len(votes.tasks)} tasks, classes {votes.classes}",
-            "one yes/no question",
-            hint(
-                "ask about one class with {}", Option("positive", python="Annotations.against")
-            ),
-        )
-    known = set(plan.items)
+    question, known = yes_no_truth(votes, "experts' votes"), set(plan.items)
     inside = np.array([name in known for name in question.items])
     if not inside.any():
-        raise InputError(
-            "experts' votes",
-            "no item of the sample",
-            "votes on the items of the plan",
-            "check the ids",
-        )
+        expected = "votes on the items of the plan"
+        raise InputError("experts' votes", "no item of the sample", expected, "check the ids")
     outside, missing = int((~inside).sum()), len(plan.items) - int(inside.sum())
     notices = []
     if outside:
         why = " (was it drawn with other bins, another seed?)" if missing else ""
-        notices.append(
-            Notice(
-                "outside_sample",
-                f"Left aside votes on {{items:count}} items outside the sample{why}.",
-                values={"items": outside},
-            )
-        )
+        text = f"Left aside votes on {{items:count}} items outside the sample{why}."
+        notices.append(Notice("outside_sample", text, values={"items": outside}))
     if missing:
-        notices.append(
-            Notice(
-                "no_answer_yet",
-                "{items:count} items of the sample have no expert vote yet.",
-                values={"items": missing},
-            )
-        )
+        text = "{items:count} items of the sample have no expert vote yet."
+        notices.append(Notice("no_answer_yet", text, values={"items": missing}))
     return question.kept(inside), notices
 
 
-def _panel(question: Question, votes: Annotations) -> Ints:
-    """Codes of the experts who voted on the sample; none where votes are anonymous."""
-    if question.votes is None or votes.annotators is None:
-        return np.empty(0, dtype=np.int64)
-    codes = np.unique(question.votes.annotator)
-    return codes[codes >= 0]
-
-
 def _resamples(
-    question: Question, experts: Ints, bins: Ints, how: Rule
+    question: TaskTruth, experts: Ints, bins: Ints, how: Rule
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """Every possible way to resample: its name, labels and counts, (items, replicates) both.
 
@@ -662,25 +559,24 @@ def _resamples(
     """
     if len(experts) < 2 and how.redraw != "items":
         got = f"{len(experts)} expert with votes on the sample" if len(experts) else "no names"
-        raise InputError(
-            f"threshold, redraw {how.redraw}",
-            got,
-            "at least two annotators with ids",
-            "add experts, or redraw items alone",
-        )
+        where, expected = f"threshold, redraw {how.redraw}", "at least two annotators with ids"
+        raise InputError(where, got, expected, "add experts, or redraw items alone")
     hard = (question.shares[0] > HALF).astype(np.float64)
     fixed = np.repeat(hard[:, None], how.replicates, axis=1)
-    times = _item_counts(bins, how)
+    random, times = np.random.default_rng(how.seed), np.ones((len(bins), how.replicates))
+    for each in np.unique(bins):
+        rows = np.flatnonzero(bins == each)
+        even = np.full(len(rows), 1 / len(rows))
+        times[rows] = random.multinomial(len(rows), even, how.replicates).T
     if len(experts) > 1:
         labels, present = _panel_labels(question, experts, how)
-    for name in REDRAW:
-        if name == "items":
-            yield name, fixed, times
-        elif len(experts) > 1:
-            yield name, labels, present * times if name == BOTH else present
+        yield "experts", labels, present
+    yield "items", fixed, times
+    if len(experts) > 1:
+        yield BOTH, labels, present * times
 
 
-def _panel_labels(question: Question, experts: Ints, how: Rule) -> tuple[Floats, Floats]:
+def _panel_labels(question: TaskTruth, experts: Ints, how: Rule) -> tuple[Floats, Floats]:
     """Majorities of resampled panels, and whether an item has an expert in them."""
     assert question.votes is not None
     plan = Resampling(
@@ -697,17 +593,6 @@ def _panel_labels(question: Question, experts: Ints, how: Rule) -> tuple[Floats,
     return (shares[0] > HALF).astype(np.float64), present.astype(np.float64)
 
 
-def _item_counts(bins: Ints, how: Rule) -> Floats:
-    """How often each item stands in a resample of the items of every bin."""
-    random = np.random.default_rng(how.seed)
-    times = np.ones((len(bins), how.replicates))
-    for each in np.unique(bins):
-        rows = np.flatnonzero(bins == each)
-        even = np.full(len(rows), 1 / len(rows))
-        times[rows] = random.multinomial(len(rows), even, how.replicates).T
-    return times
-
-
 def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> Floats:
     """Threshold in each replicate, shape (replicates,).
 
@@ -719,8 +604,7 @@ def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> 
     if how.name == "isotonic":
         pairs = zip(labels.T, counts.T, strict=True)
         return np.array([crossing(where.probability, y, n, how.share) for y, n in pairs])
-    mean = where.sample.bin_mean
-    return rises(_bin_shares(where.bins, labels, counts, len(mean)), mean, how.margin)
+    return rises(_bin_shares(where, labels, counts), where.bin_mean, how.margin)
 
 
 def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]:
@@ -732,20 +616,19 @@ def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]
     once = np.ones(len(label))
     if how.name == "isotonic":
         return isotonic(where.probability, label, once)
-    mean = where.sample.bin_mean
-    share = _bin_shares(where.bins, label[:, None], once[:, None], len(mean))[:, 0]
+    share = _bin_shares(where, label[:, None], once[:, None])[:, 0]
     known = ~np.isnan(share)
     below = np.full(len(share), np.nan)
     seen = share[known]
     if len(seen):
         means = np.cumsum(seen)[:-1] / np.arange(1, len(seen))
         below[np.flatnonzero(known)[1:]] = means + how.margin
-    return mean, below
+    return where.bin_mean, below
 
 
-def _bin_shares(bins: Ints, labels: Floats, counts: Floats, number_of_bins: int) -> Floats:
+def _bin_shares(where: _Labelled, labels: Floats, counts: Floats) -> Floats:
     """Share of positives, shape (bins, replicates); nan in a bin without items."""
-    member = (np.arange(number_of_bins)[:, None] == bins).astype(np.float64)
+    member = (np.arange(len(where.bin_mean))[:, None] == where.bins).astype(np.float64)
     size = member @ counts
     return np.where(size > 0, member @ (labels * counts) / np.maximum(size, 1e-300), np.nan)
 

@@ -445,10 +445,10 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
         return _summary(made, total[[code[name] for name in made.items]], {})
     votes = collect_votes(annotations, made.task)
     place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
-    rows = [place[name] for name in made.items]
+    own = [place[name] for name in made.items]
     classes, people = annotations.classes, annotations.annotators or ()
-    counts = {i: votes_for_classes(votes, classes, people, rows[i]) for i in _named(made)}
-    return _summary(made, votes.sizes[rows], counts)
+    counts = {i: votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
+    return _summary(made, votes.sizes[own], counts)
 
 
 def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:

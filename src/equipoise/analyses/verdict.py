@@ -24,26 +24,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.resampling import (
-    WIDE,
-    ResamplingOptions,
-    evaluate_resampled,
-    possible_kinds,
-    voting,
-)
+from equipoise.analyses.options import ResamplingOptions
+from equipoise.analyses.resampling import WIDE, evaluate_resampled, possible_kinds, voting
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import RESAMPLED, as_notices, level_text, score_title, with_titles
+from equipoise.analyses.words import (
+    QUESTION,
+    RESAMPLED,
+    as_notices,
+    level_text,
+    score_title,
+    with_titles,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.evaluation import Evaluation
 from equipoise.evaluation import Row as Score
 from equipoise.evaluation.result import Difference, widened
-from equipoise.findings import Column, Finding, Row, Table
+from equipoise.findings import Cell, Column, Finding, Table
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, estimate, number, percent
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "In short"
@@ -58,9 +60,7 @@ SOURCES = {
 }
 MOVES = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
 SCORE_COLUMNS = (
-    Column("task", "task"),
-    Column("metric", "metric"),
-    Column("labels", "labels"),
+    *QUESTION,
     Column("model", "model", "model"),
     Column("value", "value", "number", ("low", "high")),
     Column("rank", "rank", "rank"),
@@ -218,12 +218,9 @@ class Lead:
 def find_lead(study: Study) -> Lead:
     """The leaderboard in front, its leaders, and their lead over the next."""
     asked = study.options
-    options = ResamplingOptions(
-        replicates=asked.replicates, seed=asked.seed, settings=asked.settings
-    )
-    done, wide, notices = two_way_bootstrap(
-        study.predictions, study.annotations, asked.metrics[:1], options
-    )
+    options = ResamplingOptions(**study.resampled | {"progress": None})
+    given = study.predictions, study.annotations
+    done, wide, notices = two_way_bootstrap(*given, asked.metrics[:1], options)
     metric, labels = done.metrics[0], asked.labels
     scores = [score for score in done.table() if score.labels == labels]
     tasks = [score.task for score in scores if not math.isnan(score.value)]
@@ -231,6 +228,7 @@ def find_lead(study: Study) -> Lead:
     own = tuple(score for score in scores if score.task == task)
     shares = done.rank_probabilities(metric.name, labels=labels, task=task)
     gaps = {gap.b: gap for gap in done.to_best(metric.name, labels=labels, task=task)}
+    apart = [name for name, gap in gaps.items() if gap.low > 0 or gap.high < 0]
     leaders, others = _order(own, metric.better)
     tails = (1 - done.level) / 2, (1 + done.level) / 2
     return Lead(
@@ -241,18 +239,11 @@ def find_lead(study: Study) -> Lead:
         kind=done.plan.kind,
         wide=wide,
         scores=own,
-        rank_ends=tuple(
-            (_rank_end(shares[m], tails[0]), _rank_end(shares[m], tails[1]))
-            for m in range(len(own))
-        ),
+        rank_ends=tuple((_rank_end(one, tails[0]), _rank_end(one, tails[1])) for one in shares),
         leaders=leaders,
         others=others,
         gap=gaps.get(others[0]) if leaders and others else None,
-        separated=tuple(
-            name
-            for name in others
-            if name in gaps and (gaps[name].low > 0 or gaps[name].high < 0)
-        ),
+        separated=tuple(name for name in others if name in apart),
         notices=notices,
     )
 
@@ -274,16 +265,8 @@ def verdict(study: Study, lead: Lead, findings: Mapping[str, Finding]) -> Findin
     tables = [lead.board()]
     if len(study.evaluation.tasks) * len(study.evaluation.metrics) > 1:
         tables.append(_best_everywhere(study))
-    scores = [score._asdict() for score in study.evaluation.table()]
-    tables.append(
-        Table(
-            name="values",
-            caption="Every model by task, metric and labels; items resampled",
-            columns=with_titles(SCORE_COLUMNS, [one.name for one in study.evaluation.metrics]),
-            rows=scores,
-            brief=(),
-        )
-    )
+    every = "Every model by task, metric and labels; items resampled"
+    tables.append(scores_table(every, study.evaluation))
     return Finding(
         key="verdict",
         title=TITLE,
@@ -292,6 +275,13 @@ def verdict(study: Study, lead: Lead, findings: Mapping[str, Finding]) -> Findin
         tables=tuple(tables),
         notices=lead.notices,
     )
+
+
+def scores_table(caption: str, evaluation: Evaluation) -> Table:
+    """All values of an evaluation, for files and the page."""
+    columns = with_titles(SCORE_COLUMNS, [metric.name for metric in evaluation.metrics])
+    rows = [score._asdict() for score in evaluation.table()]
+    return Table(name="values", caption=caption, columns=columns, rows=rows, brief=())
 
 
 def _rows(findings: Mapping[str, Finding], name: str) -> Sequence[Mapping[str, Any]]:
@@ -342,45 +332,35 @@ def _hangs_on(rows: Sequence[Mapping[str, Any]], lead: Lead) -> str:
 
 def _best_everywhere(study: Study) -> Table:
     """Who leads in every task and by every metric."""
-    labels, evaluation = study.options.labels, study.evaluation
-    better = {metric.name: metric.better for metric in evaluation.metrics}
+    labels, rows = study.options.labels, []
     cells: dict[tuple[str, str], list[Score]] = {}
-    for score in evaluation.table():
+    for score in study.evaluation.table():
         if score.labels == labels:
             cells.setdefault((score.task, score.metric), []).append(score)
+    better = {metric.name: metric.better for metric in study.evaluation.metrics}
+    for (task, metric), scores in cells.items():
+        leaders, _ = _order(scores, better[metric])
+        best = next((score._asdict() for score in scores if score.model in leaders[:1]), {})
+        row: dict[str, Cell] = {
+            "task": task,
+            "metric": titled(metric, *[labels] * bool(leaders)),
+        }
+        row["best"] = leaders or ("undefined",)
+        keys = ("value", "low", "high", "p_best")
+        rows.append(row | {key: best.get(key, math.nan) for key in keys})
     return Table(
         name="best_by_task",
         caption=f"Best model by task and metric, {labels} labels",
         columns=(
-            Column("task", "task"),
-            Column("metric", "metric"),
+            *QUESTION[:2],
             Column("best", "best", "names"),
             Column("value", "value", "number", ("low", "high")),
             Column("p_best", "P(best), items resampled", "percent"),
         ),
-        rows=[_best_row(cell, scores, better[cell[1]]) for cell, scores in cells.items()],
+        rows=rows,
         brief=(),
         file=False,
     )
-
-
-def _best_row(cell: tuple[str, str], scores: Sequence[Score], better: str) -> Row:
-    """The best models of one task and metric."""
-    task, metric = cell
-    leaders, _ = _order(scores, better)
-    if not leaders:
-        nothing = {"value": math.nan, "low": math.nan, "high": math.nan, "p_best": math.nan}
-        return {"task": task, "metric": titled(metric), "best": ("undefined",), **nothing}
-    best = next(score for score in scores if score.model == leaders[0])
-    return {
-        "task": task,
-        "metric": titled(metric, best.labels),
-        "best": leaders,
-        "value": best.value,
-        "low": best.low,
-        "high": best.high,
-        "p_best": best.p_best,
-    }
 
 
 def _order(scores: Sequence[Score], better: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -389,7 +369,9 @@ def _order(scores: Sequence[Score], better: str) -> tuple[tuple[str, ...], tuple
     A model without a value is among neither, and nobody leads where all are infinitely bad.
     """
     known = [score for score in scores if not math.isnan(score.value)]
-    good = goodness(np.array([score.value for score in known], dtype=np.float64), better)
+    good = higher_is_better(
+        np.array([score.value for score in known], dtype=np.float64), better
+    )
     order = np.argsort(-good, kind="stable")
     best = good.max() if len(good) and good.max() > -math.inf else math.nan
     leaders = tuple(known[m].model for m in order if good[m] == best)
@@ -431,12 +413,11 @@ def two_way_bootstrap(
     plans, _ = possible_kinds(truth, None)
     kind = next((kind for kind in (KIND, "items") if kind in plans), "")
     if not kind:
-        raise InputError(
-            "stability",
+        got, do = (
             "items that cannot be resampled",
-            "at least two groups of items",
             "leave the group column out, or give more data",
         )
+        raise InputError("stability", got, "at least two groups of items", do)
     kinds = [kind, *(part for part in PARTS if kind == KIND and part in plans)]
     done = {
         kind: evaluate_resampled(
@@ -471,10 +452,12 @@ def _rescaled(drawn: Mapping[str, Floats], known: Bools) -> Floats:
     fine = np.isfinite(found[known]).all(axis=0)
     if not known.any() or not fine.any():
         return found
-    factors = _factors({kind: each[known] for kind, each in drawn.items()})
-    together, apart = _halves(found[known][:, fine])
-    moved = widened(together, factors[0]) + widened(apart, factors[1])
-    found[np.ix_(known, fine)] = moved
+    halves = {}
+    for kind, each in drawn.items():
+        own = each[known]
+        halves[kind] = _halves(own[:, np.isfinite(own).all(axis=0)])
+    moved = [widened(half, _factor(halves, n)) for n, half in enumerate(halves[KIND])]
+    found[np.ix_(known, fine)] = moved[0] + moved[1]
     return found
 
 
@@ -484,24 +467,13 @@ def _halves(each: Floats) -> tuple[Floats, Floats]:
     return together, each - together
 
 
-def _factors(drawn: Mapping[str, Floats]) -> tuple[float, float]:
-    """Factors of both halves; 1 where a variance is unknown or nothing varies."""
-    found = []
-    halves = {kind: _halves(_whole(each)) for kind, each in drawn.items()}
-    for half in range(2):
-        spread = {kind: _spread(each[half]) for kind, each in halves.items()}
-        votes, joint = spread["votes"], spread[KIND]
-        parts = max(spread["items"], votes) + max(spread["panel"], votes) - votes
-        known = np.isfinite(list(spread.values())).all() and joint > 0
-        found.append(math.sqrt(parts / joint) if known else 1.0)
-    return found[0], found[1]
-
-
-def _whole(each: Floats) -> Floats:
-    """Only the replicates in which every model is finite."""
-    return np.asarray(each[:, np.isfinite(each).all(axis=0)])
-
-
-def _spread(each: Floats) -> float:
-    """Variance of the replicates, summed over models; nan with fewer than two."""
-    return float(each.var(axis=1, ddof=1).sum()) if each.shape[1] > 1 else float("nan")
+def _factor(halves: Mapping[str, tuple[Floats, Floats]], half: int) -> float:
+    """Factor of one half; 1 where a variance, summed over models, is unknown or 0."""
+    spread = dict.fromkeys(halves, math.nan)
+    for kind, each in halves.items():
+        if each[half].shape[1] > 1:
+            spread[kind] = float(each[half].var(axis=1, ddof=1).sum())
+    votes, joint = spread["votes"], spread[KIND]
+    parts = max(spread["items"], votes) + max(spread["panel"], votes) - votes
+    known = np.isfinite(list(spread.values())).all() and joint > 0
+    return math.sqrt(parts / joint) if known else 1.0

@@ -1,12 +1,13 @@
 """Words that findings share: what was scored, what is resampled, and what columns mean."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from equipoise.arrays import InputError
 from equipoise.findings import Column
 from equipoise.metrics import named, titled
-from equipoise.notices import Notice
+from equipoise.notices import Notice, as_notice
 
 RESAMPLED = {
     "items": "items",
@@ -29,6 +30,14 @@ IN_FULL = {
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 BRACKETS = "Brackets: interval when items are resampled."
 TIES_SHARE = "models that tie share the mean of their ranks"
+
+QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
+IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
+
+
+def question(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The task, the metric and the labels of a row."""
+    return row["task"], row["metric"], row["labels"]
 
 
 def score_title(metric: str, labels: str, task: str = "") -> str:
@@ -66,6 +75,22 @@ def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Colu
     )
 
 
+def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[str, Any]]:
+    """The row with the smallest number of each group: the first where they tie.
+
+    Examples
+    --------
+    >>> rows = [{"cut": 1, "rank": 2.0}, {"cut": 1, "rank": 1.0}, {"cut": 2, "rank": 3.0}]
+    >>> lowest_by(rows, "cut", "rank")
+    [{'cut': 1, 'rank': 1.0}, {'cut': 2, 'rank': 3.0}]
+    """
+    best: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        if row[by] not in best or row[key] < best[row[by]][key]:
+            best[row[by]] = row
+    return list(best.values())
+
+
 def level_text(level: float) -> str:
     """The level of intervals, in full.
 
@@ -91,11 +116,5 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     >>> [str(notice) for notice in as_notices(["Odd."], [], ["Odd.", "Even."])]
     ['Odd.', 'Even.']
     """
-    every = (
-        notice
-        if isinstance(notice, Notice)
-        else Notice("plain", "{text}", (), {"text": notice})
-        for group in groups
-        for notice in group
-    )
+    every = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in every}.values())

@@ -193,7 +193,7 @@ def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
 
     The truth must still be that of the classes.
     """
-    from equipoise.group_values import expected_group_value
+    from equipoise.groupings import expected_group_value
 
     if groups is None or not made.parts:
         return made, []

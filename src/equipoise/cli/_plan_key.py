@@ -7,37 +7,27 @@ The plan itself is blind: items in random order with an empty column. Beside ``p
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
 from equipoise.arrays import InputError
-from equipoise.cli.options import flag
+from equipoise.cli.options import misused
 from equipoise.cli.probabilities import ProbabilitySource
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample
 
 Word = str | float | int | bool | None
-USUAL: Mapping[str, Word] = {
-    "truth": None,
-    "reliability": None,
-    "model": None,
-    "task": None,
-    "kind": None,
-    "classes": None,
-    "positive": None,
-    "at_least": None,
-    "exchangeable": False,
-    "columns": None,
-    "layout": "auto",
-    "repeats": "keep",
-}
+NAMES = (
+    *("truth", "reliability", "model", "task", "kind", "classes", "positive", "at_least"),
+    *("exchangeable", "columns", "layout", "repeats"),
+)
+OWN: Mapping[str, Word] = {"exchangeable": False, "layout": "auto", "repeats": "keep"}
+USUAL: Mapping[str, Word] = {name: OWN.get(name) for name in NAMES}
 BINS = PER_BIN = 20
 NUMBERS = ("bins", "per_bin", "seed")
 SAME = 1e-9  # probabilities that a model of votes gives again
@@ -75,10 +65,8 @@ class PlanKey:
     def refuse_other(self, name: str, value: Word, usual: Word, own: Word) -> None:
         """Refuse an option that was given and is not that of the key."""
         if value not in (usual, own):
-            raise typer.BadParameter(
-                f"got {value!r}, but {self.path.name} has {own!r}; leave it out",
-                param_hint=flag(name),
-            )
+            why = f"got {value!r}, but {self.path.name} has {own!r}; leave it out"
+            raise misused(why, name)
 
     def options_for(self, source: ProbabilitySource) -> dict[str, Any]:
         """Options of the key; those that were given must be the same."""
@@ -88,12 +76,7 @@ class PlanKey:
 
     def check(self, file: Path, sample: "ExpertSample") -> None:
         """Refuse a plan that is not made again from the file and the options."""
-        made = {
-            item: (int(place) + 1, float(probability))
-            for item, place, probability in zip(
-                sample.items, sample.bin, sample.probability, strict=True
-            )
-        }
+        made = _bins_and_probabilities(sample.rows())
         every = {**self.items, **made}
         other = [name for name in every if not _same(self.items.get(name), made.get(name))]
         if other:
@@ -104,6 +87,12 @@ class PlanKey:
                 f"what {self.path.name} says of them",
                 "give the file that the plan was made from, unchanged",
             )
+
+
+def _bins_and_probabilities(
+    rows: "Sequence[Mapping[str, Any]]",
+) -> dict[str, tuple[int, float]]:
+    return {row["item"]: (row["bin"], float(row["probability"])) for row in rows}
 
 
 def _same(one: tuple[int, float] | None, other: tuple[int, float] | None) -> bool:
@@ -158,18 +147,13 @@ def read_key(plan: Path) -> PlanKey:
     try:
         record = json.loads(data)
         options = {name: record["options"][name] for name in (*USUAL, *NUMBERS)}
-        items = {
-            row["item"]: (row["bin"], float(row["probability"])) for row in record["items"]
-        }
+        items = _bins_and_probabilities(record["items"])
         if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
     except (ValueError, KeyError, TypeError):
-        raise InputError(
-            f"--plan {path.name}",
-            "no key of a plan",
-            "what threshold-plan wrote beside it",
-            "give plan.csv or plan.key.json as threshold-plan --out wrote them",
-        ) from None
+        expected = "what threshold-plan wrote beside it"
+        do = "give plan.csv or plan.key.json as threshold-plan --out wrote them"
+        raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None
     size = SampleSize(*(options.pop(name) for name in NUMBERS))
     return PlanKey(path, options, size, items)
 

@@ -3,8 +3,9 @@
 Advice in a report is in the words of the command that was typed, wherever it goes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equipoise.cli._screen import (
@@ -21,8 +22,8 @@ from equipoise.cli.study import CliStudy, file_facts
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
-    from equipoise.findings import Finding, Report
-    from equipoise.notices import Notice, Value
+    from equipoise.findings import Report
+    from equipoise.notices import Notice
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
@@ -44,6 +45,14 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
         "metrics": list(study.metrics),
     }
     present(whole, results, mark, facts)
+
+
+def input_facts(inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """The files that were read, by what they are, as facts of a report."""
+    from equipoise.run import hashed
+
+    rows = [row for role, paths in inputs.items() for row in hashed(role, paths)]
+    return {"inputs": file_facts(rows)}
 
 
 def present(
@@ -96,31 +105,29 @@ def _in_options(report: "Report") -> "Report":
 
 
 def _renamed(notice: "Notice") -> "Notice":
-    return replace(notice, values={name: _words(one) for name, one in notice.values.items()})
-
-
-def _words(value: "Value") -> "Value":
-    value = Hint([value]) if isinstance(value, Option) else value
-    return value.in_command(verb_options()) if isinstance(value, Hint) else value
+    values = {n: Hint([v]) if isinstance(v, Option) else v for n, v in notice.values.items()}
+    words = {
+        name: value.in_command(verb_options()) if isinstance(value, Hint) else value
+        for name, value in values.items()
+    }
+    return replace(notice, values=words)
 
 
 def _by_key(report: "Report") -> dict[str, Any]:
-    """Every finding by its key; those of several metrics as a list."""
-    every: dict[str, list[dict[str, Any]]] = {}
-    for finding in report.findings:
-        every.setdefault(finding.key, []).append(_by_name(finding))
-    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
+    """Every finding by its key; those of several metrics as a list.
 
-
-def _by_name(finding: "Finding") -> dict[str, Any]:
-    """One finding; its rows are those of the table that is called as it is."""
+    The rows of a finding are those of the table that is called as it is.
+    """
     from equipoise.findings.json import finding_json
 
-    made = finding_json(finding)
-    own = [table.rows for table in finding.tables if table.name == finding.key]
-    if not own or own[0] is finding.tables[0].rows:
-        return {**made}
-    return {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
+    every: dict[str, list[dict[str, Any]]] = {}
+    for finding in report.findings:
+        made: dict[str, Any] = {**finding_json(finding)}
+        own = [table.rows for table in finding.tables if table.name == finding.key]
+        if own and own[0] is not finding.tables[0].rows:
+            made = {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
+        every.setdefault(finding.key, []).append(made)
+    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
 
 
 def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":

@@ -31,12 +31,9 @@ def say(*sentences: str) -> None:
 
 def note(notices: "Iterable[Notice | str]") -> None:
     """Print what a reader should know on standard error, each thing once."""
-    from equipoise.notices import Notice, worded
+    from equipoise.notices import as_notices, worded
 
-    every = [
-        one if isinstance(one, Notice) else Notice("plain", "{text}", (), {"text": one})
-        for one in notices
-    ]
+    every = as_notices(notices)
     say(*(f"Note: {one}" for one in worded(every, command=True, options=verb_options())))
 
 

@@ -83,9 +83,9 @@ class AggregateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and files that could not be written."""
-        from equipoise.aggregate import CATALOGUE
+        from equipoise.aggregate import MODELS
 
-        check_choice("model", self.model, ("auto", *CATALOGUE, "normal"))
+        check_choice("model", self.model, ("auto", *MODELS))
         check_target("--out", self.out, (".npz",))
         check_target("--page", self.page, (".html", ".htm"))
 

@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._results import present
+from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
-    FILES,
     RESULT,
     UNCERTAINTY,
     Level,
     OutputOptions,
+    ScorePaths,
     Seed,
     StudyReading,
+    VotesPath,
     check_choice,
     command,
     flag,
     metric_names,
+    misused,
+    panel,
     words,
 )
-from equipoise.cli.probabilities import answers_to, read_models, read_question, votes_on
+from equipoise.cli.probabilities import (
+    NO_MODELS,
+    answers_to,
+    read_models,
+    read_question,
+    votes_on,
+)
 from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, exact_percent
 
@@ -35,79 +44,56 @@ if TYPE_CHECKING:
     from equipoise.predictions import Predictions
 
 MARK = "audit.json"
-NUMBERS = "What was audited"
 TEXT = (".csv", ".tsv")
 SINGLE = ("audited", "positives", "unaudited")
 OF_FILES = ("kind", "classes", "positive", "at_least", "columns", "layout", "repeats")
+FILE = (
+    "Labels of the audited items: item, label, and perhaps annotator and pool; a pair is an "
+    "item with an id of its own. Or give numbers."
+)
+_number = panel(
+    "What was audited",
+    found="Positives that the retrieval found. Default with `-a`: those by majority.",
+    size="With FILE: how many items were left out, audited or not; `POOL=NUMBER` for each "
+    "pool, or one number for every pool.",
+    audited="Items that were audited.",
+    positives="Positives among them.",
+    unaudited="Items that were left out and not audited.",
+    pool="One of several pools: `NAME,AUDITED,POSITIVES,SIZE`, where SIZE counts the audited "
+    "ones too; repeat.",
+    task="Which question, where there are several.",
+)
+_uncertainty = panel(
+    UNCERTAINTY,
+    infinite="Do not narrow intervals because pools are finite.",
+    replicates="Resamples of the models. Default: 500.",
+)
+_result = panel(
+    RESULT,
+    metric="Metrics of the models, comma-separated. Default: auroc.",
+    labels="Labels to score models against: `hard` (strict majority) or `soft` (mean vote). "
+    "Default: hard.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedItems:
     """What was audited: a file, or numbers."""
 
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            show_default=False,
-            help="Labels of the audited items: item, label, and perhaps annotator and pool; a "
-            "pair is an item with an id of its own. Or give numbers.",
-        ),
-    ] = None
-    found: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            rich_help_panel=NUMBERS,
-            help="Positives that the retrieval found. Default with `-a`: those by majority.",
-        ),
-    ] = None
-    size: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=NUMBERS,
-            help="With FILE: how many items were left out, audited or not; `POOL=NUMBER` for "
-            "each pool, or one number for every pool.",
-        ),
-    ] = None
-    audited: Annotated[
-        int | None,
-        typer.Option(min=1, rich_help_panel=NUMBERS, help="Items that were audited."),
-    ] = None
-    positives: Annotated[
-        int | None,
-        typer.Option(min=0, rich_help_panel=NUMBERS, help="Positives among them."),
-    ] = None
-    unaudited: Annotated[
-        int | None,
-        typer.Option(
-            min=0, rich_help_panel=NUMBERS, help="Items that were left out and not audited."
-        ),
-    ] = None
-    pool: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=NUMBERS,
-            help="One of several pools: `NAME,AUDITED,POSITIVES,SIZE`, where SIZE counts the "
-            "audited ones too; repeat.",
-        ),
-    ] = None
-    infinite: Annotated[
-        bool,
-        typer.Option(
-            "--infinite",
-            rich_help_panel=UNCERTAINTY,
-            help="Do not narrow intervals because pools are finite.",
-        ),
-    ] = False
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=NUMBERS, help="Which question, where there are several."),
-    ] = None
+    file: Annotated[Path | None, typer.Argument(show_default=False, help=FILE)] = None
+    found: Annotated[int | None, _number("found", min=0)] = None
+    size: Annotated[list[str] | None, _number("size")] = None
+    audited: Annotated[int | None, _number("audited", min=1)] = None
+    positives: Annotated[int | None, _number("positives", min=0)] = None
+    unaudited: Annotated[int | None, _number("unaudited", min=0)] = None
+    pool: Annotated[list[str] | None, _number("pool")] = None
+    infinite: Annotated[bool, _uncertainty("infinite", "--infinite")] = False
+    task: Annotated[str | None, _number("task")] = None
 
     def pools(self) -> "list[Pool]":
         """Pools that were given as numbers, in the one way in which they were."""
         if self.size:
-            raise typer.BadParameter("got a size without FILE", param_hint="--size")
+            raise misused("got a size without FILE", "size")
         return self._several() if self.pool else [self._single()]
 
     def check(self) -> None:
@@ -118,12 +104,9 @@ class AuditedItems:
             *(["--pool"] if self.pool else []),
         ]
         if len(ways) != 1:
-            raise InputError(
-                "audit",
-                " and ".join(ways) or "nothing",
-                "one of FILE, --audited and --pool",
-                "give FILE with --size, or --audited, --positives and --unaudited, or --pool",
-            )
+            got = " and ".join(ways) or "nothing"
+            do = "give FILE with --size, or --audited, --positives and --unaudited, or --pool"
+            raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
     def _single(self) -> "Pool":
         """One pool of numbers."""
@@ -131,12 +114,9 @@ class AuditedItems:
 
         if self.audited is None or self.positives is None or self.unaudited is None:
             lost = [flag(name) for name in SINGLE if getattr(self, name) is None]
-            raise InputError(
-                "audit",
-                f"no {' and no '.join(lost)}",
-                "--audited, --positives and --unaudited together",
-                f"add {' '.join(lost)}",
-            )
+            got = f"no {' and no '.join(lost)}"
+            expected = "--audited, --positives and --unaudited together"
+            raise InputError("audit", got, expected, f"add {' '.join(lost)}")
         return Pool("pool", self.audited, self.positives, self.audited + self.unaudited)
 
     def _several(self) -> "list[Pool]":
@@ -146,10 +126,13 @@ class AuditedItems:
         pools = []
         for text in self.pool or ():
             name, *numbers = text.rsplit(",", 3)
-            if len(numbers) != 3 or not name.strip() or not all(map(_is_whole, numbers)):
+            if (
+                len(numbers) != 3
+                or not name.strip()
+                or not all(one.strip().isdecimal() for one in numbers)
+            ):
                 expected = "NAME,AUDITED,POSITIVES,SIZE: pHash,150,0,5000"
-                message = f"got {text!r}, expected {expected}"
-                raise typer.BadParameter(message, param_hint="--pool")
+                raise misused(f"got {text!r}, expected {expected}", "pool")
             pools.append(Pool(name.strip(), *(int(one) for one in numbers)))
         return pools
 
@@ -158,9 +141,8 @@ class AuditedItems:
         sizes: dict[str, int] = {}
         for text in [word for one in self.size or [] for word in words(one)]:
             name, sign, number = text.rpartition("=")
-            if not _is_whole(number):
-                message = f"got {text!r}, expected POOL=NUMBER, or one number"
-                raise typer.BadParameter(message, param_hint="--size")
+            if not number.strip().isdecimal():
+                raise misused(f"got {text!r}, expected POOL=NUMBER, or one number", "size")
             if sign:
                 sizes[name] = int(number)
             else:
@@ -168,45 +150,15 @@ class AuditedItems:
         return sizes
 
 
-def _is_whole(text: str) -> bool:
-    return text.strip().isdecimal()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescoring:
     """The benchmark, and models to score again with the audited items."""
 
-    annotations: Annotated[
-        Path | None,
-        typer.Option("--annotations", "-a", rich_help_panel=FILES, help="Who said what."),
-    ] = None
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--predictions", "-p", rich_help_panel=FILES, help="What each model scored."
-        ),
-    ] = None
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Metrics of the models, comma-separated. Default: auroc.",
-        ),
-    ] = None
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Labels to score models against: `hard` (strict majority) or `soft` (mean "
-            "vote). Default: hard.",
-        ),
-    ] = None
-    replicates: Annotated[
-        int | None,
-        typer.Option(
-            min=1, rich_help_panel=UNCERTAINTY, help="Resamples of the models. Default: 500."
-        ),
-    ] = None
+    annotations: VotesPath = None
+    predictions: ScorePaths = None
+    metric: Annotated[str | None, _result("metric")] = None
+    labels: Annotated[str | None, _result("labels")] = None
+    replicates: Annotated[int | None, _uncertainty("replicates", min=1)] = None
     seed: Seed = 0
     level: Level = 0.95
 
@@ -216,10 +168,7 @@ class Rescoring:
         metric_names(self.metric)
         for name in ("metric", "labels", "replicates"):
             if not self.predictions and getattr(self, name) is not None:
-                raise typer.BadParameter(NO_MODELS, param_hint=flag(name))
-
-
-NO_MODELS = "belongs to models; add -p, or leave it out"
+                raise misused(NO_MODELS, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +202,7 @@ def audit(
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    from equipoise.cli.study import file_facts, table_files
-    from equipoise.run import hashed
+    from equipoise.cli.study import table_files
 
     _check(items, models, reading)
     output.check_folder(MARK, "report.html")
@@ -262,104 +210,70 @@ def audit(
         read = _read(items, models, reading)
         tell(1, 1)
     report = _report(read, items, models)
-    inputs = [
-        row
-        for role, paths in (
-            ("audited", [items.file] if items.file else []),
-            ("annotations", [models.annotations] if models.annotations else []),
-            ("predictions", table_files(models.predictions)),
-        )
-        for row in hashed(role, paths)
-    ]
-    present(report, output, MARK, {"inputs": file_facts(inputs)})
+    inputs = {
+        "audited": [items.file] if items.file else [],
+        "annotations": [models.annotations] if models.annotations else [],
+        "predictions": table_files(models.predictions),
+    }
+    present(report, output, MARK, input_facts(inputs))
 
 
 def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:
     """Refuse options that would do nothing, before anything is read."""
     if not models.predictions:
         for name in reading.changed(reading.OF_SCORES):
-            raise typer.BadParameter(NO_MODELS, param_hint=flag(name))
+            raise misused(NO_MODELS, name)
     if items.file is None and models.annotations is None:
-        given = [*(["task"] if items.task else []), *reading.changed(OF_FILES)]
-        for name in given:
-            why = "belongs to files; add FILE or -a, or leave it out"
-            raise typer.BadParameter(why, param_hint=flag(name))
+        for name in [*(["task"] if items.task else []), *reading.changed(OF_FILES)]:
+            raise misused("belongs to files; add FILE or -a, or leave it out", name)
     if models.predictions and (items.file is None or models.annotations is None):
-        raise InputError(
-            "--predictions",
-            "models, but not both FILE and -a",
-            "the audited items and the benchmark that the models were scored on",
-            "add them, or leave the models out",
-        )
+        got = "models, but not both FILE and -a"
+        expected = "the audited items and the benchmark that the models were scored on"
+        raise InputError("--predictions", got, expected, "add them, or leave the models out")
     if models.annotations and items.found is not None and not models.predictions:
-        raise typer.BadParameter(
-            "got both --found and -a, expected one, because -a is only counted; or add -p",
-            param_hint="--found",
-        )
+        why = "got both --found and -a, expected one, because -a is only counted; or add -p"
+        raise misused(why, "found")
     items.check()
 
 
 def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _ReadAudit:
-    """Read the audit from the numbers, or from the file."""
+    """Read the audit from the numbers or from the file, and what the retrieval found."""
     from equipoise.analyses.audit import audited_pools
 
+    votes, sizes, pool = None, dict[str, int](), dict[str, str]()
     if items.file is None:
         pools = items.pools()
-        found, notices = _retrieved(items, models, reading)
-        return _ReadAudit(pools, found, notices)
-    columns = _audit_columns(items.file, reading)
-    votes = answers_to(read_question(items.file, reading, columns), items.task, items.file)
-    sizes = items.sizes(votes)
-    pools, pool = audited_pools(votes, sizes)
-    own = as_notices(votes.notices)
-    if not models.predictions or models.annotations is None:
-        found, notices = _retrieved(items, models, reading)
-        return _ReadAudit(pools, found, (*notices, *own))
-    table = _benchmark(models.annotations, items.task, reading)
+    else:
+        columns = _audit_columns(items.file, reading)
+        votes = answers_to(read_question(items.file, reading, columns), items.task, items.file)
+        sizes = items.sizes(votes)
+        pools, pool = audited_pools(votes, sizes)
+    found, notices = items.found, () if votes is None else as_notices(votes.notices)
+    table, path = None, models.annotations
+    if path is not None:
+        columns = reading.column_names()
+        columns.pop("pool", None)
+        table = votes_on(read_question(path, reading, columns), items.task, path)
+        counted, tied = _positives(table, path)
+        found = counted if found is None else found
+        notices = (*as_notices(table.notices), *tied, *notices)
+    if found is None:
+        do = "add --found NUMBER, or -a with the votes on what was retrieved"
+        raise InputError("audit", "no --found", "how many positives the retrieval found", do)
     scored = read_models(models.predictions, reading, items.task)
-    found, tied = _positives(table, models.annotations)
-    return _ReadAudit(
-        pools,
-        found if items.found is None else items.found,
-        (*as_notices(table.notices), *tied, *own),
-        table,
-        replace(votes, group=None, groups=None),  # which are the pools
-        pool,
-        sizes,
-        scored,
-    )
-
-
-def _retrieved(
-    items: AuditedItems, models: Rescoring, reading: StudyReading
-) -> tuple[int, tuple[Notice, ...]]:
-    """Positives that the retrieval found, as said or by the votes."""
-    if items.found is not None:
-        return items.found, ()
-    if models.annotations is None:
-        raise InputError(
-            "audit",
-            "no --found",
-            "how many positives the retrieval found",
-            "add --found NUMBER, or -a with the votes on what was retrieved",
-        )
-    table = _benchmark(models.annotations, items.task, reading)
-    found, tied = _positives(table, models.annotations)
-    return found, (*as_notices(table.notices), *tied)
+    if votes is not None:
+        votes = replace(votes, group=None, groups=None)  # which are the pools
+    return _ReadAudit(pools, found, notices, table, votes, pool, sizes, scored)
 
 
 def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
-    from equipoise.evaluation.questions import questions
+    from equipoise.evaluation.truth import task_truths
 
-    question = questions(table)[0]
+    question = task_truths(table)[0]
     if len(question.classes) > 1:
-        raise InputError(
-            f"{path.name}",
-            f"classes {table.classes}",
-            "a yes/no question",
-            "ask about one class with --positive CLASS",
-        )
+        do = "ask about one class with --positive CLASS"
+        raise InputError(f"{path.name}", f"classes {table.classes}", "a yes/no question", do)
     tied = Notice(
         "tied_benchmark",
         "{ties:count} of {items:count} items of {file} have no strict majority of votes: they "
@@ -367,12 +281,6 @@ def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...
         values={"ties": question.undecided, "items": len(question.items), "file": path.name},
     )
     return int((question.hard[0] > 0).sum()), (tied,) if question.undecided else ()
-
-
-def _benchmark(path: Path, task: str | None, reading: StudyReading) -> "Annotations":
-    columns = reading.column_names()
-    columns.pop("pool", None)
-    return votes_on(read_question(path, reading, columns), task, path)
 
 
 def _audit_columns(path: Path, reading: StudyReading) -> dict[str, str]:
@@ -447,16 +355,8 @@ def _again(read: _ReadAudit, models: Rescoring, metrics: Sequence[str]) -> "list
             def within(done: int, whole: int, place: int = place) -> None:
                 tell(place * whole + done, len(metrics) * whole)
 
-            audited = Audited(
-                read.votes,
-                read.pool,
-                read.sizes,
-                models.labels or "hard",
-                models.replicates or 500,
-                models.seed,
-                models.level,
-                within,
-            )
+            how = (models.labels or "hard", models.replicates or 500, models.seed, models.level)
+            audited = Audited(read.votes, read.pool, read.sizes, *how, within)
             done = reevaluate(read.models, read.benchmark, audited, metric=metric)
             findings.append(done.report())
     return findings

@@ -212,7 +212,6 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
-    from equipoise.evaluation.cautions import as_notice
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -250,8 +249,7 @@ def evaluate(
             settings=settings,
         )
     if made.parts:
-        own = tuple(map(as_notice, table.notices))
-        result = replace(result, notices=(*own, *result.notices))
+        result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
     say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
     note(result.notices)

@@ -32,6 +32,23 @@ UNCERTAINTY, RESULT = "Uncertainty", "Result"
 
 Value = TypeVar("Value")
 
+
+def panel(title: str, **texts: str) -> Callable[..., Any]:
+    """A panel of the help, with the text of each of its options, by name.
+
+    Examples
+    --------
+    >>> sample = panel("Sample", bins="How many bins.")
+    >>> sample("bins", "--bins", "-b", min=1).help
+    'How many bins.'
+    """
+
+    def option(name: str, *flags: str, **limits: Any) -> Any:
+        return typer.Option(*flags, rich_help_panel=title, help=texts[name], **limits)
+
+    return option
+
+
 MetricNames = Annotated[
     str | None,
     typer.Option(
@@ -269,6 +286,9 @@ class ReadingOptions(StudyReading):
         check_choice("on_missing", self.on_missing, ON_MISSING)
 
 
+_file = panel(FILES, votes="Who said what.", scores="What each model scored.")
+VotesPath = Annotated[Path | None, _file("votes", "--annotations", "-a")]
+ScorePaths = Annotated[list[Path] | None, _file("scores", "--predictions", "-p")]
 DatasetName = Annotated[
     str | None,
     typer.Option(
@@ -284,16 +304,8 @@ DatasetName = Annotated[
 class DataFiles:
     """A study: two files, or a public data set."""
 
-    annotations: Annotated[
-        Path | None,
-        typer.Option("--annotations", "-a", rich_help_panel=FILES, help="Who said what."),
-    ] = None
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--predictions", "-p", rich_help_panel=FILES, help="What each model scored."
-        ),
-    ] = None
+    annotations: VotesPath = None
+    predictions: ScorePaths = None
     dataset: DatasetName = None
 
     def __post_init__(self) -> None:
@@ -479,6 +491,11 @@ def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
     """Refuse a word that an option does not know; None is an option that was left out."""
     if value is not None:
         checked(flag(name), lambda word: choice(flag(name), word, known), value)
+
+
+def misused(why: str, name: str) -> typer.BadParameter:
+    """Wrong usage of an option, by its name."""
+    return typer.BadParameter(why, param_hint=flag(name))
 
 
 def refuse(given: Mapping[str, Any], why: str) -> None:

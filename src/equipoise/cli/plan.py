@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from equipoise.cli._results import deliver
 from equipoise.cli._screen import progress, say
@@ -16,6 +14,8 @@ from equipoise.cli.options import (
     StudyReading,
     command,
     metric_names,
+    misused,
+    panel,
     words,
 )
 
@@ -26,99 +26,58 @@ if TYPE_CHECKING:
     from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size
 
 MARK = "plan.json"
-GOAL = "What to plan for"
 TABLE = ".csv"
 FILL_IN = "a table to fill in (columns annotator and label); filled in, give it as votes (-a)"
 OTHER = (".txt", ".tsv", ".json", ".html", ".xlsx", ".parquet")  # no names of folders
+_goal = panel(
+    "What to plan for",
+    metric="The metric to decide by, with soft labels: `auroc`, `average_precision`, "
+    "`brier_score`, ...; not P@k, which changes its meaning with the number of items. "
+    "Default: the first of the evaluation, or auroc.",
+    models="The two models: `A,B`. Default: the two best.",
+    ranking="Plan for the whole order: every model against the next.",
+    power="Probability with which the study must resolve the difference.",
+    level="Level of the interval that must lie above 0.",
+    difference="The smallest difference that matters. Default: the pilot's, which tends to be "
+    "too large when the two best were picked by it.",
+    votes_per_item="Designs to look at, comma-separated.",
+    price_item="What one more item costs, without votes.",
+    price_vote="What one vote costs.",
+    simulations="Studies drawn from the pilot to check each design; 0 for the formula alone.",
+)
+_result = panel(
+    RESULT,
+    seed="Same seed, same bytes.",
+    next_items="How many items to name for one more vote each.",
+    out="Folder for plan.json, tables (CSV, Markdown, LaTeX), figures (SVG), methods.md, "
+    "references.bib and report.html; or a .csv for the items of --next.",
+)
+_meaning = panel(MEANING, task="Which question, when there are several.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanGoal:
     """What a study is planned for."""
 
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=GOAL,
-            help="The metric to decide by, with soft labels: `auroc`, `average_precision`, "
-            "`brier_score`, ...; not P@k, which changes its meaning with the number of items. "
-            "Default: the first of the evaluation, or auroc.",
-        ),
-    ] = None
-    models: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=GOAL, help="The two models: `A,B`. Default: the two best."
-        ),
-    ] = None
-    ranking: Annotated[
-        bool,
-        typer.Option(
-            "--ranking",
-            rich_help_panel=GOAL,
-            help="Plan for the whole order: every model against the next.",
-        ),
-    ] = False
-    power: Annotated[
-        float,
-        typer.Option(
-            min=0.05,
-            max=0.999,
-            rich_help_panel=GOAL,
-            help="Probability with which the study must resolve the difference.",
-        ),
-    ] = 0.8
-    level: Annotated[
-        float,
-        typer.Option(
-            min=0.5,
-            max=0.999,
-            rich_help_panel=GOAL,
-            help="Level of the interval that must lie above 0.",
-        ),
-    ] = 0.95
-    difference: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=GOAL,
-            help="The smallest difference that matters. Default: the pilot's, which tends to "
-            "be too large when the two best were picked by it.",
-        ),
-    ] = None
-    votes_per_item: Annotated[
-        str, typer.Option(rich_help_panel=GOAL, help="Designs to look at, comma-separated.")
-    ] = "1,2,3,5,8"
-    price_item: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=GOAL, help="What one more item costs, without votes."),
-    ] = None
-    price_vote: Annotated[
-        float | None, typer.Option(rich_help_panel=GOAL, help="What one vote costs.")
-    ] = None
-    simulations: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            rich_help_panel=GOAL,
-            help="Studies drawn from the pilot to check each design; 0 for the formula alone.",
-        ),
-    ] = 400
-    seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=RESULT, help="Same seed, same bytes.")
-    ] = 0
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Which question, when there are several."),
-    ] = None
+    metric: Annotated[str | None, _goal("metric")] = None
+    models: Annotated[str | None, _goal("models")] = None
+    ranking: Annotated[bool, _goal("ranking", "--ranking")] = False
+    power: Annotated[float, _goal("power", min=0.05, max=0.999)] = 0.8
+    level: Annotated[float, _goal("level", min=0.5, max=0.999)] = 0.95
+    difference: Annotated[float | None, _goal("difference")] = None
+    votes_per_item: Annotated[str, _goal("votes_per_item")] = "1,2,3,5,8"
+    price_item: Annotated[float | None, _goal("price_item")] = None
+    price_vote: Annotated[float | None, _goal("price_vote")] = None
+    simulations: Annotated[int, _goal("simulations", min=0)] = 400
+    seed: Annotated[int, _result("seed", min=0)] = 0
+    task: Annotated[str | None, _meaning("task")] = None
 
     def __post_init__(self) -> None:
         """Refuse words that are no goal."""
         if len(metric_names(self.metric)) > 1:
-            message = f"got {self.metric!r}, expected one metric to decide by"
-            raise typer.BadParameter(message, param_hint="--metric")
+            raise misused(f"got {self.metric!r}, expected one metric to decide by", "metric")
         if self.ranking and self.models:
-            message = "is about the whole order; leave out --models"
-            raise typer.BadParameter(message, param_hint="--ranking")
+            raise misused("is about the whole order; leave out --models", "ranking")
         self.pair()
         self.votes()
 
@@ -127,7 +86,7 @@ class PlanGoal:
         names = words(self.models)
         if self.models is not None and len(names) != 2:
             message = f"got {self.models!r}, expected two models, for example resnet,vit"
-            raise typer.BadParameter(message, param_hint="--models")
+            raise misused(message, "models")
         return (names[0], names[1]) if names else None
 
     def votes(self) -> tuple[int, ...]:
@@ -136,7 +95,7 @@ class PlanGoal:
         numbers = words(text)
         if not numbers or not all(one.isdigit() and int(one) > 0 for one in numbers):
             message = f"got {text!r}, expected whole numbers of at least 1, for example 1,2,3,5"
-            raise typer.BadParameter(message, param_hint="--votes-per-item")
+            raise misused(message, "votes_per_item")
         return tuple(dict.fromkeys(int(one) for one in numbers))
 
 
@@ -144,37 +103,20 @@ class PlanGoal:
 class PlanOutput(OutputOptions):
     """Where a plan goes: a folder, or a table of the items that come next."""
 
-    next_items: Annotated[
-        int,
-        typer.Option(
-            "--next",
-            min=0,
-            rich_help_panel=RESULT,
-            help="How many items to name for one more vote each.",
-        ),
-    ] = 0
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for plan.json, tables (CSV, Markdown, LaTeX), figures (SVG), "
-            "methods.md, references.bib and report.html; or a .csv for the items of --next.",
-        ),
-    ] = None
+    next_items: Annotated[int, _result("next_items", "--next", min=0)] = 0
+    out: Annotated[Path | None, _result("out")] = None
 
     def __post_init__(self) -> None:
         """Refuse names that are neither a folder nor a table."""
         path = self.out
         if path is not None and path.suffix.lower() in OTHER:
-            message = f"got {path.name!r}, expected a folder, or a file ending in .csv"
-            raise typer.BadParameter(message, param_hint="--out")
+            why = f"got {path.name!r}, expected a folder, or a file ending in .csv"
+            raise misused(why, "out")
         if path is not None and self.folder is None and not self.next_items:
-            message = "a .csv is for the items of --next; add it, or name a folder"
-            raise typer.BadParameter(message, param_hint="--out")
+            raise misused("a .csv is for the items of --next; add it, or name a folder", "out")
         for name in ("overwrite", "title"):
             if getattr(self, name) and self.folder is None:
-                message = "belongs to --out FOLDER"
-                raise typer.BadParameter(message, param_hint=f"--{name}")
+                raise misused("belongs to --out FOLDER", name)
 
     @property
     def folder(self) -> Path | None:
@@ -224,37 +166,14 @@ def _planned(
 ) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":
     """Size of the study, for two models or the whole order, and the items that come next."""
     from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
-    from equipoise.planning.target import PowerKeywords
 
     data, metric = (study.predictions, study.annotations), study.metrics[0]
-    how = PowerKeywords(
-        power=goal.power,
-        level=goal.level,
-        votes=goal.votes(),
-        difference=goal.difference,
-        price_item=goal.price_item,
-        price_vote=goal.price_vote,
-        simulations=goal.simulations,
-        seed=goal.seed,
-        task=goal.task,
-        progress=tell,
-    )
+    own = ("power", "level", "difference", "price_item", "price_vote", "simulations")
+    more: dict[str, Any] = {"task": goal.task, "seed": goal.seed, "progress": tell}
+    how = {"votes": goal.votes(), **{name: getattr(goal, name) for name in own}, **more}
     if goal.ranking:
         order = plan_ranking(*data, metric=metric, **how)
-        if not number:
-            return order, None
-        return order, next_for_ranking(
-            *data, metric, number, task=goal.task, seed=goal.seed, progress=tell
-        )
+        return order, next_for_ranking(*data, metric, number, **more) if number else None
     size = plan_size(*data, metric=metric, models=goal.pair(), **how)
-    if not number:
-        return size, None
-    return size, next_items(
-        *data,
-        metric,
-        number,
-        models=(size.a, size.b),
-        task=goal.task,
-        seed=goal.seed,
-        progress=tell,
-    )
+    pair = (size.a, size.b)
+    return size, next_items(*data, metric, number, models=pair, **more) if number else None

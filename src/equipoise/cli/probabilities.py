@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 import typer
 
-from equipoise.arrays import InputError, Ints, PerItem, listed, nearest
+from equipoise.arrays import InputError, PerItem, listed, nearest
 from equipoise.cli._screen import progress
-from equipoise.cli.options import QuestionReading, StudyReading, checked, flag
+from equipoise.cli.options import QuestionReading, StudyReading, checked, misused, panel
 from equipoise.notices import Notice, as_notices
 
 if TYPE_CHECKING:
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 
 ITEMS = "Where the probabilities come from"
 STORED = ".npz"
+NO_MODELS = "belongs to models; add -p, or leave it out"
+FILE = (
+    "A probability per item: a table with `item` and a column of probabilities (or one per "
+    "model, see `--model`), or a .npz that `aggregate --out` wrote. With `--truth`: who said "
+    "what, as for `evaluate`."
+)
+_item = panel(
+    ITEMS,
+    truth="FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, ... a "
+    "model of them.",
+    reliability="How much a vote is worth to models that take it; see `aggregate --help`.",
+    model="Whose probabilities, where FILE has several.",
+    task="Which question, where there are several.",
+)
 OF_VOTES = {"annotator", "label"}  # columns that no table of probabilities has
 
 
@@ -34,47 +48,14 @@ OF_VOTES = {"annotator", "label"}  # columns that no table of probabilities has
 class ProbabilitySource(QuestionReading):
     """Where the probability of every item comes from."""
 
-    file: Annotated[
-        Path,
-        typer.Argument(
-            show_default=False,
-            help="A probability per item: a table with `item` and a column of probabilities "
-            "(or one per model, see `--model`), or a .npz that `aggregate --out` wrote. With "
-            "`--truth`: who said what, as for `evaluate`.",
-        ),
-    ]
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=ITEMS,
-            help="FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, "
-            "... a model of them.",
-        ),
-    ] = None
-    reliability: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=ITEMS,
-            help="How much a vote is worth to models that take it; see `aggregate --help`.",
-        ),
-    ] = None
-    model: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=ITEMS, help="Whose probabilities, where FILE has several."
-        ),
-    ] = None
-    task: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=ITEMS, help="Which question, where there are several."),
-    ] = None
+    file: Annotated[Path, typer.Argument(show_default=False, help=FILE)]
+    truth: Annotated[str | None, _item("truth")] = None
+    reliability: Annotated[float | None, _item("reliability")] = None
+    model: Annotated[str | None, _item("model")] = None
+    task: Annotated[str | None, _item("task")] = None
 
     NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = (
-        "reliability",
-        "exchangeable",
-        "kind",
-        "classes",
-        "at_least",
+        *("reliability", "exchangeable", "kind", "classes", "at_least"),
     )
 
     def __post_init__(self) -> None:
@@ -83,12 +64,12 @@ class ProbabilitySource(QuestionReading):
 
         if self.truth is not None:
             if self.truth.endswith(STORED):
-                message = "got a file, expected votes or a model; give the file itself as FILE"
-                raise typer.BadParameter(message, param_hint="--truth")
+                why = "got a file, expected votes or a model; give the file itself as FILE"
+                raise misused(why, "truth")
             checked("--truth", known_truth, self.truth)
         names, why = self._unused()
         for name in self.changed(names):
-            raise typer.BadParameter(why, param_hint=flag(name))
+            raise misused(why, name)
         super(ProbabilitySource, self).__post_init__()
 
     def layouts(self) -> tuple[str, ...]:
@@ -131,27 +112,21 @@ def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
     from equipoise.io import read_predictions
     from equipoise.read.predictions import prediction_columns
 
-    path = source.file
+    path, how = source.file, dict[str, Any](layout=source.layout)
     try:
-        how: dict[str, Any] = {"layout": source.layout, "columns": source.column_names()}
-        every = read_predictions(path, **how)
+        every = read_predictions(path, columns=source.column_names(), **how)
     except InputError as error:
         if not path.is_file() or not OF_VOTES & set(prediction_columns(path)):
             raise
-        raise InputError(
-            error.where,
-            error.got,
-            "a probability per item",
-            "if the file holds votes, add --truth votes, or a model such as --truth auto",
-        ) from None
+        do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
+        raise InputError(error.where, error.got, "a probability per item", do) from None
     models = dict.fromkeys(one.model for one in every)
     name = _chosen("--model", source.model, list(models), path)
     own = [one for one in every if one.model == name]
     task = _chosen("--task", source.task, [one.task for one in own], path)
     one = next(one for one in own if one.task == task)
-    values = _positive_scores(one, source.positive)
-    words = f"{name!r} in {path.name}"
-    return ReadProbabilities(ItemProbabilities(one.items, values, words), task or None)
+    known = (one.items, _positive_scores(one, source.positive), f"{name!r} in {path.name}")
+    return ReadProbabilities(ItemProbabilities(*known), task or None)
 
 
 def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
@@ -159,12 +134,8 @@ def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
     if not one.classes:
         return one.values
     if positive is None:
-        raise InputError(
-            one.where,
-            f"probabilities of {listed(one.classes)}",
-            "of one class",
-            "say which is positive: --positive CLASS",
-        )
+        where, got = one.where, f"probabilities of {listed(one.classes)}"
+        raise InputError(where, got, "of one class", "say which is positive: --positive CLASS")
     return one.aligned(one.items, [positive])[:, 0]
 
 
@@ -174,19 +145,11 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
         return known[0]
     name = option.strip("-")
     if asked is None:
-        raise InputError(
-            f"{path.name}",
-            f"{len(known)} {name}s ({listed(known)})",
-            f"one, chosen with {option}",
-            f"add {option} {known[0]!r}",
-        )
+        where, got = f"{path.name}", f"{len(known)} {name}s ({listed(known)})"
+        raise InputError(where, got, f"one, chosen with {option}", f"add {option} {known[0]!r}")
     if asked not in known and list(known) == [""]:
-        raise InputError(
-            f"{path.name}",
-            f"{option} {asked!r}, but no column {name}",
-            f"a file with several {name}s",
-            f"leave out {option}",
-        )
+        where, got = f"{path.name}", f"{option} {asked!r}, but no column {name}"
+        raise InputError(where, got, f"a file with several {name}s", f"leave out {option}")
     if asked not in known:
         raise InputError(
             option, f"{asked!r}", f"one of {listed(known, most=8)}", nearest(asked, known)
@@ -203,58 +166,38 @@ def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
     made = read_plausibilities(path)
     if source.task not in (None, made.task):
         _chosen("--task", source.task, [made.task], path)
-    values = _mass(made, source.positive, path)
-    words = f"{made.method} in {path.name}"
-    return ReadProbabilities(ItemProbabilities(made.items, values, words), made.task)
-
-
-def _mass(made: "Plausibilities", positive: str | None, path: Path) -> PerItem:
-    """Mean mass of the positive class: the one asked for, or the second of two."""
-    if positive is None and len(made.classes) != 2:
-        raise InputError(
-            f"{path.name}",
-            f"{len(made.classes)} classes ({listed(made.classes)})",
-            "a positive one",
-            "say which it is: --positive CLASS",
-        )
-    name = made.classes[1] if positive is None else positive
-    if name not in made.classes:
-        _chosen("--positive", name, made.classes, path)
-    return made.mean[:, made.classes.index(name)]
+    if source.positive is None and len(made.classes) != 2:
+        where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
+        raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
+    name = _chosen("--positive", source.positive or made.classes[1], made.classes, path)
+    known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
+    return ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
 
 
 def _of_votes(source: ProbabilitySource) -> ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
     from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.evaluation.questions import questions
+    from equipoise.evaluation.truth import task_truths
 
     path = source.file
     table = votes_on(read_question(path, source), source.task, path)
     if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
-        raise InputError(
-            f"{path.name}",
-            f"classes {listed(table.classes)}",
-            "a yes/no question",
-            "ask about one class with --positive CLASS, or about grades with --at-least GRADE",
-        )
+        where = f"{path.name}"
+        do = "ask about one class with --positive CLASS, or about grades with --at-least GRADE"
+        raise InputError(where, f"classes {listed(table.classes)}", "a yes/no question", do)
     task, notices = table.tasks[0] or None, as_notices(table.notices)
     if source.truth == "votes":
-        (asked,) = questions(table)
-        words, group = f"mean vote in {path.name}", _groups(table, asked.items)
-        mean = ItemProbabilities(asked.items, asked.shares[0], words, group=group)
-        return ReadProbabilities(mean, task, notices)
-    made, name = _fitted(table, source)
-    words, group = f"{made.method}, votes in {path.name}", _groups(table, made.items)
-    fit = ItemProbabilities(made.items, made.mean[:, 1], words, name, group)
-    return ReadProbabilities(fit, task, (*notices, *as_notices(made.notices)))
-
-
-def _groups(table: "Annotations", items: Sequence[str]) -> Ints | None:
-    """Which group each of these items belongs to, where the votes say so."""
-    if table.group is None:
-        return None
-    known = dict(zip(table.items, table.group.tolist(), strict=True))
-    return np.array([known[name] for name in items])
+        (asked,) = task_truths(table)
+        known = ItemProbabilities(asked.items, asked.shares[0], f"mean vote in {path.name}")
+    else:
+        made, name = _fitted(table, source)
+        words = f"{made.method}, votes in {path.name}"
+        known = ItemProbabilities(made.items, made.mean[:, 1], words, name)
+        notices = (*notices, *as_notices(made.notices))
+    if table.group is not None:
+        group = dict(zip(table.items, table.group.tolist(), strict=True))
+        known = known._replace(group=np.array([group[name] for name in known.items]))
+    return ReadProbabilities(known, task, notices)
 
 
 def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibilities, str]":
@@ -318,12 +261,8 @@ def read_models(
     every = read_predictions_of(files, reading)
     tasks = list(dict.fromkeys(one.task for one in every))
     if len(tasks) > 1 and task not in tasks:
-        raise InputError(
-            "--predictions",
-            f"{len(tasks)} tasks ({listed(tasks)})",
-            "one",
-            "choose it with --task NAME",
-        )
+        got = f"{len(tasks)} tasks ({listed(tasks)})"
+        raise InputError("--predictions", got, "one", "choose it with --task NAME")
     own = [one for one in every if len(tasks) == 1 or one.task == task]
     return tuple(
         Predictions(one.model, one.items, _positive_scores(one, reading.positive))

@@ -12,22 +12,20 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
     """Refuse a file that could not be written, before anything is read."""
     if path is None:
         return
-    parent, where, ending = path.absolute().parent, f"{option} {path}", endings[0]
+    parent = path.absolute().parent
     if path.is_dir():
-        do = f"name a file in it: {path / ('truth' + ending)}"
-        raise InputError(where, "a folder", f"a file that ends in {ending}", do)
+        where, do = f"{option} {path}", f"name a file in it: {path / ('truth' + endings[0])}"
+        raise InputError(where, "a folder", f"a file that ends in {endings[0]}", do)
     if path.suffix.lower() not in endings:
-        message = f"got {path.name!r}, expected a name that ends in {ending}"
+        message = f"got {path.name!r}, expected a name that ends in {endings[0]}"
         raise typer.BadParameter(message, param_hint=option)
     if not parent.is_dir():
-        got, do = (
-            f"there is no folder {str(path.parent)!r}",
-            "make the folder first, or name another file",
-        )
-        raise InputError(where, got, "a file in a folder that exists", do)
+        got = f"there is no folder {str(path.parent)!r}"
+        do = "make the folder first, or name another file"
+        raise InputError(f"{option} {path}", got, "a file in a folder that exists", do)
     if not _writable(parent):
-        got, expected = "a folder that is read-only", "one that may be written to"
-        raise InputError(where, got, expected, "name another file")
+        where, got = f"{option} {path}", "a folder that is read-only"
+        raise InputError(where, got, "one that may be written to", "name another file")
 
 
 def check_folder(option: str, path: Path | None) -> None:
@@ -37,8 +35,8 @@ def check_folder(option: str, path: Path | None) -> None:
     ground = next(one for one in (path, *path.absolute().parents) if one.exists())
     if not ground.is_dir() or not _writable(ground):
         why = "read-only" if ground.is_dir() else "a file"
-        got, do = f"cannot be written ({ground} is {why})", "name another folder"
-        raise InputError(f"{option} {path}", got, "a folder to write into", do)
+        where, got = f"{option} {path}", f"cannot be written ({ground} is {why})"
+        raise InputError(where, got, "a folder to write into", "name another folder")
 
 
 def check_run_folder(out: Path | None, *, overwrite: bool) -> None:

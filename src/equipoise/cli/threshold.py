@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-import typer
 
 from equipoise.arrays import InputError, Ints, listed
 from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
-from equipoise.cli._results import present
+from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     FILES,
@@ -23,11 +22,13 @@ from equipoise.cli.options import (
     check_choice,
     column_map,
     command,
-    flag,
     metric_names,
+    misused,
+    panel,
 )
 from equipoise.cli.probabilities import (
     ITEMS,
+    NO_MODELS,
     ProbabilitySource,
     answers_to,
     read_models,
@@ -43,36 +44,51 @@ if TYPE_CHECKING:
     from equipoise.findings import Report
 
 MARK = "threshold.json"
-RULE = "How the threshold is set"
 TEXT = (".csv", ".tsv")
+_file = panel(
+    FILES,
+    experts="What the experts said: one file of votes (item, annotator, label), or a filled-in "
+    "plan of each expert; repeat for several.",
+    expert_columns="Other names in the experts' files.",
+    predictions="Models to score against the labels of each threshold.",
+    prediction_columns="Other names of columns in the predictions.",
+    prediction_layout="`auto`, `long`, `wide`, `classes`, `tasks`.",
+    on_missing="Items that only one side has: `error`, or `drop` and say so.",
+)
+_item = panel(
+    ITEMS,
+    plan="The key that `threshold-plan` wrote (plan.key.json), or the plan beside it: supplies "
+    "`--truth`, `--task`, `--bins` and all else that the plan was made with.",
+)
+_rule = panel(
+    "How the threshold is set",
+    rule="`rise`: mean probability of the first bin from which on positives are more frequent "
+    "than below; `isotonic`: where a rising fit reaches `--share`.",
+    margin="By how much more than below; of `rise`. Default: 0.1.",
+    share="Share of positives to reach; of `isotonic`. Default: 0.5.",
+)
+_result = panel(
+    RESULT,
+    reach="How far the threshold is moved.",
+    metric="Metrics of the models, comma-separated, the most important first. Default: auroc.",
+)
+_uncertainty = panel(
+    UNCERTAINTY,
+    redraw="What is drawn anew for the interval of the threshold: `experts x items` (within "
+    "their bins), `experts` alone, as published, or `items` alone.",
+    replicates="Number of resamples.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdSource(ProbabilitySource):
     """The items of a plan, and what the experts said of them."""
 
-    experts: Annotated[
-        list[Path],
-        typer.Option(
-            rich_help_panel=FILES,
-            help="What the experts said: one file of votes (item, annotator, label), or a "
-            "filled-in plan of each expert; repeat for several.",
-        ),
-    ]
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=ITEMS,
-            help="The key that `threshold-plan` wrote (plan.key.json), or the plan beside it: "
-            "supplies `--truth`, `--task`, `--bins` and all else that the plan was made with.",
-        ),
-    ] = None
+    experts: Annotated[list[Path], _file("experts")]
+    plan: Annotated[Path | None, _item("plan")] = None
     bins: BinCount = None
     per_bin: ItemsPerBin = None
-    expert_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="Other names in the experts' files."),
-    ] = None
+    expert_columns: Annotated[str | None, _file("expert_columns")] = None
 
     NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = ("reliability", "exchangeable")
 
@@ -92,49 +108,12 @@ class ThresholdSource(ProbabilitySource):
 class RuleOptions:
     """How the threshold is set, and how its uncertainty is measured."""
 
-    rule: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=RULE,
-            help="`rise`: mean probability of the first bin from which on positives are more "
-            "frequent than below; `isotonic`: where a rising fit reaches `--share`.",
-        ),
-    ] = "rise"
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=RULE,
-            help="By how much more than below; of `rise`. Default: 0.1.",
-            min=0,
-            max=1,
-        ),
-    ] = None
-    share: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=RULE,
-            help="Share of positives to reach; of `isotonic`. Default: 0.5.",
-            min=0,
-            max=1,
-        ),
-    ] = None
-    reach: Annotated[
-        float,
-        typer.Option(
-            rich_help_panel=RESULT, help="How far the threshold is moved.", min=0.001, max=0.999
-        ),
-    ] = 0.15
-    redraw: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            help="What is drawn anew for the interval of the threshold: `experts x items` "
-            "(within their bins), `experts` alone, as published, or `items` alone.",
-        ),
-    ] = "experts x items"
-    replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 1000
+    rule: Annotated[str, _rule("rule")] = "rise"
+    margin: Annotated[float | None, _rule("margin", min=0, max=1)] = None
+    share: Annotated[float | None, _rule("share", min=0, max=1)] = None
+    reach: Annotated[float, _result("reach", min=0.001, max=0.999)] = 0.15
+    redraw: Annotated[str, _uncertainty("redraw")] = "experts x items"
+    replicates: Annotated[int, _uncertainty("replicates", min=1)] = 1000
     seed: Seed = 0
     level: Level = 0.95
 
@@ -146,60 +125,29 @@ class RuleOptions:
         check_choice("redraw", self.redraw, tuple(REDRAW))
         other = "share" if self.rule == "rise" else "margin"
         if getattr(self, other) is not None:
-            message = f"does not belong to --rule {self.rule}; leave it out"
-            raise typer.BadParameter(message, param_hint=flag(other))
+            raise misused(f"does not belong to --rule {self.rule}; leave it out", other)
 
     def made(self) -> "Rule":
         """The rule of the library."""
         from equipoise.analyses.thresholds import Rule
 
-        return Rule(
-            self.rule,
-            margin=0.1 if self.margin is None else self.margin,
-            share=0.5 if self.share is None else self.share,
-            redraw=self.redraw,
-            replicates=self.replicates,
-            seed=self.seed,
-            level=self.level,
-        )
+        margin = 0.1 if self.margin is None else self.margin
+        share = 0.5 if self.share is None else self.share
+        drawn = (self.redraw, self.replicates, self.seed, self.level)
+        return Rule(self.rule, margin, share, *drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredModels:
     """Models to score, and how their files are read."""
 
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--predictions",
-            "-p",
-            rich_help_panel=FILES,
-            help="Models to score against the labels of each threshold.",
-        ),
-    ] = None
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Metrics of the models, comma-separated, the most important first. "
-            "Default: auroc.",
-        ),
-    ] = None
-    prediction_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="Other names of columns in the predictions."),
-    ] = None
-    prediction_layout: Annotated[
-        str,
-        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
-    ] = "auto"
-    on_missing: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Items that only one side has: `error`, or `drop` and say so.",
-        ),
-    ] = "error"
+    predictions: Annotated[list[Path] | None, _file("predictions", "--predictions", "-p")] = (
+        None
+    )
+    metric: Annotated[str | None, _result("metric")] = None
+    prediction_columns: Annotated[str | None, _file("prediction_columns")] = None
+    prediction_layout: Annotated[str, _file("prediction_layout")] = "auto"
+    on_missing: Annotated[str, _file("on_missing")] = "error"
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options about models where there are none."""
@@ -211,8 +159,7 @@ class ScoredModels:
         usual = {"prediction_layout": "auto", "on_missing": "error"}
         for name in ("metric", "prediction_columns", "prediction_layout", "on_missing"):
             if not self.predictions and getattr(self, name) != usual.get(name):
-                why = "belongs to models; add -p, or leave it out"
-                raise typer.BadParameter(why, param_hint=flag(name))
+                raise misused(NO_MODELS, name)
 
     def reading(self, positive: str | None) -> StudyReading:
         """How the files are read."""
@@ -241,18 +188,19 @@ def threshold(
     Example: equipoise threshold scores.csv --model resnet --experts panel.csv --rule isotonic
     -p detectors
     """
-    from equipoise.cli.study import file_facts, table_files
-    from equipoise.run import hashed
+    from equipoise.cli.study import table_files
 
     key = None if source.plan is None else read_key(source.plan)
     source = source if key is None else source.with_key(key)
     output.check_folder(MARK, "report.html")
     report = _report(source, rule, models, key)
-    inputs = [*hashed("items", [source.file]), *hashed("experts", source.experts)]
-    if key is not None:
-        inputs += hashed("plan", [key.path])
-    inputs += hashed("predictions", table_files(models.predictions))
-    present(report, output, MARK, {"inputs": file_facts(inputs)})
+    inputs = {
+        "items": [source.file],
+        "experts": source.experts,
+        "plan": [] if key is None else [key.path],
+        "predictions": table_files(models.predictions),
+    }
+    present(report, output, MARK, input_facts(inputs))
 
 
 def _report(
@@ -261,7 +209,7 @@ def _report(
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import ThresholdOptions, threshold_report
     from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.export.references import references
+    from equipoise.export import references
 
     with progress("reading") as tell:
         read = read_probabilities(source)
@@ -272,7 +220,10 @@ def _report(
             key.check(source.file, sample)
         task = source.task or read.task
         votes = _read_experts(replace(source, task=task), sample, sure=key is not None)
-        _refuse_one(votes.annotators, rule)
+        if rule.redraw != "items" and len(votes.annotators or ()) < 2:
+            where, expected = "--experts", "two or more experts with names, to be drawn anew"
+            got = "1 expert" if votes.annotators else "votes without annotators"
+            raise InputError(where, got, expected, "add their files, or say --redraw items")
         scored = read_models(models.predictions, models.reading(source.positive), task)
         tell(1, 1)
     with progress("threshold") as tell:
@@ -292,63 +243,34 @@ def _report(
     )
 
 
-def _refuse_one(experts: tuple[str, ...] | None, rule: RuleOptions) -> None:
-    """Refuse to resample a single expert, or experts without names."""
-    if rule.redraw == "items" or len(experts or ()) > 1:
-        return
-    raise InputError(
-        "--experts",
-        "1 expert" if experts else "votes without annotators",
-        "two or more experts with names, to be drawn anew",
-        "add their files, or say --redraw items",
-    )
-
-
 def _read_experts(
     source: ThresholdSource, sample: "ExpertSample", *, sure: bool
 ) -> "Annotations":
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
     columns = column_map(source.expert_columns, "--expert-columns")
-    reading = StudyReading(
-        kind=source.kind,
-        classes=source.classes,
-        positive=source.positive,
-        at_least=source.at_least,
-        repeats=source.repeats,
-    )
+    names = ("kind", "classes", "positive", "at_least", "repeats")
+    reading = StudyReading(**{name: getattr(source, name) for name in names})
     tables = []
     for path in source.experts:
         sure |= _has_bins(path, sample)
         table = answers_to(read_question(path, reading, columns), source.task, path)
         tables.append((path, table))
-    votes = tables[0][1] if _is_panel(tables) else _one_table(tables)
-    _check_items(votes.items, sample, sure=sure)
+    votes = tables[0][1]
+    named = votes.annotators is not None or len(votes) > len(votes.items)
+    if len(tables) > 1 or not named:  # not the one file of all votes
+        votes = _one_table(tables)
+    outside = set(votes.items) - set(sample.items)
+    # where a key or columns of bins show that it is the plan, it may be answered in part
+    if set(sample.items) - set(votes.items) and (outside or not sure):
+        raise InputError(
+            "--experts",
+            f"answers on {len(votes.items) - len(outside):,} of the {len(sample.items):,} "
+            f"items of the plan made now, and on {len(outside):,} others",
+            "answers on the items of the plan",
+            "give the key of the plan (--plan plan.key.json), or repeat --truth, --bins, "
+            "--per-bin and --seed of threshold-plan",
+        )
     return votes
-
-
-def _check_items(items: Sequence[str], sample: "ExpertSample", *, sure: bool) -> None:
-    """Refuse answers on other items than those of the plan made now.
-
-    Where a key or columns of bins show that it is the plan, it may be answered in part.
-    """
-    outside = set(items) - set(sample.items)
-    lost = set(sample.items) - set(items)
-    if not lost or (sure and not outside):
-        return
-    raise InputError(
-        "--experts",
-        f"answers on {len(items) - len(outside):,} of the {len(sample.items):,} "
-        f"items of the plan made now, and on {len(outside):,} others",
-        "answers on the items of the plan",
-        "give the key of the plan (--plan plan.key.json), or repeat --truth, --bins, --per-bin "
-        "and --seed of threshold-plan",
-    )
-
-
-def _is_panel(tables: Sequence[tuple[Path, "Annotations"]]) -> bool:
-    """Whether there is one file that says who voted, or that holds several votes per item."""
-    table = tables[0][1]
-    return len(tables) == 1 and (table.annotators is not None or len(table) > len(table.items))
 
 
 def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
@@ -362,25 +284,23 @@ def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
     rows: list[tuple[Ints, Ints, Ints]] = []
     for path, one in tables:
         if one.kind != "binary" or one.classes != first.classes or one.count is not None:
-            raise InputError(
-                f"{path.name}",
-                f"answers {listed(one.classes)}, kind {one.kind}",
-                "one yes or no per item, in the same words in every file",
-                "ask about one answer with --positive CLASS, or correct the file",
-            )
+            got = f"answers {listed(one.classes)}, kind {one.kind}"
+            expected = "one yes or no per item, in the same words in every file"
+            do = "ask about one answer with --positive CLASS, or correct the file"
+            raise InputError(f"{path.name}", got, expected, do)
         who = _annotator_codes(path, one, people)
         item = np.array([place[name] for name in one.items])[one.item]
         assert one.label is not None
         rows.append((item, who, one.label))
     notices = dict.fromkeys(notice for _, one in tables for notice in one.notices)
-    item, who, label = (np.concatenate(part) for part in zip(*rows, strict=True))
+    item, annotator, label = (np.concatenate(part) for part in zip(*rows, strict=True))
     return Annotations(
         kind="binary",
         items=tuple(items),
         classes=first.classes,
         annotators=tuple(people),
         item=item,
-        annotator=who,
+        annotator=annotator,
         label=label,
         notices=tuple(notices),
     )
@@ -392,19 +312,11 @@ def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> 
         codes = [people.setdefault(name, len(people)) for name in one.annotators]
         return np.array(codes)[one.annotator]
     if path.stem in people:
-        raise InputError(
-            f"{path}",
-            f"a second file of {path.stem!r}",
-            "one file per expert",
-            "name files by their experts, or add a column annotator",
-        )
+        where, do = f"{path}", "name files by their experts, or add a column annotator"
+        raise InputError(where, f"a second file of {path.stem!r}", "one file per expert", do)
     if len(one) > len(one.items):
-        raise InputError(
-            f"{path.name}",
-            "several votes on one item, and no annotator",
-            "one answer per item, or a column annotator",
-            "say who voted",
-        )
+        got, do = "several votes on one item, and no annotator", "say who voted"
+        raise InputError(f"{path.name}", got, "one answer per item, or a column annotator", do)
     return np.full(len(one.item), people.setdefault(path.stem, len(people)))
 
 
@@ -426,12 +338,7 @@ def _has_bins(path: Path, sample: "ExpertSample") -> bool:
         columns.append([spelt[code] if code >= 0 else "" for code in codes])
     for item, number in zip(*columns, strict=True):
         if known.get(item) != number:
-            got = f"item {item!r} in bin {number}"
             other = f"bin {known[item]}" if item in known else "an item of the plan made now"
-            raise InputError(
-                f"{path.name}",
-                got,
-                other,
-                "repeat the file, --truth, --bins, --per-bin and --seed of threshold-plan",
-            )
+            do = "repeat the file, --truth, --bins, --per-bin and --seed of threshold-plan"
+            raise InputError(path.name, f"item {item!r} in bin {number}", other, do)
     return True

@@ -2,33 +2,33 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from equipoise.arrays import InputError
 from equipoise.cli._plan_key import BINS, PER_BIN, SampleSize, key_of, key_text, write_plan
 from equipoise.cli._results import present
 from equipoise.cli._screen import progress, say
-from equipoise.cli.options import RESULT, AsJson, OutputOptions, command
+from equipoise.cli.options import RESULT, AsJson, OutputOptions, command, panel
 from equipoise.cli.probabilities import ProbabilitySource, read_probabilities
 from equipoise.numbers import count
 
-if TYPE_CHECKING:
-    from equipoise.analyses.thresholds import ExpertSample
-
-SAMPLE = "Sample"
-
-BinCount = Annotated[
-    int | None,
-    typer.Option(
-        min=1, rich_help_panel=SAMPLE, help="Bins of as equal size as possible. Default: 20."
-    ),
-]
-ItemsPerBin = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=SAMPLE, help="Items drawn from each bin. Default: 20."),
-]
+_sample = panel(
+    "Sample",
+    bins="Bins of as equal size as possible. Default: 20.",
+    per_bin="Items drawn from each bin. Default: 20.",
+    seed="Same seed, same items.",
+)
+_result = panel(
+    RESULT,
+    out="File for the items, ending in .csv: items in random order, and an empty column "
+    "`label` for the expert. Bins, probabilities and options go into a second file beside it, "
+    "the key, which experts should not see: plan.csv, plan.key.json.",
+    shown="One file and no key: items bin by bin, with bin and probability, which tell the "
+    "expert what is expected.",
+    overwrite="Replace these files.",
+)
+BinCount = Annotated[int | None, _sample("bins", min=1)]
+ItemsPerBin = Annotated[int | None, _sample("per_bin", min=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,7 @@ class SampleOptions:
 
     bins: BinCount = None
     per_bin: ItemsPerBin = None
-    seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=SAMPLE, help="Same seed, same items.")
-    ] = 0
+    seed: Annotated[int, _sample("seed", min=0)] = 0
 
     def size(self) -> SampleSize:
         """Bins and items of each, the usual ones where none were named."""
@@ -50,27 +48,9 @@ class SampleOptions:
 class PlanFile:
     """Where the items go."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="File for the items, ending in .csv: items in random order, and an empty "
-            "column `label` for the expert. Bins, probabilities and options go into a second "
-            "file beside it, the key, which experts should not see: plan.csv, plan.key.json.",
-        ),
-    ] = None
-    shown: Annotated[
-        bool,
-        typer.Option(
-            "--open",
-            rich_help_panel=RESULT,
-            help="One file and no key: items bin by bin, with bin and probability, which tell "
-            "the expert what is expected.",
-        ),
-    ] = False
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", rich_help_panel=RESULT, help="Replace these files.")
-    ] = False
+    out: Annotated[Path | None, _result("out")] = None
+    shown: Annotated[bool, _result("shown", "--open")] = False
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
     as_json: AsJson = False
 
     def check(self) -> None:
@@ -82,12 +62,8 @@ class PlanFile:
             return
         for path in (self.out,) if self.shown else (self.out, key_of(self.out)):
             if path.exists():
-                raise InputError(
-                    f"--out {path}",
-                    "is there already",
-                    "a new file",
-                    "name another file, or allow overwriting (--overwrite)",
-                )
+                do = "name another file, or allow overwriting (--overwrite)"
+                raise InputError(f"--out {path}", "is there already", "a new file", do)
 
 
 @command
@@ -121,23 +97,11 @@ def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: Plan
         notices=read.notices,
     )
     if output.out is not None:
-        _write(
-            output,
-            sample,
-            None if output.shown else key_text(sample, source, size, read.task),
-            read.task,
-        )
+        key = None if output.shown else key_text(sample, source, size, read.task)
+        write_plan(output.out, sample, read.task, key)
+        items = count(len(sample.items))
+        say(f"Wrote {output.out}: {items} items; experts fill in the column label")
+        if key is not None:
+            kept = "bins and probabilities, for threshold --plan; keep it from the experts"
+            say(f"Wrote {key_of(output.out)}: {kept}")
     present(report, OutputOptions(as_json=output.as_json), "")
-
-
-def _write(output: PlanFile, sample: "ExpertSample", key: str | None, task: str | None) -> None:
-    """Write plan and key, and say what each is for."""
-    assert output.out is not None
-    write_plan(output.out, sample, task, key)
-    items = count(len(sample.items))
-    say(f"Wrote {output.out}: {items} items; experts fill in the column label")
-    if key is not None:
-        say(
-            f"Wrote {key_of(output.out)}: bins and probabilities, for threshold --plan; keep "
-            "it from the experts"
-        )

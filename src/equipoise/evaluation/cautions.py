@@ -19,11 +19,6 @@ FEW_REPLICATES = 200
 TIED = 0.01  # share of tied scores from which ties are worth a word
 
 
-def as_notice(told: Notice | str) -> Notice:
-    """A notice of a lower layer, which may still be plain text."""
-    return told if isinstance(told, Notice) else Notice("plain", "{text}", (), {"text": told})
-
-
 def _plan(kind: str) -> Option:
     """A kind of resampling, as Python and the command line name it."""
     return Option("resample", kind.replace(" ", "-"), python=repr(kind))

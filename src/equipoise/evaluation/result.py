@@ -22,7 +22,7 @@ from equipoise.notices import Notice
 from equipoise.ranks import (
     average_ranks,
     beats,
-    goodness,
+    higher_is_better,
     kendall_tau_b,
     rank_probabilities,
     spearman,
@@ -147,7 +147,9 @@ class Evaluation:
         rows = []
         for t, k, label in self._cells():
             good = self._good(t, k, label)
-            ranks = average_ranks(goodness(self.values[t, k, label], self.metrics[k].better))
+            ranks = average_ranks(
+                higher_is_better(self.values[t, k, label], self.metrics[k].better)
+            )
             best = rank_probabilities(good)[:, 0]
             for m, model in enumerate(self.models):
                 estimate = self._estimate(t, k, label, m)
@@ -180,7 +182,7 @@ class Evaluation:
     ) -> list[Difference]:
         """Paired differences of the best model to each other, smallest first."""
         t, k, label = self._cell(metric, labels, task)
-        good = goodness(self.values[t, k, label], self.metrics[k].better)
+        good = higher_is_better(self.values[t, k, label], self.metrics[k].better)
         if np.isnan(good).all():
             return []
         best = int(np.nanargmax(good))
@@ -219,7 +221,7 @@ class Evaluation:
 
     def _good(self, t: int, k: int, label: int) -> Floats:
         """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
-        good = goodness(self._drawn(t, k, label), self.metrics[k].better)
+        good = higher_is_better(self._drawn(t, k, label), self.metrics[k].better)
         undefined = np.isnan(self.values[t, k, label]).any()
         return np.full(good.shape, np.nan) if undefined else good
 

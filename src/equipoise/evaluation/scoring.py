@@ -21,7 +21,6 @@ from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_u
 from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.cautions import (
-    as_notice,
     draw_notices,
     tie_notices,
     value_notices,
@@ -32,7 +31,7 @@ from equipoise.evaluation.influence import Influential, gradient_replicates, inf
 from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.metrics import DEFAULT, Block, Metric, Order, named
-from equipoise.metrics._draws import draw_error
+from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Posterior
@@ -249,7 +248,7 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    every = [(part, as_notice(one)) for part in parts for one in part.notices]
+    every = [(part, one) for part in parts for one in part.notices]
     alone = len(parts) == 1
     return [
         one if alone or isinstance(part, Annotations) else one.of(part.task)

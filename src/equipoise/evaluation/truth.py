@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.evaluation.arguments import as_annotations
 from equipoise.evaluation.blocks import Pair, majority, pair
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
 from equipoise.votes import Votes, collect_votes
+from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of draws made full
 
@@ -277,6 +279,17 @@ def _pairs(
         else pair(list(shares), counts, whole=name == "distribution")
         for name in labels
     }
+
+
+def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:
+    """The one yes/no question that annotations ask, or a refusal."""
+    asked = task_truths(as_annotations(annotations))
+    if len(asked) > 1 or len(asked[0].classes) > 1:
+        got = f"{len(asked)} tasks, classes {annotations.classes}"
+        positive = Option("positive", python="Annotations.against")
+        do = hint("ask about one class with {}", positive)
+        raise InputError(where, got, "one yes/no question", do)
+    return asked[0]
 
 
 def response_times(annotations: Annotations, task: str, items: Ints) -> ResponseTimes | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from equipoise import numbers
 from equipoise.arrays import InputError
@@ -276,7 +276,7 @@ def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:
 
 
 def rows_of(
-    fixed: Row, axes: Mapping[str, Sequence[Cell]], columns: Mapping[str, NDArray[np.generic]]
+    fixed: Row, axes: Mapping[str, Sequence[Cell]], columns: Mapping[str, ArrayLike | None]
 ) -> list[dict[str, Cell]]:
     """Plain rows of arrays over named axes: a row per cell, arrays of fewer axes repeated.
 
@@ -287,21 +287,25 @@ def rows_of(
     axes
         Names of the axes, with what stands on them; the last moves fastest.
     columns
-        Arrays over the first axes, or over the last alone where that has another length.
+        Arrays over the first axes, or over all, of length one where they do not vary. None
+        is the place of an axis that does not stand first.
 
     Examples
     --------
     >>> rows_of({"task": ""}, {"k": [1, 2], "model": ["a", "b", "c"]},
-    ...         {"items": np.array([5, 4]), "value": np.arange(6).reshape(2, 3)})[-1]
-    {'task': '', 'k': 2, 'model': 'c', 'items': 4, 'value': 5}
+    ...         {"items": [5, 4], "model": None, "value": np.arange(6).reshape(2, 3)})[-1]
+    {'task': '', 'k': 2, 'items': 4, 'model': 'c', 'value': 5}
     """
-    names, shape = list(axes), tuple(len(axis) for axis in axes.values())
-    arrays = {name: np.asarray(array) for name, array in columns.items()}
-    made: list[dict[str, Cell]] = []
-    for place in np.ndindex(*shape):
-        row = {**fixed, **{n: axes[n][i] for n, i in zip(names, place, strict=True)}}
-        for name, array in arrays.items():
-            first = array.shape == shape[: array.ndim]
-            row[name] = array[place[: array.ndim] if first else place[-array.ndim :]].item()
-        made.append(row)
-    return made
+    shape = tuple(len(axis) for axis in axes.values())
+    grid = dict(zip(axes, np.indices(shape), strict=True))
+    cells: dict[str, list[Cell]] = {}
+    for name in [*(name for name in axes if name not in columns), *columns]:
+        values = columns.get(name)
+        if values is None:
+            cells[name] = [axes[name][place] for place in grid[name].ravel()]
+        else:
+            array = np.asarray(values)
+            array = array.reshape(*array.shape, *[1] * (len(shape) - array.ndim))
+            cells[name] = np.broadcast_to(array, shape).ravel().tolist()
+    every = zip(*cells.values(), strict=True)
+    return [{**fixed, **dict(zip(cells, row, strict=True))} for row in every]

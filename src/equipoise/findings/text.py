@@ -70,10 +70,11 @@ def tables(findings: Sequence[Finding]) -> dict[str, Table]:
 
 
 def methods(report: Report) -> str:
-    """A paragraph for the methods of a paper."""
+    """A paragraph for the methods of a paper; names in it become no markup."""
     every = [*report.methods, *(one.methods for one in report.findings)]
     said = [f"{one.strip().removesuffix('.')}." for one in dict.fromkeys(every) if one.strip()]
-    return " ".join(said) + "\n"
+    plain = " ".join(printable(" ".join(said)).split())
+    return plain.replace("<", MARK["<"]).replace(">", MARK[">"]) + "\n"
 
 
 def as_csv(rows: Sequence[Row]) -> str:

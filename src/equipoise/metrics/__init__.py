@@ -1,146 +1,336 @@
-"""Metrics for hard and soft labels. One file each; the catalogue is the list of them.
+"""Metrics for hard and soft labels. One file per family; the catalogue is the list of them.
 
 The tables, the command line, the page and the laws in the tests all read `CATALOGUE`: adding a
-metric is adding a file and a line there.
+metric is adding a function, to a family or in a file of its own, and a line here. A name is a
+word with parameters after colons, as ``expected_cost:cost=linear``; the number k of precision
+and recall is part of the word, as ``precision_at_50``.
 """
 
-from equipoise.metrics._arguments import Copies
-from equipoise.metrics._catalogue import (
-    CATALOGUE,
-    CURVES,
-    DEFAULT,
-    ItemScore,
-    by_topic,
-    item_scores,
-    named,
-    parsed,
-    require_known,
-    title,
-    titled,
-    typed,
-    worst_items,
-)
-from equipoise.metrics._draws import conditioned
-from equipoise.metrics._metric import (
-    Block,
-    Metric,
-    Order,
-    Prepared,
-    Truth,
-    clustered,
-    hard_labels_rule,
-    influence_covariance,
-)
-from equipoise.metrics._ranking import tied_share
-from equipoise.metrics.accuracy import accuracy, accuracy_per_item
-from equipoise.metrics.auroc import auroc, auroc_one_vs_one, auroc_per_class
-from equipoise.metrics.average_overlap import average_overlap, average_overlap_per_item
-from equipoise.metrics.average_precision import average_precision
-from equipoise.metrics.brier_score import brier_score, brier_score_per_item
-from equipoise.metrics.entropy_correlation import entropy_correlation
-from equipoise.metrics.expected_calibration_error import expected_calibration_error
-from equipoise.metrics.expected_cost import expected_cost, expected_cost_per_item
-from equipoise.metrics.jensen_shannon import jensen_shannon, jensen_shannon_per_item
-from equipoise.metrics.kendall_tau import kendall_tau, kendall_tau_per_item
-from equipoise.metrics.log_score import log_score, log_score_per_item
-from equipoise.metrics.maximum_calibration_error import maximum_calibration_error
-from equipoise.metrics.mean_absolute_error import (
-    mean_absolute_error,
-    mean_absolute_error_per_item,
-)
-from equipoise.metrics.normalised_expected_cost import normalised_expected_cost
-from equipoise.metrics.overlap import overlap, overlap_per_item
-from equipoise.metrics.precision_at_k import precision_at_k
-from equipoise.metrics.precision_recall_curve import precision_recall_curve
-from equipoise.metrics.quadratic_weighted_kappa import quadratic_weighted_kappa
-from equipoise.metrics.ranked_probability_score import (
-    ranked_probability_score,
-    ranked_probability_score_per_item,
-)
-from equipoise.metrics.recall_at_k import recall_at_k
-from equipoise.metrics.reliability_curve import Reliability, reliability_curve
-from equipoise.metrics.retained_samples_area import retained_samples_area
-from equipoise.metrics.retained_samples_curve import retained_samples_curve
-from equipoise.metrics.roc_curve import roc_curve
-from equipoise.metrics.set_accuracy import set_accuracy, set_accuracy_per_item
-from equipoise.metrics.spearman_footrule import spearman_footrule, spearman_footrule_per_item
-from equipoise.metrics.squared_absolute_rps import (
-    squared_absolute_rps,
-    squared_absolute_rps_per_item,
-)
-from equipoise.metrics.topk_accuracy import topk_accuracy, topk_accuracy_per_item
-from equipoise.metrics.total_variation import total_variation, total_variation_per_item
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
-__all__ = [
-    "CATALOGUE",
-    "CURVES",
-    "DEFAULT",
-    "Block",
-    "Copies",
-    "ItemScore",
-    "Metric",
-    "Order",
-    "Prepared",
-    "Reliability",
-    "Truth",
-    "accuracy",
-    "accuracy_per_item",
-    "auroc",
-    "auroc_one_vs_one",
-    "auroc_per_class",
-    "average_overlap",
-    "average_overlap_per_item",
-    "average_precision",
-    "brier_score",
-    "brier_score_per_item",
-    "by_topic",
-    "clustered",
-    "conditioned",
-    "entropy_correlation",
-    "expected_calibration_error",
-    "expected_cost",
-    "expected_cost_per_item",
-    "hard_labels_rule",
-    "influence_covariance",
-    "item_scores",
-    "jensen_shannon",
-    "jensen_shannon_per_item",
-    "kendall_tau",
-    "kendall_tau_per_item",
-    "log_score",
-    "log_score_per_item",
-    "maximum_calibration_error",
-    "mean_absolute_error",
-    "mean_absolute_error_per_item",
-    "named",
-    "normalised_expected_cost",
-    "overlap",
-    "overlap_per_item",
-    "parsed",
-    "precision_at_k",
-    "precision_recall_curve",
-    "quadratic_weighted_kappa",
-    "ranked_probability_score",
-    "ranked_probability_score_per_item",
-    "recall_at_k",
-    "reliability_curve",
-    "require_known",
-    "retained_samples_area",
-    "retained_samples_curve",
-    "roc_curve",
-    "set_accuracy",
-    "set_accuracy_per_item",
-    "spearman_footrule",
-    "spearman_footrule_per_item",
-    "squared_absolute_rps",
-    "squared_absolute_rps_per_item",
-    "tied_share",
-    "title",
-    "titled",
-    "topk_accuracy",
-    "topk_accuracy_per_item",
-    "total_variation",
-    "total_variation_per_item",
-    "typed",
-    "worst_items",
-]
+import numpy as np
+
+from equipoise.arrays import InputError, PerItem, listed, nearest
+from equipoise.metrics import (
+    calibration,
+    decisions,
+    distributions,
+    draws,
+    ranking,
+    retained_samples,
+    top,
+)
+from equipoise.metrics._arguments import Copies as Copies
+from equipoise.metrics._metric import Block as Block
+from equipoise.metrics._metric import Metric as Metric
+from equipoise.metrics._metric import Order as Order
+from equipoise.metrics._metric import Prepared as Prepared
+from equipoise.metrics._metric import Truth as Truth
+from equipoise.metrics._metric import clustered as clustered
+from equipoise.metrics._metric import hard_labels_rule as hard_labels_rule
+from equipoise.metrics._metric import influence_covariance as influence_covariance
+from equipoise.metrics._ranking import tied_share as tied_share
+from equipoise.metrics.calibration import Reliability as Reliability
+from equipoise.metrics.calibration import (
+    expected_calibration_error as expected_calibration_error,
+)
+from equipoise.metrics.calibration import maximum_calibration_error as maximum_calibration_error
+from equipoise.metrics.calibration import reliability_curve as reliability_curve
+from equipoise.metrics.curves import precision_recall_curve as precision_recall_curve
+from equipoise.metrics.curves import roc_curve as roc_curve
+from equipoise.metrics.decisions import accuracy as accuracy
+from equipoise.metrics.decisions import accuracy_per_item as accuracy_per_item
+from equipoise.metrics.decisions import expected_cost as expected_cost
+from equipoise.metrics.decisions import expected_cost_per_item as expected_cost_per_item
+from equipoise.metrics.decisions import mean_absolute_error as mean_absolute_error
+from equipoise.metrics.decisions import (
+    mean_absolute_error_per_item as mean_absolute_error_per_item,
+)
+from equipoise.metrics.decisions import normalised_expected_cost as normalised_expected_cost
+from equipoise.metrics.decisions import quadratic_weighted_kappa as quadratic_weighted_kappa
+from equipoise.metrics.distributions import brier_score as brier_score
+from equipoise.metrics.distributions import brier_score_per_item as brier_score_per_item
+from equipoise.metrics.distributions import entropy_correlation as entropy_correlation
+from equipoise.metrics.distributions import jensen_shannon as jensen_shannon
+from equipoise.metrics.distributions import jensen_shannon_per_item as jensen_shannon_per_item
+from equipoise.metrics.distributions import log_score as log_score
+from equipoise.metrics.distributions import log_score_per_item as log_score_per_item
+from equipoise.metrics.distributions import ranked_probability_score as ranked_probability_score
+from equipoise.metrics.distributions import (
+    ranked_probability_score_per_item as ranked_probability_score_per_item,
+)
+from equipoise.metrics.distributions import squared_absolute_rps as squared_absolute_rps
+from equipoise.metrics.distributions import (
+    squared_absolute_rps_per_item as squared_absolute_rps_per_item,
+)
+from equipoise.metrics.distributions import total_variation as total_variation
+from equipoise.metrics.distributions import total_variation_per_item as total_variation_per_item
+from equipoise.metrics.draws import average_overlap as average_overlap
+from equipoise.metrics.draws import average_overlap_per_item as average_overlap_per_item
+from equipoise.metrics.draws import conditioned as conditioned
+from equipoise.metrics.draws import kendall_tau as kendall_tau
+from equipoise.metrics.draws import kendall_tau_per_item as kendall_tau_per_item
+from equipoise.metrics.draws import overlap as overlap
+from equipoise.metrics.draws import overlap_per_item as overlap_per_item
+from equipoise.metrics.draws import set_accuracy as set_accuracy
+from equipoise.metrics.draws import set_accuracy_per_item as set_accuracy_per_item
+from equipoise.metrics.draws import spearman_footrule as spearman_footrule
+from equipoise.metrics.draws import spearman_footrule_per_item as spearman_footrule_per_item
+from equipoise.metrics.draws import topk_accuracy as topk_accuracy
+from equipoise.metrics.draws import topk_accuracy_per_item as topk_accuracy_per_item
+from equipoise.metrics.ranking import auroc as auroc
+from equipoise.metrics.ranking import auroc_one_vs_one as auroc_one_vs_one
+from equipoise.metrics.ranking import auroc_per_class as auroc_per_class
+from equipoise.metrics.ranking import average_precision as average_precision
+from equipoise.metrics.retained_samples import retained_samples_area as retained_samples_area
+from equipoise.metrics.retained_samples import retained_samples_curve as retained_samples_curve
+from equipoise.metrics.top import precision_at_k as precision_at_k
+from equipoise.metrics.top import recall_at_k as recall_at_k
+from equipoise.wording import Hint, Option, hint, joined
+
+CATALOGUE: Mapping[str, Callable[..., Metric]] = {
+    "auroc": ranking.auroc_metric,
+    "average_precision": ranking.average_precision_metric,
+    "precision_at_k": top.precision_at_k_metric,
+    "recall_at_k": top.recall_at_k_metric,
+    "accuracy": decisions.accuracy_metric,
+    "expected_cost": decisions.expected_cost_metric,
+    "normalised_expected_cost": decisions.normalised_expected_cost_metric,
+    "mean_absolute_error": decisions.mean_absolute_error_metric,
+    "quadratic_weighted_kappa": decisions.quadratic_weighted_kappa_metric,
+    "brier_score": distributions.brier_score_metric,
+    "log_score": distributions.log_score_metric,
+    "ranked_probability_score": distributions.ranked_probability_score_metric,
+    "squared_absolute_rps": distributions.squared_absolute_rps_metric,
+    "total_variation": distributions.total_variation_metric,
+    "jensen_shannon": distributions.jensen_shannon_metric,
+    "entropy_correlation": distributions.entropy_correlation_metric,
+    "expected_calibration_error": calibration.expected_calibration_error_metric,
+    "maximum_calibration_error": calibration.maximum_calibration_error_metric,
+    "retained_samples_area": retained_samples.retained_samples_area_metric,
+    "topk_accuracy": draws.topk_accuracy_metric,
+    "set_accuracy": draws.set_accuracy_metric,
+    "overlap": draws.overlap_metric,
+    "average_overlap": draws.average_overlap_metric,
+    "kendall_tau": draws.kendall_tau_metric,
+    "spearman_footrule": draws.spearman_footrule_metric,
+}
+CURVES = ("roc_curve", "precision_recall_curve", "retained_samples_curve", "reliability_curve")
+DEFAULT = ("auroc", "average_precision")
+
+
+def parsed(text: str) -> tuple[str, dict[str, Any]]:
+    """Split a metric's name from its parameters.
+
+    Examples
+    --------
+    >>> parsed("expected_cost:cost=linear")
+    ('expected_cost', {'cost': 'linear'})
+    >>> parsed("precision_at_50")
+    ('precision_at_k', {'k': 50})
+    """
+    name, *words = text.strip().split(":")
+    given: dict[str, Any] = {}
+    at = re.fullmatch(r"(precision|recall)_at_(\d+)", name)
+    if at:
+        name, given["k"] = f"{at[1]}_at_k", int(at[2])
+    for word in words:
+        key, _, value = word.partition("=")
+        given[key] = _value(value)
+    return name, given
+
+
+def named(text: str) -> Metric:
+    """Make a metric from its name, with parameters after colons.
+
+    Examples
+    --------
+    >>> named("auroc:form=strict").name
+    'auroc:form=strict'
+    >>> named("precision_at_50").title
+    'P@50'
+    """
+    name, given = parsed(text)
+    if name not in CATALOGUE:
+        known = [typed(one) for one in CATALOGUE]
+        raise InputError("metric", f"{text!r}", "a known metric", nearest(name, known))
+    try:
+        return CATALOGUE[name](**given)
+    except TypeError:
+        raise InputError(
+            f"metric {text!r}",
+            f"parameters {', '.join(given)}",
+            "parameters that this metric has",
+            f"see the documentation of {name}",
+        ) from None
+
+
+def titled(name: str, labels: str = "soft") -> str:
+    """What a metric is called in a sentence; a metric of the caller's own by its name.
+
+    Examples
+    --------
+    >>> titled("auroc"), titled("auroc", "hard"), titled("my_metric")
+    ('soft AUROC', 'hard AUROC', 'soft my_metric')
+    """
+    try:
+        known = named(name)
+    except InputError:
+        return f"{labels} {name}"
+    return known.soft_title if labels == "soft" else f"{labels} {known.title}"
+
+
+def typed(name: str) -> str:
+    """A name of the catalogue as it can be typed: k is a number.
+
+    Examples
+    --------
+    >>> typed("recall_at_k"), typed("auroc")
+    ('recall_at_100', 'auroc')
+    """
+    return re.sub("_at_k$", "_at_100", name)
+
+
+def by_topic() -> dict[str, list[Metric]]:
+    """Every metric of the catalogue in its default form, under the heading of its topic.
+
+    Examples
+    --------
+    >>> [metric.name for metric in by_topic()["Calibration"]]
+    ['expected_calibration_error', 'maximum_calibration_error']
+    """
+    topics: dict[str, list[Metric]] = {}
+    for make in CATALOGUE.values():
+        metric = make()
+        topics.setdefault(metric.topic, []).append(metric)
+    return topics
+
+
+def title(name: str) -> str:
+    """Title of a metric; a name that is none stays as it is.
+
+    Examples
+    --------
+    >>> title("auroc"), title("brier_score"), title("certainty")
+    ('AUROC', 'Brier score', 'certainty')
+    """
+    try:
+        return named(name).title
+    except InputError:
+        return name
+
+
+def require_known(text: str, catalogue: Mapping[str, Callable[..., Any]] = CATALOGUE) -> None:
+    """Refuse a name that is not in the catalogue, and parameters that its metric lacks.
+
+    Examples
+    --------
+    >>> def brier_score(*, scale: str = "one") -> None: ...
+    >>> require_known("brier", {"brier_score": brier_score})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: metric: 'brier', expected a known metric; did you mean ...
+    >>> require_known("brier_score:k=1", {"brier_score": brier_score})
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: metric 'brier_score:k=1': 'k', expected 'scale'; ...
+    """
+    name, given = parsed(text)
+    if name not in catalogue:
+        raise InputError("metric", repr(text), "a known metric", _meant(name, list(catalogue)))
+    has = list(inspect.signature(catalogue[name]).parameters)
+    unknown = [key for key in given if key not in has]
+    if unknown:
+        every = listed(has, most=8) if has else "no parameters"
+        raise InputError(
+            f"metric {text!r}",
+            listed(unknown),
+            every,
+            f"write {name}:{has[0]}=VALUE" if has else f"write {name}",
+        )
+
+
+def _meant(name: str, known: list[str]) -> Hint:
+    """Names that are near, by spelling or by what they hold, and where all of them are."""
+    shown = [typed(one) for one in known]
+    near = get_close_matches(name, shown, n=3)
+    near += [one for one in shown if len(name) > 2 and name in one and one not in near]
+    every = hint("{} lists all", Option("list_metrics", value=True, python="metrics.CATALOGUE"))
+    if not near:
+        return every
+    return hint("did you mean {}? {}", joined([repr(one) for one in near[:3]], "or"), every)
+
+
+def _value(text: str) -> int | float | str:
+    """A whole number, a number with a point, or the word itself."""
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    return float(text) if re.fullmatch(r"\d*\.\d+", text) else text
+
+
+class ItemScore(NamedTuple):
+    """One item and its score."""
+
+    item: str
+    score: float
+
+
+def item_scores(name: str, y_true: Any, probabilities: Any) -> PerItem:
+    """Score of every item by a metric that is a mean over items, shape (items,).
+
+    Parameters
+    ----------
+    name
+        Name of the metric with its parameters, such as ``expected_cost:cost=linear``.
+    y_true, probabilities
+        As the metric takes them.
+
+    Examples
+    --------
+    >>> item_scores("ranked_probability_score", [0, 2], [[0, 1, 0], [0.5, 0, 0.5]])
+    array([0.5 , 0.25])
+    """
+    score = _per_item(name).per_item
+    assert score is not None
+    return score(y_true, probabilities)
+
+
+def _per_item(name: str) -> Metric:
+    """A metric that is a mean over items, by its name."""
+    means = [one for one, make in CATALOGUE.items() if make().per_item is not None]
+    word = parsed(name)[0]
+    if word not in means:
+        expected = "a metric that is a mean over items"
+        raise InputError("item scores", f"{name!r}", expected, nearest(word, means))
+    return named(name)
+
+
+def worst_items(
+    name: str, y_true: Any, probabilities: Any, items: Sequence[str], most: int = 10
+) -> list[ItemScore]:
+    """Items on which a model does worst, the worst first, equal ones by name.
+
+    Scores that agree to 12 decimals are equal; undefined ones are left out.
+
+    Examples
+    --------
+    >>> worst_items("brier_score", [0, 1, 1], [0.1, 0.2, 0.9], ["a", "b", "c"], most=1)
+    [ItemScore(item='b', score=1.28)]
+    """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InputError(
+            "worst items, most", f"{most!r}", "a whole number of at least 1", "say how many"
+        )
+    scores = item_scores(name, y_true, probabilities)
+    if len(items) != len(scores):
+        raise InputError(
+            "worst items", f"{len(items)} names", f"{len(scores)}, one per item", "align them"
+        )
+    badness = np.round(-scores if _per_item(name).better == "higher" else scores, 12)
+    known = [i for i, undefined in enumerate(np.isnan(scores)) if not undefined]
+    ranked = sorted(known, key=lambda i: (-badness[i], str(items[i])))
+    return [ItemScore(str(items[i]), float(scores[i])) for i in ranked[:most]]

@@ -46,6 +46,15 @@ def checked_weights(weights: Any, items: int) -> Weights:
     return Weights(array, array if copies else array**2, copies)
 
 
+def checked_k(k: int) -> int:
+    """Return k if it is a whole number of at least 1."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(
+            "k", f"{k!r}", "a whole number of at least 1", "say how many to look at"
+        )
+    return int(k)
+
+
 def checked_labels(y_true: Any, y_score: Any) -> tuple[Floats, Floats]:
     """Return labels and scores as float arrays, (items,) or (items, classes) both.
 

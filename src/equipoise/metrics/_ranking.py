@@ -5,12 +5,11 @@ blocks of replicates. The names of the sums are those of `equipoise.kernels.rank
 read off the cumulative masses down the distinct thresholds.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, PerItem
-from equipoise.metrics._arguments import checked_labels, checked_weights
+from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.metrics._metric import Block, Order
 
 
@@ -105,36 +104,3 @@ def repeat_truth(positive: Floats, width: int) -> Floats:
 def spread_runs(per_run: Floats, start: Ints, items: int) -> Floats:
     """Give every item of a run the run's value."""
     return np.repeat(per_run, np.diff(np.append(start, items)))
-
-
-class Cumulative(NamedTuple):
-    """Number of items and positive mass at or above each distinct threshold, falling."""
-
-    threshold: Floats
-    number: Floats
-    mass: Floats
-
-
-def cumulative(y_true: Any, y_score: Any, weights: Any) -> Cumulative:
-    """Walk down the distinct scores."""
-    labels, scores = checked_labels(y_true, y_score)
-    if scores.ndim == 2:
-        raise InputError(
-            "y_score",
-            f"{scores.shape[1]} classes",
-            "one score per item",
-            "draw one curve per class",
-        )
-    weight = checked_weights(weights, len(labels)).each
-    order = sort_items(scores)
-    start = run_starts(order)
-    return Cumulative(
-        threshold=scores[order.items][start],
-        number=np.cumsum(np.add.reduceat(weight[order.items], start)),
-        mass=np.cumsum(np.add.reduceat((weight * labels)[order.items], start)),
-    )
-
-
-def ratio(part: Floats, whole: float) -> Floats:
-    """Divide, nan when there is nothing to divide by."""
-    return part / whole if whole > 0 else np.full_like(part, np.nan)

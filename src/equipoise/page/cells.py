@@ -185,7 +185,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Html | None:
     names = group(
         (
             titled(
-                name, styles.short(name, 14), class_=styles.class_(name),
+                name, styles.short(name, 15), class_=styles.class_(name),
                 x=i * wide + 5, y=(i + 0.5) * high + 4,
             )
             for i, name in enumerate(chart.models)
@@ -238,7 +238,8 @@ def _signed_key(most: float) -> Html:
 
 
 SHADES = {1: (5,), 2: (2, 5), 3: (1, 3, 5), 4: (1, 3, 5, 6), 5: (1, 2, 3, 5, 6)}
-CASE_ROW, CASE_WIDE = 52.0, NARROW - 12.0
+CASE_ROW, CASE_WIDE = 36.0, NARROW - 12.0
+MARKED = 16.0  # what the marks of models add to a row
 
 
 def cases_close_up(chart: Cases, styles: ModelStyles) -> Html | None:
@@ -251,7 +252,7 @@ def cases_close_up(chart: Cases, styles: ModelStyles) -> Html | None:
     y = deep
     for case, short in zip(chart.rows, shown, strict=True):
         parts.append(_case(case, short, y, styles))
-        y += CASE_ROW
+        y += CASE_ROW + (MARKED if case.marks else 0.0)
     if chart.axis:
         parts.append(text(6, y + 8, "0", "a"))
         parts.append(text(NARROW / 2, y + 8, shorten(chart.axis, 40), "c a"))

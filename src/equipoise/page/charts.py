@@ -132,7 +132,7 @@ def _above(dot: Dot, least: float) -> Dot:
 def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
     scale, y = place
     own = dot.label == dot.model
-    short = styles.short(label, 21) if own and label else shorten(label, 21)
+    short = styles.short(label, 19) if own and label else shorten(label, 19)
     parts = [titled(label, short, x=DOTS_LABEL, y=y + 4, class_="e")] if label else []
     if len(_finite(dot.low, dot.high)) == 2:
         start, end = scale(dot.low), scale(dot.high)
@@ -550,7 +550,7 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Html | None:
                 own.append(marker((x, y), hollow=styles.hollow(model)))
             words = rank(place) if here else "–"
             own.append(text(x + way * 11, y + 4, words, anchor))
-            short = styles.short(model, 14)
+            short = styles.short(model, 15)
             own.append(titled(model, short, x=x + way * 40, y=y + 4, class_=anchor or None))
         parts.append(element("g", *own, class_=styles.class_(model)))
     return drawing((NARROW, top + ROW * len(rows) + 8), described(chart), *parts)

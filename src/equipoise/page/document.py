@@ -208,11 +208,14 @@ def _table(table: Table, styles: ModelStyles) -> Html:
         element("th", one.head, scope="col", data_up=one.kind in ("rank", "p") or None)
         for one in table.columns
     ]
-    rows = [_row(row, table, styles) for row in table.rows[:MOST_ROWS]]
-    more = len(table.rows) - len(rows)
-    caption = table.caption + (
-        f" (the first {len(rows):,} of {len(table.rows):,} rows)" * (more > 0)
-    )
+    shown, caption = table.rows, table.caption
+    if len(shown) > MOST_ROWS:
+        shown = (table.brief or shown)[:MOST_ROWS]
+        which = (
+            f"the {len(shown):,} in front, " if table.brief else f"the first {len(shown):,} "
+        )
+        caption += f" ({which}of {len(table.rows):,} rows)"
+    rows = [_row(row, table, styles) for row in shown]
     class_ = "board" if table.open and table.columns[0].kind == "model" else "plain"
     whole = element(
         "table",
@@ -239,13 +242,14 @@ def _row(row: Row, table: Table, styles: ModelStyles) -> Html:
             model = words
         short = _short(words, column, styles)
         tip = words if short != words else None
+        head = column.head if table.open and table.columns[0].kind == "model" else None
         if place == 0:
             cells.append(element("th", short, title=tip, scope="row"))
         elif table.open and column.kind == "percent" and _share(row, column) is not None:
             width = round(BARS * min(1.0, max(0.0, _share(row, column) or 0.0)))
-            cells.append(element("td", short, class_=f"bar w{width}"))
+            cells.append(element("td", short, class_=f"bar w{width}", data_h=head))
         else:
-            cells.append(element("td", short, title=tip))
+            cells.append(element("td", short, title=tip, data_h=head))
     return element("tr", *cells, class_=styles.class_(model, "") or None)
 
 

@@ -1,4 +1,4 @@
-"""What a plan says of its size, power, designs and sources of uncertainty, as findings.
+"""What a plan says of its size, power, designs, sources of uncertainty and pairs, as findings.
 
 A plan for two models is the plan of a ranking with one pair. Of several pairs the power is the
 least probability that all are told apart, as in the plan itself, so that curves, contours and
@@ -7,11 +7,21 @@ designs meet.
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from equipoise.arrays import InputError, wrong_type
-from equipoise.findings import Column, Dot, Dots, Finding, Line, Lines, Report, Row, Table
+from equipoise.findings import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Line,
+    Lines,
+    Report,
+    Table,
+    columns,
+)
 from equipoise.metrics import named, titled
 from equipoise.numbers import (
     change,
@@ -22,18 +32,19 @@ from equipoise.numbers import (
     percent,
     significant,
 )
+from equipoise.planning.next_votes import NextForRanking, NextItems
+from equipoise.planning.ranking import RankingDesign, RankingPlan, of_pair
+from equipoise.planning.size import Size, listed_votes, power_grid, size_words
 from equipoise.wording import capital
 
-if TYPE_CHECKING:
-    from equipoise.planning.next_votes import NextForRanking, NextItems
-    from equipoise.planning.ranking import RankingDesign, RankingPlan
-    from equipoise.planning.size import Size
-
-NORMAL = NormalDist()
 STEPS = 25  # numbers of items along a curve
 OTHER = (0.5, 0.95)  # powers drawn beside the one asked for
 OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
+PAIRS = 20  # pairs of a figure; all are in the table
+SPREAD_OUT = 30  # times the smallest, from which on logarithms are drawn
 SOURCES = {"items": "the items", "votes": "single votes", "annotators": "who votes"}
+VOTES, ITEMS = columns("count", "votes_per_item", "items")
+(POWER,) = columns("percent", "power")
 VERDICT_NOTE = (
     "The difference is that of the metric with soft labels (the mean vote), positive when the "
     "first model is better. The interval of the pilot includes what these annotators add."
@@ -76,18 +87,23 @@ SOURCES_NOTE = (
     "annotators are not known, and where no leaning was found."
 )
 GRID_LEGEND = "Votes needed: on each of so many items, for the power that was asked for."
+PAIRS_NOTE = (
+    "Neighbours are compared in the order of the pilot. Items alone are those that tell one "
+    "pair apart with the power asked for; to tell all apart with that power takes more, "
+    "because none may be missed. The order of neighbours in the pilot may itself be wrong "
+    "where an interval holds 0."
+)
+PAIRS_LEGEND = (
+    "Items alone: what the pair needs by itself for the power asked for, with the votes per "
+    "item of the plan. Power in the study: that of the pair in this plan."
+)
 
 
-def plan_findings(plan: "RankingPlan") -> tuple[Finding, ...]:
-    """Size, power, designs and sources of uncertainty; what was not planned is left out."""
-    findings = [_verdict(plan)]
-    if plan.recommended is not None:
-        findings += [_power(plan, plan.recommended), _designs(plan, plan.recommended)]
-    return (*findings, _sources(plan))
-
-
-def _ranks(plan: "RankingPlan") -> bool:
-    return len(plan.pairs) > 1
+def plan_findings(plan: RankingPlan) -> tuple[Finding, ...]:
+    """Size, power, designs, sources, and every pair; what was not planned is left out."""
+    best = plan.recommended
+    planned = () if best is None else (_power(plan, best), _designs(plan, best))
+    return (_verdict(plan), *planned, _sources(plan), *([_pairs(plan)] if plan.ranks else []))
 
 
 def _votes_on_each(votes: float) -> str:
@@ -101,75 +117,57 @@ def _votes_on_each(votes: float) -> str:
     return count(votes, "vote") if votes > 0 else "a known truth"
 
 
-def _pair(one: "Size") -> str:
-    return f"{one.a} / {one.b}"
+def _pilot_size(plan: RankingPlan, join: str) -> str:
+    """Items of the pilot and votes on each."""
+    first = plan.pairs[0]
+    return f"{count(first.pilot_items, 'item')}{join} {_votes_on_each(first.pilot_votes)} each"
 
 
-def _of_pair(plan: "RankingPlan") -> str:
+def _of_pair(plan: RankingPlan) -> str:
     """Which pair is shown, and why it is this one of a ranking."""
-    if not _ranks(plan):
-        return _pair(plan.hardest)
-    why = (
-        "the pair that is hardest to tell apart" if plan.recommended else "no plan for any pair"
-    )
-    return f"{_pair(plan.hardest)} ({why})"
+    why = "the pair that is hardest to tell apart" if plan.designs else "no plan for any pair"
+    return plan.hardest.pair + f" ({why})" * plan.ranks
 
 
-def _verdict(plan: "RankingPlan") -> Finding:
+def _verdict(plan: RankingPlan) -> Finding:
     """How many items and votes, and the interval that they are to give."""
     intervals, hard = _intervals(plan), plan.hardest
     title, best = titled(hard.metric), plan.recommended
+    first, pilot = plan.pairs[0], _pilot_size(plan, " with")
+    found = f"{len(plan.models)} models by {title}"
+    if not plan.ranks:
+        by = estimate(first.difference, first.low, first.high)
+        found = f"{first.a} is better than {first.b} by {by} in {title}"
     expected = ", and what to expect of the planned study" if best else ""
     picked = best is not None and plan.aim.difference is None
-    dots = [
-        Dot(one.study, one.value, one.low, one.high, remark=change(one.value))
-        for one in intervals
-    ]
+    table = Table(
+        name="plan_intervals",
+        caption=f"Difference of {_of_pair(plan)} in {title} and its interval",
+        columns=(
+            *(Column("study", "study"), ITEMS, VOTES),
+            Column("value", "difference", "change", ("low", "high")),
+        ),
+        rows=[one._asdict() for one in intervals],
+    )
+    chart = Dots(
+        name="plan-interval",
+        caption=f"Difference of {_of_pair(plan)} in {title}, with its "
+        f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
+        axis=f"difference in {title}; right of 0: {hard.a} is better",
+        rows=[Dot(one.study, *one[3:], remark=change(one.value)) for one in intervals],
+        zero=True,
+    )
     return Finding(
         key="verdict",
         title="How many items and votes?",
         sentence=plan.finding,
-        more=(_pilot_sentence(plan),),
-        tables=(
-            Table(
-                name="plan_intervals",
-                caption=f"Difference of {_of_pair(plan)} in {title} and its interval",
-                columns=(
-                    Column("study", "study"),
-                    Column("items", "items", "count"),
-                    Column("votes_per_item", "votes per item", "count"),
-                    Column("value", "difference", "change", ("low", "high")),
-                ),
-                rows=[one._asdict() for one in intervals],
-            ),
-        ),
-        charts=(
-            Dots(
-                name="plan-interval",
-                caption=f"Difference of {_of_pair(plan)} in {title}, with its "
-                f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
-                axis=f"difference in {title}; right of 0: {hard.a} is better",
-                rows=dots,
-                zero=True,
-            ),
-        ),
+        more=(f"Pilot: {found}, on {pilot}.",),
+        tables=(table,),
+        charts=(chart,),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best) + PICKED_NOTE * picked,
         methods=_methods(plan),
         references=("roe1997", "efron1993"),
         notices=plan.notices,
-    )
-
-
-def _pilot_sentence(plan: "RankingPlan") -> str:
-    """What the pilot found."""
-    first = plan.pairs[0]
-    size = f"{count(first.pilot_items, 'item')} with {_votes_on_each(first.pilot_votes)} each"
-    if _ranks(plan):
-        return f"Pilot: {len(plan.models)} models by {titled(first.metric)}, on {size}."
-    return (
-        f"Pilot: {first.a} is better than {first.b} by "
-        f"{estimate(first.difference, first.low, first.high)} in {titled(first.metric)}, on "
-        f"{size}."
     )
 
 
@@ -184,28 +182,29 @@ class _Interval(NamedTuple):
     high: float
 
 
-def _intervals(plan: "RankingPlan") -> list[_Interval]:
+def _intervals(plan: RankingPlan) -> list[_Interval]:
     """The difference in the pilot, and the interval that the study is to find."""
     one, best = plan.hardest, plan.recommended
-    pilot = _Interval(
-        "pilot", one.pilot_items, one.pilot_votes, one.difference, one.low, one.high
-    )
+    size = (one.pilot_items, one.pilot_votes)
+    pilot = _Interval("pilot", *size, one.difference, one.low, one.high)
     if best is None:
         return [pilot]
-    size = (best.items, best.votes_per_item)
-    half = NORMAL.inv_cdf(0.5 + plan.aim.level / 2) * one.standard_error(*size)
-    low, high = one.resolved - half, one.resolved + half
-    return [pilot, _Interval("planned", *size, one.resolved, low, high)]
+    size, goal = (best.items, best.votes_per_item), one.resolved
+    half = plan.aim.z * one.standard_error(*size)
+    return [pilot, _Interval("planned", *size, goal, goal - half, goal + half)]
 
 
-def _methods(plan: "RankingPlan") -> str:
+def _methods(plan: RankingPlan) -> str:
     """How the study was planned, for a paper."""
-    first = plan.pairs[0]
-    what = (
-        f"the order of {len(plan.models)} models"
-        if _ranks(plan)
-        else f"the difference of {first.a} and {first.b}"
-    )
+    first, target, best = plan.pairs[0], plan.aim, plan.recommended
+    what = f"the difference of {first.a} and {first.b}"
+    reached = f"with a probability of {exact_percent(target.power)}"
+    if plan.ranks:
+        what = f"the order of {len(plan.models)} models"
+        reached = (
+            "for all pairs of neighbours together with a probability of at least "
+            f"{exact_percent(target.power)} (1 minus the sum of the probabilities to miss one)"
+        )
     split = "was estimated by the jackknife over items"
     if first.pilot_votes > 0 and math.isnan(plan.hardest.spread.votes):
         split += "; without two votes on any item, what single votes add was not told apart"
@@ -215,68 +214,41 @@ def _methods(plan: "RankingPlan") -> str:
             "over items and from the votes of one item against each other; what leaning "
             "annotators add was estimated apart"
         )
-    task = f" for {plan.aim.task}" if plan.aim.task else ""
-    return (
-        f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote){task} "
-        f"from a pilot of {count(first.pilot_items, 'item')} with "
-        f"{_votes_on_each(first.pilot_votes)} each. The variance of the paired difference "
-        f"{split} [@efron1993; @roe1997]. {_size_methods(plan)}{_simulation_methods(plan)}"
-    )
-
-
-def _size_methods(plan: "RankingPlan") -> str:
-    """What was asked, and what came out."""
-    target, best = plan.aim, plan.recommended
-    if best is None:
-        return plan.finding
-    difference = (
-        "the difference found in the pilot"
-        if target.difference is None
-        else f"a difference of {number(target.difference)}"
-    )
-    reached = (
-        "for all pairs of neighbours together with a probability of at least "
-        f"{exact_percent(target.power)} (1 minus the sum of the probabilities to miss one)"
-        if _ranks(plan)
-        else f"with a probability of {exact_percent(target.power)}"
-    )
-    lost = [f"{one.a} and {one.b}" for one in plan.pairs if not one.designs]
-    rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
-    return (
-        f"The size was chosen so that the {exact_percent(target.level)} interval of "
-        f"{difference} lies above 0 {reached}, by the normal approximation; this takes "
-        f"{count(best.items, 'item')} with {count(best.votes_per_item, 'vote')} each.{rest}"
-    )
-
-
-def _simulation_methods(plan: "RankingPlan") -> str:
-    """How designs were checked, if they were."""
+    found = plan.finding
+    if best is not None:
+        difference = "the difference found in the pilot"
+        if target.difference is not None:
+            difference = f"a difference of {number(target.difference)}"
+        lost = [f"{one.a} and {one.b}" for one in plan.pairs if not one.designs]
+        rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
+        found = (
+            f"The size was chosen so that the {exact_percent(target.level)} interval of "
+            f"{difference} lies above 0 {reached}, by the normal approximation; this takes "
+            f"{size_words(best)}.{rest}"
+        )
     done = [one.votes_per_item for one in plan.designs if not math.isnan(one.simulated)]
-    if not done:
-        return ""
-    votes = ", ".join(map(str, done)) + (" vote" if done == [1] else " votes")
-    which = " for the pair hardest to tell apart" if _ranks(plan) else ""
+    if done:
+        which = " for the pair hardest to tell apart" if plan.ranks else ""
+        found += (
+            f" Designs with {listed_votes(done)} per item were checked{which} by "
+            f"{count(target.simulations)} studies simulated from the items and votes of the "
+            f"pilot (seed {target.seed})."
+        )
     return (
-        f" Designs with {votes} per item were checked{which} by "
-        f"{count(plan.aim.simulations)} studies simulated from the items and votes of the "
-        f"pilot (seed {plan.aim.seed})."
+        f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote)"
+        f"{f' for {target.task}' if target.task else ''} from a pilot of "
+        f"{_pilot_size(plan, ' with')}. The variance of the paired difference {split} "
+        f"[@efron1993; @roe1997]. {found}"
     )
 
 
-def _event(plan: "RankingPlan") -> str:
-    """What the power of a study is a probability of; for several pairs it is the least."""
-    if _ranks(plan):
-        return "least probability of finding the order of all neighbours"
-    return "probability of resolving the difference"
-
-
-def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
+def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
     """Power against the number of items, by votes on an item."""
-    rows = _power_rows(plan)
-    columns = [
-        Column(f"power_{one.votes_per_item}", _votes_on_each(one.votes_per_item), "percent")
-        for one in plan.designs
-    ]
+    event = "Probability of resolving the difference"
+    if plan.ranks:  # of several pairs it is the least
+        event = "Least probability of finding the order of all neighbours"
+    votes, rows = [one.votes_per_item for one in plan.designs], _power_rows(plan)
+    heads = [Column(f"power_{each}", _votes_on_each(each), "percent") for each in votes]
     return Finding(
         key="power",
         title="What could a larger or smaller study do?",
@@ -284,33 +256,25 @@ def _power(plan: "RankingPlan", best: "RankingDesign") -> Finding:
         tables=(
             Table(
                 name="plan_grid",
-                caption=f"{capital(_event(plan))}, by items and votes on each",
-                columns=(
-                    Column("items", "items", "count"),
-                    *columns,
-                    Column("votes_needed", "votes needed", "count"),
-                ),
-                rows=_grid_rows(plan),
+                caption=f"{event}, by items and votes on each",
+                columns=(ITEMS, *heads, *columns("count", "votes_needed")),
+                rows=power_grid(plan, plan.pairs[0].sizes()),
                 legend=GRID_LEGEND,
             ),
             Table(
                 name="plan_power",
-                caption=f"{capital(_event(plan))}, along the curves",
-                columns=(
-                    Column("votes_per_item", "votes per item", "count"),
-                    Column("items", "items", "count"),
-                    Column("power", "power", "percent"),
-                ),
+                caption=f"{event}, along the curves",
+                columns=(VOTES, ITEMS, POWER),
                 rows=rows,
                 brief=(),
             ),
         ),
-        charts=(_power_chart(plan, rows),),
-        note=POWER_NOTE + JOINT_NOTE * _ranks(plan),
+        charts=(_power_chart(plan, rows, event),),
+        note=POWER_NOTE + JOINT_NOTE * plan.ranks,
     )
 
 
-def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Lines:
+def _power_chart(plan: RankingPlan, rows: Sequence[Mapping[str, float]], event: str) -> Lines:
     """A line for some numbers of votes on an item, and one through all designs."""
     last = len(plan.designs) - 1
     best = plan.designs.index(plan.recommended) if plan.recommended else 0
@@ -323,8 +287,8 @@ def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Li
         lines.append(Line(_votes_on_each(votes), points, dots=False))
     return Lines(
         name="plan-power",
-        caption=f"{capital(_event(plan))} by items (logarithmic axis) and votes on an item; "
-        "dots: the designs below; upright line: items of the pilot",
+        caption=f"{event} by items (logarithmic axis) and votes on an item; dots: the designs "
+        "below; upright line: items of the pilot",
         x="items in the study",
         y="power",
         lines=lines,
@@ -334,17 +298,14 @@ def _power_chart(plan: "RankingPlan", rows: Sequence[Mapping[str, float]]) -> Li
     )
 
 
-def _power_sentence(plan: "RankingPlan", best: "RankingDesign") -> str:
+def _power_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """What a study of the size of the pilot could do, and what is needed."""
     now = max(0.0, 1 - sum(1 - one.power_with(one.spread.pilot) for one in plan.planned))
-    first, least = plan.pairs[0], "at least " * _ranks(plan)
-    reached = (
-        "no probability can be promised" if now == 0 else f"the power is {least}{_share(now)}"
-    )
+    least = "at least " * plan.ranks
+    reached = f"the power is {least}{_share(now)}" if now else "no probability can be promised"
     return (
-        f"With as many items and votes as the pilot ({count(first.pilot_items, 'item')}, "
-        f"{_votes_on_each(first.pilot_votes)} each) {reached}; {count(best.items, 'item')} "
-        f"with {count(best.votes_per_item, 'vote')} each give {least}{_share(best.power)}."
+        f"With as many items and votes as the pilot ({_pilot_size(plan, ',')}) {reached}; "
+        f"{size_words(best)} give {least}{_share(best.power)}."
     )
 
 
@@ -354,7 +315,7 @@ def _share(power: float) -> str:
     return percent(power, digits)
 
 
-def _power_rows(plan: "RankingPlan") -> list[dict[str, float]]:
+def _power_rows(plan: RankingPlan) -> list[dict[str, float]]:
     """Power over numbers of items, on both sides of every design and of the pilot."""
     sizes = [*(one.items for one in plan.designs), plan.pairs[0].pilot_items]
     low, high = max(3, min(sizes) / 3), max(max(sizes) * 1.5, 6)
@@ -367,25 +328,10 @@ def _power_rows(plan: "RankingPlan") -> list[dict[str, float]]:
     ]
 
 
-def _grid_rows(plan: "RankingPlan") -> list[Row]:
-    """Power for some numbers of items by votes per item, and the votes that each needs."""
-    votes = [one.votes_per_item for one in plan.designs]
-    return [
-        {
-            "items": items,
-            **{f"power_{each}": plan.power(items, each) for each in votes},
-            "votes_needed": plan.votes_needed(items),
-        }
-        for items in plan.pairs[0].sizes()
-    ]
-
-
-def _designs(plan: "RankingPlan", best: "RankingDesign") -> Finding:
+def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
     """Designs that reach the power asked for: fewer items with more votes, or the reverse."""
-    priced = plan.aim.price_item is not None
-    least = "at least " * _ranks(plan)
-    keys = [key for key in best._asdict() if _ranks(plan) or key not in OF_PAIR]
-    rows = [{key: row[key] for key in keys} for row in plan.rows()]
+    keys = [key for key in best._asdict() if plan.ranks or key not in OF_PAIR]
+    power = exact_percent(plan.aim.power)
     contours = _contour_rows(plan)
     return Finding(
         key="designs",
@@ -394,104 +340,86 @@ def _designs(plan: "RankingPlan", best: "RankingDesign") -> Finding:
         tables=(
             Table(
                 name="plan_designs",
-                caption=f"Studies with a power of {least}{exact_percent(plan.aim.power)}",
+                caption=f"Studies with a power of {'at least ' * plan.ranks}{power}",
                 columns=_design_columns(plan),
-                rows=rows,
+                rows=[{key: row[key] for key in keys} for row in plan.rows()],
             ),
             Table(
                 name="plan_contours",
                 caption="Items that each number of votes needs, for several powers",
-                columns=(
-                    Column("power", "power", "percent"),
-                    Column("votes_per_item", "votes per item", "count"),
-                    Column("items", "items", "count"),
-                ),
+                columns=(POWER, VOTES, ITEMS),
                 rows=contours,
                 brief=(),
             ),
         ),
-        charts=(*_contour_chart(contours), *_total_chart(plan, priced=priced)),
-        note=(RANKING_ITEMS if _ranks(plan) else PAIR_ITEMS) + DESIGNS_NOTE,
+        charts=_design_charts(plan, contours),
+        note=(RANKING_ITEMS if plan.ranks else PAIR_ITEMS) + DESIGNS_NOTE,
     )
 
 
-def _design_columns(plan: "RankingPlan") -> tuple[Column, ...]:
+def _design_columns(plan: RankingPlan) -> list[Column]:
     """Columns of the designs; those of a ranking have their hardest pair."""
-    columns = [
-        Column("votes_per_item", "votes per item", "count"),
+    heads = [
+        VOTES,
         Column("items", "items needed", "count"),
         Column("items_error", "± standard error", "count"),
         Column("votes", "votes in all", "count"),
+        *(columns("count", "cost") if plan.aim.price_item is not None else ()),
+        Column("power", "power, at least" if plan.ranks else "power by formula", "percent"),
     ]
-    if plan.aim.price_item is not None:
-        columns.append(Column("cost", "cost", "count"))
-    if _ranks(plan):
-        columns += [
-            Column("power", "power, at least", "percent"),
-            Column("a", "hardest pair", "model"),
-            Column("b", "and", "model"),
-            Column("pair_power", "its power", "percent"),
-        ]
-    else:
-        columns.append(Column("power", "power by formula", "percent"))
+    if plan.ranks:
+        heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
+        heads.append(Column("pair_power", "its power", "percent"))
     if any(not math.isnan(one.simulated) for one in plan.designs):
-        columns += [
-            Column("simulated", "simulated", "percent"),
-            Column("monte_carlo_error", "± Monte Carlo error", "percent"),
-        ]
-    return tuple(columns)
+        heads += columns("percent", "simulated")
+        heads.append(Column("monte_carlo_error", "± Monte Carlo error", "percent"))
+    return heads
 
 
-def _designs_sentence(plan: "RankingPlan", best: "RankingDesign") -> str:
+def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """Which design is cheapest, or what more votes trade for items."""
-    rows = plan.designs
-    size = f"{count(best.items, 'item')} with {count(best.votes_per_item, 'vote')} each"
+    rows, size = plan.designs, size_words(best)
     if len(rows) == 1:
         return f"One design was looked at: {size}, {count(best.votes, 'vote')} in all."
     if plan.aim.price_item is not None:
         dear = max(rows, key=lambda one: one.cost)
         return (
             f"The cheapest of {len(rows)} designs is {size}, at {count(best.cost)}; the "
-            f"dearest is {count(dear.items, 'item')} with "
-            f"{count(dear.votes_per_item, 'vote')} each, at {count(dear.cost)}."
+            f"dearest is {size_words(dear)}, at {count(dear.cost)}."
         )
+
+    def moves(what: str, before: float, after: float) -> str:
+        if before == after:
+            return f"leaves {what} at {count(before)}"
+        verb = "lowers" if after < before else "raises"
+        return f"{verb} {what} from {count(before)} to {count(after)}"
+
     few, many = rows[0], rows[-1]
     return (
         f"Going from {count(few.votes_per_item, 'vote')} per item to {many.votes_per_item} "
-        f"{_moves('the items needed', few.items, many.items)} and "
-        f"{_moves('the votes in all', few.votes, many.votes)}."
+        f"{moves('the items needed', few.items, many.items)} and "
+        f"{moves('the votes in all', few.votes, many.votes)}."
     )
 
 
-def _moves(what: str, before: float, after: float) -> str:
-    if before == after:
-        return f"leaves {what} at {count(before)}"
-    verb = "lowers" if after < before else "raises"
-    return f"{verb} {what} from {count(before)} to {count(after)}"
-
-
-def _contour_rows(plan: "RankingPlan") -> list[dict[str, float]]:
+def _contour_rows(plan: RankingPlan) -> list[dict[str, float]]:
     """Items that each number of votes needs, for several powers."""
     known = [one.votes_per_item for one in plan.designs]
     votes = sorted({*range(1, min(known[-1], 10) + 1), *known}) if known != [1] else [1]
     asked = plan.aim.power
     return [
-        {
-            "power": power,
-            "votes_per_item": each,
-            "items": plan.items_needed(each, power),
-        }
+        {"power": power, "votes_per_item": each, "items": plan.items_needed(each, power)}
         for power in sorted({asked, *(one for one in OTHER if abs(one - asked) > 0.02)})
         for each in votes
     ]
 
 
-def scaled(values: Sequence[float]) -> tuple[float, str]:
+def _scaled(values: Sequence[float]) -> tuple[float, str]:
     """Units in which large numbers fit beside an axis, with their name.
 
     Examples
     --------
-    >>> scaled([300.0, 20_000.0]), scaled([3e5]), scaled([2e9])
+    >>> _scaled([300.0, 20_000.0]), _scaled([3e5]), _scaled([2e9])
     ((1.0, ''), (1000.0, ', in thousands'), (1000000.0, ', in millions'))
     """
     most = max((one for one in values if math.isfinite(one)), default=0.0)
@@ -500,53 +428,43 @@ def scaled(values: Sequence[float]) -> tuple[float, str]:
     return (1e3, ", in thousands") if most >= 1e5 else (1.0, "")
 
 
-def _contour_chart(rows: Sequence[Mapping[str, float]]) -> tuple[Lines, ...]:
-    """Items needed over votes per item, a line for each power."""
-    if len({row["votes_per_item"] for row in rows}) < 2:
-        return ()
-    unit, words = scaled([row["items"] for row in rows])
-    lines = [
-        Line(
-            f"power {percent(power)}",
-            [
-                (row["votes_per_item"], row["items"] / unit)
-                for row in rows
-                if row["power"] == power
-            ],
+def _design_charts(
+    plan: RankingPlan, contours: Sequence[Mapping[str, float]]
+) -> tuple[Lines, ...]:
+    """Items needed, and the cost or the votes in all, over votes per item."""
+    charts, x, priced = [], "votes on each item", plan.aim.price_item is not None
+    asked = exact_percent(plan.aim.power)
+    if len({row["votes_per_item"] for row in contours}) > 1:
+        unit, words = _scaled([row["items"] for row in contours])
+        lines: dict[float, list[tuple[float, float]]] = {}
+        for row in contours:
+            point = (row["votes_per_item"], row["items"] / unit)
+            lines.setdefault(row["power"], []).append(point)
+        charts.append(
+            Lines(
+                name="plan-items",
+                caption="Items that each number of votes per item needs, for several powers",
+                x=x,
+                y=f"items needed{words}",
+                lines=[Line(f"power {percent(one)}", points) for one, points in lines.items()],
+            )
         )
-        for power in dict.fromkeys(row["power"] for row in rows)
-    ]
-    return (
-        Lines(
-            name="plan-items",
-            caption="Items that each number of votes per item needs, for several powers",
-            x="votes on each item",
-            y=f"items needed{words}",
-            lines=lines,
-        ),
-    )
-
-
-def _total_chart(plan: "RankingPlan", *, priced: bool) -> tuple[Lines, ...]:
-    """The cost, or the votes in all, over votes per item."""
-    if len(plan.designs) < 2:
-        return ()
-    totals = [one.cost if priced else float(one.votes) for one in plan.designs]
-    unit, words = scaled(totals)
-    points = [
-        (float(one.votes_per_item), total / unit)
-        for one, total in zip(plan.designs, totals, strict=True)
-    ]
-    what = "cost" if priced else "votes in all"
-    return (
-        Lines(
-            name="plan-cost" if priced else "plan-votes",
-            caption=f"{capital(what)} at a power of {exact_percent(plan.aim.power)}",
-            x="votes on each item",
-            y=f"{what}{words}",
-            lines=[Line(f"power {exact_percent(plan.aim.power)}", points)],
-        ),
-    )
+    if len(plan.designs) > 1:
+        totals = [one.cost if priced else float(one.votes) for one in plan.designs]
+        unit, words = _scaled(totals)
+        votes = [float(one.votes_per_item) for one in plan.designs]
+        points = [(each, total / unit) for each, total in zip(votes, totals, strict=True)]
+        what = "cost" if priced else "votes in all"
+        charts.append(
+            Lines(
+                name="plan-cost" if priced else "plan-votes",
+                caption=f"{capital(what)} at a power of {asked}",
+                x=x,
+                y=f"{what}{words}",
+                lines=[Line(f"power {asked}", points)],
+            )
+        )
+    return tuple(charts)
 
 
 class _Source(NamedTuple):
@@ -559,40 +477,34 @@ class _Source(NamedTuple):
     planned_share: float
 
 
-def _sources(plan: "RankingPlan") -> Finding:
+def _sources(plan: RankingPlan) -> Finding:
     """Where the uncertainty comes from: what items, votes and people add."""
     sources, best, first = _source_errors(plan), plan.recommended, plan.pairs[0]
     charts = [_source_chart(plan, "pilot", first.pilot_items, first.pilot_votes)]
-    columns = [
-        Column("source", "source"),
-        Column("pilot", "pilot", "figures"),
-        Column("pilot_share", "share of its variance", "percent"),
-    ]
     if best is not None:
         charts.append(_source_chart(plan, "planned", best.items, best.votes_per_item))
-        columns += [
-            Column("planned", "planned", "figures"),
-            Column("planned_share", "share of its variance", "percent"),
-        ]
+    heads = [Column("source", "source")]
+    for study in ("pilot", "planned")[: len(charts)]:
+        heads += columns("figures", study)
+        heads.append(Column(f"{study}_share", "share of its variance", "percent"))
+    table = Table(
+        name="plan_components",
+        caption=f"Standard error of the difference of {_of_pair(plan)} by source",
+        columns=heads,
+        rows=[one._asdict() for one in sources],
+        brief=(),
+    )
     return Finding(
         key="uncertainty",
         title="Where does the uncertainty come from?",
         sentence=_sources_sentence(plan, sources),
-        tables=(
-            Table(
-                name="plan_components",
-                caption=f"Standard error of the difference of {_of_pair(plan)} by source",
-                columns=columns,
-                rows=[one._asdict() for one in sources],
-                brief=(),
-            ),
-        ),
+        tables=(table,),
         charts=tuple(charts) if any(one.pilot > 0 for one in sources) else (),
         note=SOURCES_NOTE,
     )
 
 
-def _source_chart(plan: "RankingPlan", study: str, items: int, votes: float) -> Dots:
+def _source_chart(plan: RankingPlan, study: str, items: int, votes: float) -> Dots:
     """Standard errors by source in one study."""
     together = math.isnan(plan.hardest.spread.votes)
     dots = []
@@ -612,7 +524,7 @@ def _source_chart(plan: "RankingPlan", study: str, items: int, votes: float) -> 
     )
 
 
-def _source_errors(plan: "RankingPlan") -> list[_Source]:
+def _source_errors(plan: RankingPlan) -> list[_Source]:
     """Standard errors by source, in the pilot and in the study; shares are of variances.
 
     Without two votes on any item, items stand for items and their votes together.
@@ -627,17 +539,15 @@ def _source_errors(plan: "RankingPlan") -> list[_Source]:
         root = math.sqrt(best.items)
         single = spread.votes / root / math.sqrt(best.votes_per_item)
         planned = (spread.items / root, single, spread.panel)
-    columns = zip(SOURCES, pilot, _shares(pilot), planned, _shares(planned), strict=True)
-    return [_Source(*column) for column in columns]
+
+    def shares(errors: Sequence[float]) -> list[float]:
+        whole = sum(error**2 for error in errors if not math.isnan(error))
+        return [error**2 / whole if whole > 0 else math.nan for error in errors]
+
+    return list(map(_Source, SOURCES, pilot, shares(pilot), planned, shares(planned)))
 
 
-def _shares(errors: Sequence[float]) -> list[float]:
-    """Shares of the variance; nan where there is none."""
-    whole = sum(error**2 for error in errors if not math.isnan(error))
-    return [error**2 / whole if whole > 0 else math.nan for error in errors]
-
-
-def _sources_sentence(plan: "RankingPlan", sources: Sequence[_Source]) -> str:
+def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source]) -> str:
     """Where the uncertainty of the pilot comes from, and what would lessen it."""
     share = {one.source: one.pilot_share for one in sources}
     pair = f"{plan.hardest.a} and {plan.hardest.b}"
@@ -649,21 +559,124 @@ def _sources_sentence(plan: "RankingPlan", sources: Sequence[_Source]) -> str:
             f"the uncertainty about {pair} cannot be told apart."
         )
     most = max(share, key=lambda name: share[name])
-    votes = f"{percent(share['votes'])} of it"
-    cure = {
-        "items": f"more votes on the same items could remove at most {votes}",
-        "votes": f"more votes on the same items could remove up to {votes}",
-        "annotators": "neither more items nor more votes of the same people lessen that; "
-        "other people do",
-    }
+    limit = "at most" if most == "items" else "up to"
+    cure = f"more votes on the same items could remove {limit} {percent(share['votes'])} of it"
+    if most == "annotators":
+        cure = "neither more items nor more votes of the same people lessen that; "
+        cure += "other people do"
     return (
         f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
-        f"({percent(share[most])} of the variance): {cure[most]}."
+        f"({percent(share[most])} of the variance): {cure}."
     )
 
 
+def _pair_row(one: Size, best: RankingDesign | None) -> dict[str, Cell]:
+    """What one pair needs alone, and its power in the planned study."""
+    names = ("a", "b", "difference", "low", "high", "resolved", "state")
+    needs = ("votes_per_item", "items", "items_error", "power_in_pilot", "power_in_study")
+    row: dict[str, Cell] = {name: getattr(one, name) for name in names}
+    row |= dict.fromkeys(needs)
+    if best is not None and one.designs:
+        votes = best.votes_per_item
+        design = next(each for each in one.designs if each.votes_per_item == votes)
+        powers = one.power_with(one.spread.pilot), one.power(best.items, votes)
+        row |= zip(needs, (votes, design.items, design.items_error, *powers), strict=True)
+    spread = {"items_deviation": one.spread.items, "votes_deviation": one.spread.votes}
+    return row | spread | {"annotators_error": one.spread.panel}
+
+
+def _pairs(plan: RankingPlan) -> Finding:
+    """Neighbours of a ranking: what each pair needs alone, and its power in the whole study."""
+    rows = [_pair_row(one, plan.recommended) for one in plan.pairs]
+    named_rows = zip(plan.pairs, rows, strict=True)
+    needed = {p.pair: row["items"] for p, row in named_rows if isinstance(row["items"], int)}
+    few = f", first {PAIRS} of {len(rows)}" if len(rows) > PAIRS else ""
+    dots = [
+        Dot(one.pair, one.difference, one.low, one.high, remark=change(one.difference))
+        for one in plan.pairs[:PAIRS]
+    ]
+    table = Table(
+        name="plan_pairs",
+        caption="What each pair of neighbours needs",
+        columns=(
+            *(Column("a", "better", "model"), Column("b", "than", "model")),
+            Column("difference", "in the pilot by", "change", ("low", "high")),
+            Column("resolved", "planned for", "change", brief=False),
+            Column("items", "items alone", "count"),
+            Column("items_error", "± standard error", "count", brief=False),
+            Column("power_in_pilot", "power of the pilot", "percent", brief=False),
+            Column("power_in_study", "power in the study", "percent"),
+            Column("state", "state"),
+        ),
+        rows=rows,
+        legend=PAIRS_LEGEND,
+    )
+    chart = Dots(
+        name="plan-pair-differences",
+        caption="Difference of neighbours in the pilot, with its "
+        f"{exact_percent(plan.aim.level)} interval{few}",
+        axis=f"difference in {titled(plan.pairs[0].metric)}",
+        rows=dots,
+        zero=True,
+    )
+    return Finding(
+        key="pairs",
+        title="What does each pair of models need?",
+        sentence=_pairs_sentence(plan, needed),
+        tables=(table,),
+        charts=(*_needed_chart(plan, needed, few), chart),
+        note=PAIRS_NOTE,
+    )
+
+
+def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
+    """Which pair needs most, which least, what all need, and which cannot be planned."""
+    planned = sorted((items, pair) for pair, items in needed.items())
+    left = len(plan.pairs) - len(planned)
+    rest = f"No size can be planned for {count(left, 'pair')}." if left else ""
+    best = plan.recommended
+    if best is None:
+        return rest
+    (least, easy), (most, hard) = planned[0], planned[-1]
+    votes = count(best.votes_per_item, "vote")
+    sentence = f"With {votes} per item {hard} alone needs {count(most, 'item')}"
+    if len(planned) > 1:
+        whole = count(best.items, "item")
+        sentence += f", {easy} {count(least, 'item')}; all together {whole}"
+    return f"{sentence}. {rest}".rstrip()
+
+
+def _needed_chart(plan: RankingPlan, needed: Mapping[str, int], few: str) -> list[Dots]:
+    """Items that each pair needs; as powers of ten where they are far apart."""
+    pairs = [one.pair for one in plan.pairs[:PAIRS]]
+    known = {pair: float(needed[pair]) for pair in pairs if pair in needed}
+    if not known:
+        return []
+    far = max(known.values()) > SPREAD_OUT * min(known.values())
+    unit, words = _scaled(list(known.values()))
+    dots = [
+        Dot(
+            pair,
+            math.log10(known[pair]) if far else known[pair] / unit,
+            remark=count(known[pair]),
+        )
+        if pair in known
+        else Dot(pair, math.nan, remark="no plan")
+        for pair in pairs
+    ]
+    return [
+        Dots(
+            name="plan-pairs",
+            caption=f"Items that each pair of neighbours needs alone{few}",
+            axis="items, as a power of ten" if far else f"items{words}",
+            rows=dots,
+            zero=not far,
+        )
+    ]
+
+
 def plan_report(
-    planned: "Size | RankingPlan", wanted: "NextItems | NextForRanking | None" = None
+    planned: Size | RankingPlan, wanted: NextItems | NextForRanking | None = None
 ) -> Report:
     """Everything about a plan, and about the votes that come next.
 
@@ -683,52 +696,33 @@ def plan_report(
     >>> [one.key for one in report.findings]
     ['verdict', 'power', 'designs', 'uncertainty']
     """
-    from equipoise.planning.ranking import RankingPlan, of_pair
-    from equipoise.planning.size import Size
-
     if not isinstance(planned, Size | RankingPlan):
         raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
     plan = of_pair(planned) if isinstance(planned, Size) else planned
-    first, target = plan.pairs[0], plan.aim
-    pilot = f"{count(first.pilot_items, 'item')}, {_votes_on_each(first.pilot_votes)} each"
-    prices = [
-        (f"Price of {what}", count(price))
-        for what, price in (("an item", target.price_item), ("a vote", target.price_vote))
-        if price is not None
-    ]
-    metric, terms = _metric(first.metric)
+    first, target, title = plan.pairs[0], plan.aim, titled(plan.pairs[0].metric)
+    prices = {"Price of an item": target.price_item, "Price of a vote": target.price_vote}
+    goal = "that of the pilot" if target.difference is None else number(target.difference)
+    settings = {
+        "Metric": first.metric,
+        "Goal": "ranking" if plan.ranks else "pair",
+        "Power asked for": exact_percent(target.power),
+        "Difference": goal,
+        "Level of the interval": exact_percent(target.level),
+        "Simulated studies": count(target.simulations),
+        "Seed": str(target.seed),
+        **{what: count(price) for what, price in prices.items() if price is not None},
+    }
+    try:
+        metric = [named(first.metric)]
+    except InputError:  # one of the caller's own has but its name
+        metric = []
+    size, task = f"pilot: {_pilot_size(plan, ',')}", [target.task] if target.task else []
     return Report(
         title="How large must the study be?",
-        findings=(*planned.reports(), *([] if wanted is None else [wanted.report()])),
+        findings=(*plan_findings(plan), *([] if wanted is None else [wanted.report()])),
         models=plan.models,
-        known=(
-            count(len(plan.models), "model"),
-            titled(first.metric),
-            *([target.task] if target.task else []),
-            f"pilot: {pilot}",
-        ),
-        terms=terms,
-        settings=(
-            ("Metric", first.metric),
-            ("Goal", "ranking" if _ranks(plan) else "pair"),
-            ("Power asked for", exact_percent(target.power)),
-            (
-                "Difference",
-                "that of the pilot" if target.difference is None else number(target.difference),
-            ),
-            ("Level of the interval", exact_percent(target.level)),
-            ("Simulated studies", count(target.simulations)),
-            ("Seed", str(target.seed)),
-            *prices,
-        ),
-        references=metric,
+        known=(count(len(plan.models), "model"), title, *task, size),
+        terms=tuple((one.title, one.definition) for one in metric),
+        settings=tuple(settings.items()),
+        references=tuple(key for one in metric for key in one.references),
     )
-
-
-def _metric(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Sources and definition of a metric; one of the caller's own has but its name."""
-    try:
-        known = named(name)
-    except InputError:
-        return (), ()
-    return known.references, ((known.title, known.definition),)

@@ -17,9 +17,11 @@ such a mean is checked on some of the items, by leaving them out.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +38,9 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.given import given_annotations, given_metrics, given_predictions
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import Metric
 from equipoise.notices import Notice, as_notices
 from equipoise.predictions import Predictions
@@ -63,10 +65,10 @@ class Pilot:
 
     Attributes
     ----------
-    metric, a, b, task
-        The metric, the models (a the better one in the pilot unless named), the task.
-    items, votes, answers
-        Names of the items, their votes, and what the class codes stand for.
+    metric, a, b
+        The metric, and the models (a the better one in the pilot unless named).
+    items, votes
+        Names of the items, and their votes.
     shares
         Soft labels of the scored classes, shape (classes, items).
     scores
@@ -84,10 +86,8 @@ class Pilot:
     metric: Metric
     a: str
     b: str
-    task: str
     items: tuple[str, ...]
     votes: Votes
-    answers: tuple[str, ...]
     shares: Floats
     scores: tuple[Floats, Floats]
     unit: Ints
@@ -133,12 +133,9 @@ class Pilot:
             _tell(progress, stop, number)
         out = (number - 1) * (self.difference - out)
         if np.isnan(out).any():
-            raise InputError(
-                f"metric {self.metric.name}",
-                "undefined when one item is left out",
-                "at least two items of every class",
-                "collect a larger pilot",
-            )
+            where, got = f"metric {self.metric.name}", "undefined when one item is left out"
+            expected = "at least two items of every class"
+            raise InputError(where, got, expected, "collect a larger pilot")
         return out
 
     def effects(self, wanted: Bools, progress: Progress | None = None) -> Floats:
@@ -172,7 +169,13 @@ class Pilot:
     def _each(self) -> PerItem | None:
         """Its part in the difference of each item, where the metric is a mean over items."""
         each = _item_differences(self.metric, self._prepared, self.distributions().T)
-        return each if _mean_of_items(each, self.difference, self._without) else None
+        if each is None or not np.isfinite(each).all():
+            return None
+        some = np.unique(np.linspace(0, len(each) - 1, CHECKED).astype(np.int64))
+        found = (len(each) - 1) * (self.difference - self._without(some))
+        size = max(float(np.abs(each).max()), CLOSE) * len(each)
+        same = np.allclose(found, each[some] - self.difference, atol=CLOSE * size)
+        return each if same else None
 
     def _slopes(self, whole: Floats, each: PerItem) -> Floats:
         """Effects of a metric that is a mean over items: all items are moved at once."""
@@ -216,41 +219,46 @@ def pilot(
     task: str | None = None,
 ) -> Pilot:
     """Bring predictions and votes together; without models, take the two best."""
-    chosen = usable_metric(*given_metrics([metric]))
-    given, annotations = given_predictions(predictions), given_annotations(annotations)
+    chosen = usable_metric(*as_metrics([metric]))
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
     models = _two_names(models)
-    asked = _one_task(annotations, task)
+    known, asked = annotations.tasks, annotations.tasks[0] if task is None else task
+    if task is None and len(known) > 1:
+        do = hint("choose one ({}): {}", Option("task"), ", ".join(known))
+        raise InputError("annotations", f"{len(known)} tasks", "one", do)
+    if asked not in known:
+        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
     one, notices = _aligned(given, annotations, asked)
     if chosen.ordered and not one.question.ordered and len(one.question.classes) > 1:
-        raise InputError(
-            f"metric {chosen.name}",
-            "classes without an order",
-            "grades in a known order",
-            hint("read the annotations with {}", Option("kind", "ordinal")),
-        )
+        where = f"metric {chosen.name}"
+        do = hint("read the annotations with {}", Option("kind", "ordinal"))
+        raise InputError(where, "classes without an order", "grades in a known order", do)
     whole = chosen.labels == "distribution"
     scores = {m: one.distributions(m) if whole else one.scores[m] for m in one.scores}
-    pick = _two_models(chosen, one, scores, models)
-    question = one.question
+    pick, question = _two_models(chosen, one, scores, models), one.question
     assert question.votes is not None
     unit = np.arange(len(question.items))
     if annotations.group is not None:
         unit = np.unique(annotations.group[question.place], return_inverse=True)[1]
     return Pilot(
         metric=chosen,
-        a=pick.a,
-        b=pick.b,
-        task=asked,
         items=question.items,
         votes=question.votes,
-        answers=question.answers,
         shares=question.shares,
         scores=(scores[pick.a], scores[pick.b]),
         unit=unit,
-        difference=pick.difference,
-        order=pick.order,
-        notices=(*notices, *pick.notices),
+        **pick._replace(notices=(*notices, *pick.notices))._asdict(),
     )
+
+
+def neighbours(
+    models: list[Predictions], annotations: Annotations, metric: str | Metric, task: str | None
+) -> Iterator[tuple[Pilot, int]]:
+    """Every model with the next, best first, and the number of such pairs."""
+    first = pilot(models, annotations, metric, None, task)
+    pairs = list(pairwise(first.order))
+    for both in pairs:
+        yield pilot(models, annotations, first.metric, both, task), len(pairs)
 
 
 def _aligned(
@@ -260,20 +268,15 @@ def _aligned(
     mine = [one for one in given if one.task == task]
     if not mine and len(annotations.tasks) == 1:
         mine = [replace(one, task=task) for one in given if not one.task]
-    asked = [one for one in questions(annotations) if one.task == task]
+    asked = [one for one in task_truths(annotations) if one.task == task]
     aligned, notices = align(mine, asked, on_missing="drop")
     if len(aligned[0].question.items) < 3:
-        raise InputError(
-            "pilot",
-            f"{len(aligned[0].question.items)} items",
-            "at least 3",
-            "collect a larger pilot",
-        )
+        got = f"{len(aligned[0].question.items)} items"
+        raise InputError("pilot", got, "at least 3", "collect a larger pilot")
     return aligned[0], as_notices(notices)
 
 
-@dataclass(frozen=True, slots=True)
-class _TwoModels:
+class _TwoModels(NamedTuple):
     """The two models to compare, by how much a is better, and all models, best first."""
 
     a: str
@@ -300,17 +303,16 @@ def _two_models(
     wanted = list(models or scores)
     value = [metric.finish(metric.reduce(metric.prepare(scores[m]), block)) for m in wanted]
     good = higher_is_better(np.concatenate(value), metric.better)
-    _require_defined(metric, good)
+    if np.isnan(good).any():
+        where, got = f"metric {metric.name}", "undefined on the pilot"
+        raise InputError(where, got, "votes for every class", "collect a larger pilot")
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if models is not None or good[m] < good[order[0]]]
     best, rival = order[0], (below or order[1:])[0]
     require_finite(metric, [wanted[m] for m in (best, rival) if np.isinf(good[m])])
     same = tuple(wanted[m] for m in order[1:] if m != rival and good[m] == good[best])
-    passed = Notice(
-        "passed_over",
-        "Passed over, with exactly the value of {best!r}: {same:names}.",
-        values={"best": wanted[best], "same": same},
-    )
+    text = "Passed over, with exactly the value of {best!r}: {same:names}."
+    passed = Notice("passed_over", text, values={"best": wanted[best], "same": same})
     return _TwoModels(
         a=wanted[best],
         b=wanted[rival],
@@ -360,26 +362,6 @@ def _item_differences(
     return np.asarray(gap if metric.better == "higher" else -gap)
 
 
-def _mean_of_items(
-    each: PerItem | None, difference: float, without: Callable[[Ints], Floats]
-) -> bool:
-    """Whether the difference is the mean of its items, as some that are left out tell.
-
-    Parameters
-    ----------
-    each
-        What `_item_differences` gives.
-    without
-        The difference without each of some items, one at a time.
-    """
-    if each is None or not np.isfinite(each).all():
-        return False
-    some = np.unique(np.linspace(0, len(each) - 1, CHECKED).astype(np.int64))
-    found = (len(each) - 1) * (difference - without(some))
-    size = max(float(np.abs(each).max()), CLOSE)
-    return bool(np.allclose(found, each[some] - difference, atol=CLOSE * size * len(each)))
-
-
 def _two_names(models: object) -> tuple[str, str] | None:
     """Names of two models; None for the two best."""
     if models is None:
@@ -389,21 +371,6 @@ def _two_names(models: object) -> tuple[str, str] | None:
     if len(names) != 2 or len(several) != 2:
         raise wrong_type("models", models, "the names of two models", "name two of them")
     return names[0], names[1]
-
-
-def _one_task(annotations: Annotations, task: str | None) -> str:
-    """The task asked for, or the only one."""
-    if task is None and len(annotations.tasks) > 1:
-        raise InputError(
-            "annotations",
-            f"{len(annotations.tasks)} tasks",
-            "one",
-            hint("choose one ({}): {}", Option("task"), ", ".join(annotations.tasks)),
-        )
-    if task is not None and task not in annotations.tasks:
-        known = annotations.tasks
-        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
-    return annotations.tasks[0] if task is None else task
 
 
 def usable_metric(metric: Metric) -> Metric:
@@ -418,24 +385,10 @@ def usable_metric(metric: Metric) -> Metric:
     }
     for what, found in why.items():
         if found:
-            raise InputError(
-                f"metric {metric.name}",
-                f"a metric of {what}",
-                "one that means the same for any number of items",
-                "plan by auroc, average_precision, brier_score or another such metric",
-            )
+            expected = "one that means the same for any number of items"
+            do = "plan by auroc, average_precision, brier_score or another such metric"
+            raise InputError(f"metric {metric.name}", f"a metric of {what}", expected, do)
     return metric
-
-
-def _require_defined(metric: Metric, values: Floats) -> None:
-    """Refuse a pilot on which a model has no value."""
-    if np.isnan(values).any():
-        raise InputError(
-            f"metric {metric.name}",
-            "undefined on the pilot",
-            "votes for every class",
-            "collect a larger pilot",
-        )
 
 
 def require_finite(metric: Metric, infinite: Sequence[str]) -> None:

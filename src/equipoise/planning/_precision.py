@@ -77,7 +77,10 @@ def spread(pilot: Pilot, progress: Progress | None = None) -> Spread:
     influence = pilot.influence(progress)
     sums = np.bincount(pilot.unit, influence, units)
     sums = sums - np.bincount(pilot.unit, minlength=units) * influence.mean()
-    effect = _vote_effects(pilot)
+    whole = pilot.distributions()
+    slope = pilot.effects((whole > 0) & (whole < 1))
+    item = np.repeat(np.arange(number), pilot.votes.sizes)
+    effect = np.asarray((pilot.masses() * slope[:, item]).sum(axis=0))  # of each vote alone
     each, noise = _vote_variances(pilot, effect)
     several = ~np.isnan(each)
     usual = float(each[several].mean()) if several.any() else math.nan
@@ -85,28 +88,15 @@ def spread(pilot: Pilot, progress: Progress | None = None) -> Spread:
     total = sums**2 * units / (units - 1)
     between = total - np.bincount(pilot.unit, known, units)
     within = np.bincount(pilot.unit, np.where(several, each, 0.0), units).astype(np.float64)
+    # variances and covariance of the means of both over items, from their units
+    errors = np.cov(np.stack([between, within])) * units / number**2
     return Spread(
         items=math.sqrt(max(float(between.sum()) / number, 0.0)),
         votes=math.sqrt(usual),
         panel=_panel(pilot, effect),
         pilot=math.sqrt(float(total.sum())) / number,
-        errors=_errors(between, within, number),
+        errors=(float(errors[0, 0]), float(errors[1, 1]), float(errors[0, 1])),
     )
-
-
-def _errors(between: Floats, within: Floats, number: int) -> tuple[float, float, float]:
-    """Variances and covariance of the means of both over items, from their units."""
-    table = np.cov(np.stack([between, within])) * len(between) / number**2
-    return float(table[0, 0]), float(table[1, 1]), float(table[0, 1])
-
-
-def _vote_effects(pilot: Pilot) -> Floats:
-    """Effect of each vote that was cast, as if its item had no other, shape (votes,)."""
-    whole = pilot.distributions()
-    split = (whole > 0) & (whole < 1)
-    slope = pilot.effects(split)
-    item = np.repeat(np.arange(len(pilot.items)), pilot.votes.sizes)
-    return np.asarray((pilot.masses() * slope[:, item]).sum(axis=0))
 
 
 def _vote_variances(pilot: Pilot, effect: Floats) -> tuple[PerItem, PerItem]:

@@ -63,13 +63,15 @@ were meant for it are in. Send the items in parts, and ask again after each.
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
@@ -82,12 +84,12 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.evaluation.given import given_predictions
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.evaluation.arguments import as_predictions
+from equipoise.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
-from equipoise.planning._pilot import Pilot, Progress, pilot, require_finite
+from equipoise.planning._pilot import Pilot, Progress, neighbours, pilot, require_finite
 from equipoise.predictions import Predictions
 from equipoise.read.files import replaced
 from equipoise.wording import joined
@@ -101,7 +103,7 @@ DIGITS = 9  # to which gains must differ to stand in order
 TINY = 1e-300  # in place of a mean of exactly 0, whose side does not matter
 NOBODY: Ints = np.arange(0)
 DRAWN = 12  # items in the figure
-COLUMNS = ("item", "votes so far", "soft label", "expected gain", "rank")
+KNOWN = ("votes so far", "soft label", "expected gain")
 LAW_NOTE = (
     "What all voters would say of an item follows a Dirichlet law: its votes, and imagined "
     "ones beforehand, as many as fit how often votes on one item differ (two where no item has "
@@ -122,50 +124,25 @@ RANKING_GAIN = (
 )
 
 
-class _VoteShareDirichlet(NamedTuple):
-    """What all possible voters would say of each item: Dirichlet laws.
+def _vote_shares(two: Pilot) -> tuple[Floats, PerItem, float]:
+    """What all possible voters would say of each item: Dirichlet laws fitted to a pilot.
 
-    Attributes
-    ----------
-    mean
-        Expected shares, shape (classes, items).
-    worth
-        How many equal votes the votes of each item are worth, shape (items,).
-    imagined
-        How many votes are imagined besides.
+    Returns expected shares, shape (classes, items); how many equal votes the weighted votes of
+    each item are worth, shape (items,); and how many votes are imagined besides, from how often
+    votes on one item differ.
     """
-
-    mean: Floats
-    worth: PerItem
-    imagined: float
-
-
-def _vote_shares(two: Pilot) -> _VoteShareDirichlet:
-    """Fit the laws to the votes of a pilot."""
-    whole, worth = two.distributions(), _worth(two)
+    whole, start, weight = two.distributions(), two.votes.start[:-1], two.votes.weight
+    worth = np.add.reduceat(weight, start) ** 2 / np.add.reduceat(weight**2, start)
     voted = whole[:, ~two.gold]
     usual = (voted.sum(axis=1) + 1 / len(whole)) / (voted.shape[1] + 1)
-    imagined = _imagined(voted, worth[~two.gold], usual)
-    mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
-    return _VoteShareDirichlet(np.where(two.gold, whole, mean), worth, imagined)
-
-
-def _imagined(labels: Floats, worth: PerItem, usual: Floats) -> float:
-    """How many votes to imagine, from how often votes on one item differ."""
-    several = worth > 1 + 1e-9
-    number = worth[several]
-    apart = (1 - (labels[:, several] ** 2).sum(axis=0)) * number / (number - 1)
+    several = worth[~two.gold] > 1 + 1e-9
+    number = worth[~two.gold][several]
+    apart = (1 - (voted[:, several] ** 2).sum(axis=0)) * number / (number - 1)
     differ = 1 - float((usual**2).sum())
-    share = (float(apart.sum()) / differ + USUAL) / (len(number) + 1)
-    share = min(share, MOST)
-    return share / (1 - share)
-
-
-def _worth(two: Pilot) -> PerItem:
-    """How many equal votes the weighted votes of each item are worth."""
-    start, weight = two.votes.start[:-1], two.votes.weight
-    total = np.add.reduceat(weight, start)
-    return np.asarray(total**2 / np.add.reduceat(weight**2, start))
+    share = min((float(apart.sum()) / differ + USUAL) / (len(number) + 1), MOST)
+    imagined = share / (1 - share)
+    mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
+    return np.where(two.gold, whole, mean), np.asarray(worth), imagined
 
 
 class MisorderingRisk(NamedTuple):
@@ -297,36 +274,33 @@ def _misordering_risk(
     """Differences of pairs of models now, and after one more vote on each chosen item."""
     found = np.array([two.difference if two.difference > TIE else 0.0 for two in pairs])
     gain, shift = (
-        np.stack([one[chosen] for one in several])
-        for several in ([vote.gain for vote in votes], [vote.shift for vote in votes])
+        np.stack([getattr(vote, name)[chosen] for vote in votes]) for name in ("gain", "shift")
     )
     stretch = votes[0].stretch[chosen]
-    known = (
-        found,
-        np.array([one.expected for one in votes]),
-        np.array([one.part.sum() for one in votes]),
-        found + shift.sum(axis=1),
-        gain @ stretch**2,
-        gain @ stretch,
-    )
-    return MisorderingRisk(*(frozen(one) for one in known))
+    expected, variance = ([one.expected for one in votes], [one.part.sum() for one in votes])
+    seen = (found + shift.sum(axis=1), gain @ stretch**2, gain @ stretch)
+    return MisorderingRisk(*map(frozen, (found, np.array(expected), np.array(variance), *seen)))
 
 
-def _turned_round(names: Sequence[tuple[str, str]], risk: MisorderingRisk) -> list[Notice]:
-    """Pairs whose order in the pilot is more likely wrong than right."""
+def _pair_notices(
+    pairs: Sequence[Pilot], risk: MisorderingRisk, *, ranking: bool
+) -> Iterator[Notice]:
+    """Neighbours that no vote can put in an order, and pairs more likely wrong than right."""
+    tied = (risk.found == 0) & (risk.variance == 0)
     turned = (risk.found > 0) & (risk.expected < 0)
-    pairs = [f"{a} ahead of {b}" for (a, b), odd in zip(names, turned, strict=True) if odd]
-    if not pairs:
-        return []
-    return [
-        Notice(
+    same = [f"{two.a} and {two.b}" for two, alike in zip(pairs, tied, strict=True) if alike]
+    odd = [f"{two.a} ahead of {two.b}" for two, one in zip(pairs, turned, strict=True) if one]
+    if same and ranking:
+        text = "Tied, and no vote changes that: {pairs}."
+        yield Notice("tied", text, values={"pairs": "; ".join(same)})
+    if odd:
+        yield Notice(
             "order_turns",
             "The votes of the pilot put {pairs}. But few votes on an item say little, and with "
             "the imagined votes on each item the order turns round: it is more likely wrong "
             "than right.",
-            values={"pairs": "; ".join(pairs)},
+            values={"pairs": "; ".join(odd)},
         )
-    ]
 
 
 def _largest(gain: PerItem, number: int, seed: int) -> Ints:
@@ -343,13 +317,8 @@ def _largest(gain: PerItem, number: int, seed: int) -> Ints:
     return np.asarray(shuffle[order[size[order] > 0]])
 
 
-def _soft_labels(two: Pilot) -> PerItem:
-    """Soft label of each item: of the positive class, or the largest."""
-    return np.asarray(two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0))
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _NamedItems:
+class _NamedItems(ABC):
     """Items worth another vote, best first: what both lists have.
 
     Attributes
@@ -383,23 +352,22 @@ class _NamedItems:
     task: str = ""
     notices: tuple[Notice, ...] = ()
 
-    def _freeze(self, *names: str) -> None:
-        for name in names:
+    GAIN: ClassVar[str]
+    METHODS: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name in ("votes", "soft_label", "gain"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def _more(self) -> dict[str, NDArray[np.generic]]:
+        """Further columns."""
+        return {}
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per item."""
-        columns = zip(self.items, self.votes, self.soft_label, self.gain, strict=True)
-        return [
-            {
-                "item": item,
-                "votes so far": int(votes),
-                "soft label": float(label),
-                "expected gain": float(gain),
-                "rank": rank,
-            }
-            for rank, (item, votes, label, gain) in enumerate(columns, 1)
-        ]
+        ranks = np.arange(1, len(self.items) + 1)
+        known = zip(KNOWN, (self.votes, self.soft_label, self.gain), strict=True)
+        return rows_of({}, {"item": self.items}, {**dict(known), "rank": ranks, **self._more()})
 
     def sheet(self) -> list[dict[str, Cell]]:
         """The items as lines to fill in, which can be read as votes when they are.
@@ -423,16 +391,13 @@ class _NamedItems:
         if not isinstance(path, str | Path):
             raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
         task = ["task"] if self.task else []
-        heads = ["item", *task, "annotator", "label", *self._more_columns()]
+        heads = ["item", *task, "annotator", "label", *KNOWN, *self._more()]
         text = io.StringIO()
         lines = csv.DictWriter(text, heads, lineterminator="\n")
         lines.writeheader()
         lines.writerows(self.sheet())
         with replaced(path) as file:
             file.write(text.getvalue().encode())
-
-    def _more_columns(self) -> tuple[str, ...]:
-        return COLUMNS[1:-1]
 
     def _batch(self) -> str:
         """Name the items of the list, and say why they may be fewer than asked for."""
@@ -443,58 +408,56 @@ class _NamedItems:
         few = f" (a vote on any other tells nothing, though {count(self.asked)} were asked for)"
         return items + (few if number < self.asked else "")
 
-    def _finding(self, sentence: str, gain: str, methods: str) -> Finding:
-        """The list for every surface; `gain` says what the gain is, `methods` what falls."""
+    @property
+    @abstractmethod
+    def finding(self) -> str:
+        """What the list is good for, as a sentence."""
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        whole = Finding(
+            key="next",
+            title="Which votes come next?",
+            sentence=self.finding,
+            note=LAW_NOTE + self.GAIN,
+            notices=self.notices,
+        )
         if not self.items:
-            return Finding(
-                key="next",
-                title="Which votes come next?",
-                sentence=sentence,
-                note=LAW_NOTE + gain,
-                notices=self.notices,
-            )
-        rows, most = self.sheet(), float(self.gain.max())
+            return whole
+        most = float(self.gain.max())
         dots = [
             Dot(item, float(each) / most, remark=significant(float(each)))
             for item, each in zip(self.items[:DRAWN], self.gain, strict=False)
         ]
-        columns = [
-            Column("item", "item"),
-            Column("votes so far", "votes so far", "count"),
-            Column("soft label", "soft label", "number"),
-            Column("expected gain", "expected gain", "figures"),
-            *(Column(name, name) for name in self._more_columns()[3:]),
-        ]
-        return Finding(
-            key="next",
-            title="Which votes come next?",
-            sentence=sentence,
-            tables=(
-                Table(
-                    name="plan_next",
-                    caption="Items worth one more vote, those that tell most first",
-                    columns=columns,
-                    rows=rows,
-                    legend=gain,
-                ),
+        table = Table(
+            name="plan_next",
+            caption="Items worth one more vote, those that tell most first",
+            columns=(
+                *columns("text", "item"),
+                *columns("count", "votes so far"),
+                *columns("number", "soft label"),
+                *columns("figures", "expected gain"),
+                *columns("text", *self._more()),
             ),
-            charts=(
-                Dots(
-                    name="plan-next",
-                    caption="Expected gain of one more vote, as a share of the largest; first "
-                    f"{len(dots)} of {count(len(rows), 'item')} named",
-                    axis="share of the largest gain",
-                    rows=dots,
-                    zero=True,
-                ),
-            ),
-            note=LAW_NOTE + gain,
-            methods=f"Items for further annotation were ranked by {methods} through one more "
+            rows=self.sheet(),
+            legend=self.GAIN,
+        )
+        chart = Dots(
+            name="plan-next",
+            caption="Expected gain of one more vote, as a share of the largest; first "
+            f"{len(dots)} of {count(len(self.items), 'item')} named",
+            axis="share of the largest gain",
+            rows=dots,
+            zero=True,
+        )
+        methods = (
+            f"Items for further annotation were ranked by {self.METHODS} through one more "
             "vote, with a Dirichlet law for the shares of each item: its votes, and "
             f"{significant(self.imagined)} imagined ones (by how often votes on one item of "
-            "the pilot differ), shared out as its mean labels [@owen1956].",
-            references=("owen1956",),
-            notices=self.notices,
+            "the pilot differ), shared out as its mean labels [@owen1956]."
+        )
+        return replace(
+            whole, tables=(table,), charts=(chart,), methods=methods, references=("owen1956",)
         )
 
 
@@ -520,8 +483,8 @@ class NextItems(_NamedItems):
     a: str
     b: str
 
-    def __post_init__(self) -> None:
-        self._freeze("votes", "soft_label", "gain")
+    GAIN: ClassVar[str] = PAIR_GAIN
+    METHODS: ClassVar[str] = "the expected fall of the variance of the difference"
 
     @property
     def difference(self) -> float:
@@ -565,11 +528,6 @@ class NextItems(_NamedItems):
             f"{_risen(*self.wrong_order())}"
         )
 
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        methods = "the expected fall of the variance of the difference"
-        return self._finding(self.finding, PAIR_GAIN, methods)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NextForRanking(_NamedItems):
@@ -590,22 +548,21 @@ class NextForRanking(_NamedItems):
     models: tuple[str, ...]
     lowered: Floats
 
+    GAIN: ClassVar[str] = RANKING_GAIN
+    METHODS: ClassVar[str] = (
+        "the expected fall of the number of neighbouring models that two resamples of all "
+        "voters' shares put in different order"
+    )
+
     def __post_init__(self) -> None:
-        self._freeze("votes", "soft_label", "gain", "lowered")
+        _NamedItems.__post_init__(self)
+        object.__setattr__(self, "lowered", frozen(self.lowered))
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """One line per item, with the pair that it tells most about."""
-        pairs = [f"{a} / {b}" for a, b in pairwise(self.models)]
+    def _more(self) -> dict[str, NDArray[np.generic]]:
+        """The pair that each item tells most about."""
+        pairs = np.array([f"{a} / {b}" for a, b in pairwise(self.models)], dtype=object)
         most = (_weights(self.outlook)[:, None] * self.lowered).argmax(axis=0)
-        # two-argument super: the class is made anew where dataclasses have slots
-        plain = _NamedItems.rows(self)
-        return [
-            {**row, "tells most about": pairs[pair], "rank": row.pop("rank")}
-            for row, pair in zip(plain, most, strict=True)
-        ]
-
-    def _more_columns(self) -> tuple[str, ...]:
-        return (*COLUMNS[1:-1], "tells most about")
+        return {"tells most about": np.array(pairs[most], dtype=np.str_)}
 
     @property
     def difference(self) -> Floats:
@@ -654,22 +611,19 @@ class NextForRanking(_NamedItems):
             f"places; after these votes {still}{then}.{_risen(*self.wrong_pairs())}"
         )
 
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        methods = (
-            "the expected fall of the number of neighbouring models that two resamples of all "
-            "voters' shares put in different order"
-        )
-        return self._finding(self.finding, RANKING_GAIN, methods)
 
+class RankingKeywords(TypedDict, total=False):
+    """Further keywords of `next_for_ranking`: the task, the seed, and progress."""
 
-class ItemKeywords(TypedDict, total=False):
-    """Further keywords of `next_items`: which models and task, the seed, and progress."""
-
-    models: tuple[str, str] | None
     task: str | None
     seed: int
     progress: Progress | None
+
+
+class ItemKeywords(RankingKeywords, total=False):
+    """Further keywords of `next_items`: and which models."""
+
+    models: tuple[str, str] | None
 
 
 def next_items(
@@ -704,29 +658,28 @@ def next_items(
     vote = _one_more_vote(two, how.get("progress"))
     chosen = _largest(vote.gain, number, how.get("seed", 0))
     risk = _misordering_risk([two], [vote], chosen)
+    told = (*two.notices, *_pair_notices([two], risk, ranking=False))
+    own = _named_items(two, vote.gain, chosen, number, how.get("task"))
     return NextItems(
-        metric=two.metric.name,
-        a=two.a,
-        b=two.b,
-        outlook=risk,
-        pilot_items=len(two.items),
-        asked=number,
-        imagined=vote.imagined,
-        items=tuple(two.items[i] for i in chosen),
-        votes=two.votes.sizes[chosen],
-        soft_label=_soft_labels(two)[chosen],
-        gain=vote.gain[chosen],
-        task=how.get("task") or "",
-        notices=(*two.notices, *_turned_round([(two.a, two.b)], risk)),
+        a=two.a, b=two.b, outlook=risk, imagined=vote.imagined, notices=told, **own
     )
 
 
-class RankingKeywords(TypedDict, total=False):
-    """Further keywords of `next_for_ranking`: the task, the seed, and progress."""
-
-    task: str | None
-    seed: int
-    progress: Progress | None
+def _named_items(
+    two: Pilot, gain: PerItem, chosen: Ints, number: int, task: str | None
+) -> dict[str, Any]:
+    """What both lists say of the chosen items."""
+    label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
+    return {
+        "metric": two.metric.name,
+        "pilot_items": len(two.items),
+        "asked": number,
+        "items": tuple(two.items[i] for i in chosen),
+        "votes": two.votes.sizes[chosen],
+        "soft_label": label[chosen],
+        "gain": gain[chosen],
+        "task": task or "",
+    }
 
 
 def next_for_ranking(
@@ -756,56 +709,25 @@ def next_for_ranking(
     ('1', '2')
     """
     _check_keywords("next for ranking", number, how, ("task", "seed", "progress"))
-    pairs, votes = _neighbours(predictions, annotations, metric, how)
+    progress, pairs, votes = how.get("progress"), list[Pilot](), list[_NextVote]()
+    each = neighbours(as_predictions(predictions), annotations, metric, how.get("task"))
+    for done, (two, whole) in enumerate(each, 1):
+        pairs.append(two)
+        votes.append(_one_more_vote(two, None))
+        if progress is not None:
+            progress(done, whole)
     first, lowered = pairs[0], np.stack([one.gain for one in votes])
     gain = _weights(_misordering_risk(pairs, votes, NOBODY)) @ lowered
     chosen = _largest(gain, number, how.get("seed", 0))
     risk = _misordering_risk(pairs, votes, chosen)
-    names = [(two.a, two.b) for two in pairs]
     return NextForRanking(
-        metric=first.metric.name,
-        models=(first.a, *(b for _, b in names)),
+        models=(first.a, *(two.b for two in pairs)),
         outlook=risk,
-        pilot_items=len(first.items),
-        asked=number,
         imagined=votes[0].imagined,
-        items=tuple(first.items[i] for i in chosen),
-        votes=first.votes.sizes[chosen],
-        soft_label=_soft_labels(first)[chosen],
-        gain=gain[chosen],
         lowered=lowered[:, chosen],
-        task=how.get("task") or "",
-        notices=(*first.notices, *_tied(names, risk), *_turned_round(names, risk)),
+        notices=(*first.notices, *_pair_notices(pairs, risk, ranking=True)),
+        **_named_items(first, gain, chosen, number, how.get("task")),
     )
-
-
-def _neighbours(
-    predictions: Iterable[Predictions],
-    annotations: Annotations,
-    metric: str | Metric,
-    how: RankingKeywords,
-) -> tuple[list[Pilot], list[_NextVote]]:
-    """Every model with the next, and what one more vote does to their difference."""
-    models = given_predictions(predictions)
-    task, progress = how.get("task"), how.get("progress")
-    two_best = pilot(models, annotations, metric, None, task)
-    names = list(pairwise(two_best.order))
-    pairs, votes = [], []
-    for done, both in enumerate(names, 1):
-        two = pilot(models, annotations, two_best.metric, both, task)
-        pairs.append(two)
-        votes.append(_one_more_vote(two, None))
-        if progress is not None:
-            progress(done, len(names))
-    return pairs, votes
-
-
-def _tied(names: Sequence[tuple[str, str]], risk: MisorderingRisk) -> list[Notice]:
-    """Neighbours that no vote can put in an order."""
-    tied = (risk.found == 0) & (risk.variance == 0)
-    same = [f"{a} and {b}" for (a, b), alike in zip(names, tied, strict=True) if alike]
-    text = "Tied, and no vote changes that: {pairs}."
-    return [Notice("tied", text, values={"pairs": "; ".join(same)})] if same else []
 
 
 def _weights(risk: MisorderingRisk) -> Floats:

@@ -12,10 +12,9 @@ are drawn without replacement: designs with more votes than the pilot has rest o
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
@@ -27,16 +26,15 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, interval, number, significant
 from equipoise.planning._pilot import Pilot, pilot, votes_each, with_single_votes
 from equipoise.planning._precision import Spread, can_simulate, simulated_power, spread
-from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
+from equipoise.planning.target import NORMAL, PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
 from equipoise.wording import Hint, Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.planning.ranking import RankingDesign
+    from equipoise.planning.ranking import RankingDesign, RankingPlan
 
 MOST = 20_000  # items of a simulated study
 TIED = 1e-12  # difference up to which models are tied
-NORMAL = NormalDist()
 NEW_PEOPLE = "The plan counts votes as independent, as from ever new people."
 LIMIT = (
     "With these people alone that is too much to resolve the difference, whatever the number "
@@ -138,16 +136,15 @@ class Size:
         """The same for a standard error."""
         if error == 0:
             return float(self.resolved > 0)
-        return NORMAL.cdf(self.resolved / error - _z(self.aim.level))
+        return NORMAL.cdf(self.resolved / error - self.aim.z)
 
     def votes_needed(self, items: int) -> float:
         """Votes per item that so many items need; infinite when votes cannot do it."""
-        reach = _z(self.aim.level) + NORMAL.inv_cdf(self.aim.power)
         if self.resolved <= 0:
             return math.inf
         if math.isnan(self.spread.votes):
             return math.nan
-        room = items * (self.resolved / reach) ** 2 - self.spread.items**2
+        room = items * (self.resolved / self.aim.reach) ** 2 - self.spread.items**2
         if self.spread.votes == 0:
             return 1.0 if room >= 0 else math.inf
         return max(1.0, math.ceil(self.spread.votes**2 / room - 1e-9)) if room > 0 else math.inf
@@ -155,8 +152,12 @@ class Size:
     @property
     def cheapest(self) -> Design | None:
         """The design that costs least; None without prices."""
-        known = [one for one in self.designs if not math.isnan(one.cost)]
-        return min(known, key=lambda one: one.cost) if known else None
+        return cheapest(self.designs)
+
+    @property
+    def pair(self) -> str:
+        """Names of the two models, for tables and figures."""
+        return f"{self.a} / {self.b}"
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
@@ -164,14 +165,7 @@ class Size:
 
     def grid(self) -> list[dict[str, Cell]]:
         """Power for numbers of items, by votes per item, and the votes each needs."""
-        return [
-            {
-                "items": items,
-                **{f"power_{m}": self.power(items, m) for m in self._known_votes()},
-                "votes_needed": self.votes_needed(items),
-            }
-            for items in self.sizes()
-        ]
+        return power_grid(self, self.sizes())
 
     def sizes(self) -> tuple[int, ...]:
         """Numbers of items to look at: those asked for, or multiples of the pilot."""
@@ -191,15 +185,13 @@ class Size:
                 f"No number of items or votes tells {self.a} from {self.b} by "
                 f"{titled(self.metric)}: their difference in the pilot is 0."
             )
-        best = self.cheapest or self._as_pilot()
-        return hint(
+        best = self.cheapest or nearest_to_pilot(self.designs, self.pilot_votes)
+        text = (
             f"To find that {{}} is better than {{}} by {number(self.resolved)} in "
             f"{titled(self.metric)} with a probability of {exact_percent(self.aim.power)}, "
-            f"collect {_size(best)}{{}}.",
-            self.a,
-            self.b,
-            self._reason(best),
+            f"collect {size_words(best)}{{}}."
         )
+        return hint(text, self.a, self.b, self._reason(best))
 
     @property
     def state(self) -> str:
@@ -210,14 +202,9 @@ class Size:
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, sources of uncertainty."""
-        from equipoise.planning._findings import plan_findings
         from equipoise.planning.ranking import of_pair
 
-        return plan_findings(of_pair(self))
-
-    def _as_pilot(self) -> Design:
-        """The design nearest to the votes of the pilot."""
-        return min(self.designs, key=lambda one: abs(one.votes_per_item - self.pilot_votes))
+        return of_pair(self).reports()
 
     def _reason(self, best: Design) -> Hint:
         """Why this design of all."""
@@ -229,26 +216,18 @@ class Size:
             return hint(
                 " (every truth of the pilot is known, so it cannot tell what more votes bring)"
             )
-        same = abs(best.votes_per_item - self.pilot_votes) < 0.05
-        why = (
-            "as many votes per item as in the pilot"
-            if same
-            else f"of these designs the nearest to the {count(self.pilot_votes)} of the pilot"
-        )
+        why = f"of these designs the nearest to the {count(self.pilot_votes)} of the pilot"
+        if abs(best.votes_per_item - self.pilot_votes) < 0.05:
+            why = "as many votes per item as in the pilot"
         fewest = min(self.designs, key=lambda one: one.votes)
-        other = (
-            "the fewest votes in all"
-            if fewest is best
-            else f"fewest votes in all: {_size(fewest)}"
-        )
+        other = f"fewest votes in all: {size_words(fewest)}"
+        if fewest is best:
+            other = "the fewest votes in all"
         return hint(
             f" ({why}; {other}; {{}} and {{}} would decide)",
             Option("price_item", value=True, python="the prices of an item"),
             Option("price_vote", value=True, python="of a vote"),
         )
-
-    def _known_votes(self) -> tuple[int, ...]:
-        return tuple(one.votes_per_item for one in self.designs)
 
 
 def plan_size(
@@ -291,7 +270,7 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
     _require_possible(two.metric, target.difference)
     parts = spread(two, target.progress)
-    half = _z(target.level) * math.hypot(parts.pilot, parts.panel)
+    half = target.z * math.hypot(parts.pilot, parts.panel)
     wanted = two.difference if target.difference is None else target.difference
     plan = Size(
         metric=two.metric.name,
@@ -309,7 +288,9 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         notices=two.notices,
     )
     if wanted > TIED and parts.pilot > 0:
-        plan = replace(plan, designs=_designs(plan, two))
+        votes = (1,) if math.isnan(parts.votes) else target.votes  # more are not understood
+        designs = designs_for(target, votes, lambda each: _design(plan, two, each))
+        plan = replace(plan, designs=tuple(designs))
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
 
 
@@ -325,33 +306,27 @@ def _require_possible(metric: Metric, difference: float | None) -> None:
         )
 
 
-def _designs(plan: Size, two: Pilot) -> tuple[Design, ...]:
-    """One design per number of votes; one vote alone where more are not understood."""
-    usual = (1,) if math.isnan(plan.spread.votes) else plan.aim.votes
-    made = []
-    for done, votes in enumerate(usual, 1):
-        made.append(_design(plan, two, votes))
-        if plan.aim.progress is not None and plan.aim.simulations:
-            plan.aim.progress(done, len(usual))
-    return tuple(made)
+Made = TypeVar("Made")
+
+
+def designs_for(
+    target: PowerTarget, votes: Sequence[int], design: Callable[[int], Made]
+) -> Iterator[Made]:
+    """One design per number of votes; simulating them takes long enough to be told."""
+    for done, each in enumerate(votes, 1):
+        yield design(each)
+        if target.progress is not None and target.simulations:
+            target.progress(done, len(votes))
 
 
 def _design(plan: Size, two: Pilot, votes: int) -> Design:
     """The fewest items for so many votes each, checked by simulation."""
-    target = plan.aim
-    reach = _z(target.level) + NORMAL.inv_cdf(target.power)
-    ideal = (reach / plan.resolved * plan.standard_error(1, votes)) ** 2
+    ideal = (plan.aim.reach / plan.resolved * plan.standard_error(1, votes)) ** 2
     items = max(3, math.ceil(ideal - 1e-9))
-    share, error = simulated(plan, two, items, votes)
     return Design(
-        votes_per_item=votes,
-        items=items,
-        items_error=items * plan.spread.relative_error(votes),
-        votes=items * votes,
-        cost=target.cost(items, votes),
-        power=plan.power(items, votes),
-        simulated=share,
-        monte_carlo_error=error,
+        *(votes, items, items * plan.spread.relative_error(votes), items * votes),
+        *(plan.aim.cost(items, votes), plan.power(items, votes)),
+        *simulated(plan, two, items, votes),
     )
 
 
@@ -363,169 +338,148 @@ def simulated(plan: Size, two: Pilot, items: int, votes: int) -> tuple[float, fl
     return simulated_power(two, items, votes, target, shift=plan.resolved - plan.difference)
 
 
-def _z(level: float) -> float:
-    return NORMAL.inv_cdf(0.5 + level / 2)
+AnyDesign = TypeVar("AnyDesign", Design, "RankingDesign")
 
 
-def _size(one: Design) -> str:
+def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
+    """The design that costs least; None without prices."""
+    known = [one for one in designs if not math.isnan(one.cost)]
+    return min(known, key=lambda one: one.cost) if known else None
+
+
+def nearest_to_pilot(designs: Sequence[AnyDesign], votes: float) -> AnyDesign:
+    """The design nearest to the votes of the pilot."""
+    return min(designs, key=lambda one: abs(one.votes_per_item - votes))
+
+
+def power_grid(plan: "Size | RankingPlan", sizes: Sequence[int]) -> list[dict[str, Cell]]:
+    """Power for numbers of items, by votes per item, and the votes each needs."""
+    votes, lines = [one.votes_per_item for one in plan.designs], list[dict[str, Cell]]()
+    for items in sizes:
+        powers = {f"power_{each}": plan.power(items, each) for each in votes}
+        lines.append({"items": items, **powers, "votes_needed": plan.votes_needed(items)})
+    return lines
+
+
+def size_words(one: "Design | RankingDesign") -> str:
     """A design in words."""
     return f"{count(one.items, 'item')} with {count(one.votes_per_item, 'vote')} each"
 
 
-def _notices(plan: Size, two: Pilot) -> list[Notice]:
+def listed_votes(votes: Sequence[int]) -> str:
+    """Numbers of votes in words.
+
+    Examples
+    --------
+    >>> listed_votes([1]), listed_votes([1, 3])
+    ('1 vote', '1, 3 votes')
+    """
+    return ", ".join(map(str, votes)) + (" vote" if votes == [1] else " votes")
+
+
+def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
     """Everything that limits what the plan can promise."""
-    if not plan.designs:
-        return [*_open_difference(plan), *_value_of_votes(plan)]
-    return [
-        *_open_difference(plan),
-        *_value_of_votes(plan),
-        *_known_truths(plan, two),
-        *_leaning_people(plan, two),
-        *_depends_on_votes(plan, two),
-        *simulation_notices(plan.designs, plan.aim.simulations),
-    ]
-
-
-def _open_difference(plan: Size) -> list[Notice]:
-    """The pilot's own uncertainty about the difference."""
-    if plan.resolved <= TIED or plan.aim.difference is not None or plan.low > 0:
-        return []
-    return [
-        Notice(
+    open_difference = plan.aim.difference is None and plan.low <= 0
+    if plan.resolved > TIED and open_difference:
+        yield Notice(
             "open_difference",
             "The pilot itself leaves open whether there is a difference: {value:number} with "
             "an interval of {ends}. If it is 0, no study resolves it; if it is smaller than in "
             "the pilot, more items are needed (half the difference needs four times as many).",
             values={"value": plan.difference, "ends": interval(plan.low, plan.high)},
         )
-    ]
-
-
-def _value_of_votes(plan: Size) -> list[Notice]:
-    """What votes alone can do on the items of the pilot."""
     if math.isnan(plan.spread.votes):
-        return [
-            Notice(
-                "single_votes",
-                "No item of the pilot has two votes, so nobody can say what a second vote on "
-                "an item brings: only designs with one vote per item are planned.",
-            )
-        ]
-    if not plan.designs:
-        return []
+        yield Notice(
+            "single_votes",
+            "No item of the pilot has two votes, so nobody can say what a second vote on an "
+            "item brings: only designs with one vote per item are planned.",
+        )
+    elif plan.designs:
+        yield _value_of_votes(plan)
+    if plan.designs:
+        yield from _people_and_votes(plan, two)
+        yield from simulation_notices(plan.designs, plan.aim.simulations)
+
+
+def _value_of_votes(plan: Size) -> Notice:
+    """What votes alone can do on the items of the pilot."""
     if plan.spread.items == 0:
-        return [
-            Notice(
-                "votes_explain_all",
-                "The votes of the pilot explain all of its spread, so nothing can be said "
-                "about what items add: designs with many votes on few items are too "
-                "optimistic. Collect a larger pilot before trusting them.",
-            )
-        ]
+        return Notice(
+            "votes_explain_all",
+            "The votes of the pilot explain all of its spread, so nothing can be said about "
+            "what items add: designs with many votes on few items are too optimistic. Collect "
+            "a larger pilot before trusting them.",
+        )
     items, needed = plan.pilot_items, plan.votes_needed(plan.pilot_items)
     if math.isinf(needed):
-        return [
-            Notice(
-                "votes_not_enough",
-                "Votes alone cannot resolve it: with the {items:count} items of the pilot the "
-                "items themselves vary too much, however many votes each has. More items are "
-                "needed.",
-                values={"items": items},
-            )
-        ]
-    text = (
-        "With the {items:count} items of the pilot, {votes:count} votes each would do."
-        if needed > plan.pilot_votes
-        else "The {items:count} items of the pilot would do with {votes:count} votes each."
-    )
-    return [Notice("votes_enough", text, values={"items": items, "votes": needed})]
+        return Notice(
+            "votes_not_enough",
+            "Votes alone cannot resolve it: with the {items:count} items of the pilot the "
+            "items themselves vary too much, however many votes each has. More items are "
+            "needed.",
+            values={"items": items},
+        )
+    text = "The {items:count} items of the pilot would do with {votes:count} votes each."
+    if needed > plan.pilot_votes:
+        text = "With the {items:count} items of the pilot, {votes:count} votes each would do."
+    return Notice("votes_enough", text, values={"items": items, "votes": needed})
 
 
-def _known_truths(plan: Size, two: Pilot) -> list[Notice]:
-    """Known truths need no votes, in the pilot and in the study."""
-    known = int(two.gold.sum())
-    if not known:
-        return []
-    which = "all" if known == plan.pilot_items else count(known)
-    return [
-        Notice(
+def _people_and_votes(plan: Size, two: Pilot) -> Iterator[Notice]:
+    """Known truths, people who lean one way, and a difference that depends on the votes."""
+    known, leaning = int(two.gold.sum()), plan.spread.panel
+    if known:
+        which = "all" if known == plan.pilot_items else count(known)
+        yield Notice(
             "known_truths",
             "The truth of {which} of the {items:count} items of the pilot is known. The plan "
             "takes it that the same share of the items of the study comes with a known truth, "
             "which is worth any number of votes.",
             values={"which": which, "items": plan.pilot_items},
         )
-    ]
-
-
-def _leaning_people(plan: Size, two: Pilot) -> list[Notice]:
-    """People who lean one way do so on every item."""
-    if plan.spread.panel <= 0.1 * plan.spread.pilot:
-        return []
-    people = len(np.unique(two.votes.annotator[two.votes.annotator >= 0]))
-    too_much = plan.power_with(plan.spread.panel) < plan.aim.power
-    return [
-        Notice(
+    if leaning > 0.1 * plan.spread.pilot:
+        too_much = plan.power_with(leaning) < plan.aim.power
+        people = len(np.unique(two.votes.annotator[two.votes.annotator >= 0]))
+        reach = significant(plan.resolved / leaning)
+        yield Notice(
             "leaning_people_limit" if too_much else "leaning_people",
             "The {people:count} annotators lean in ways that more items do not even out: a "
-            f"standard error of {{error}} stays ({{reach}} of them make the difference). "
+            "standard error of {error} stays ({reach} of them make the difference). "
             f"{NEW_PEOPLE}{f' {LIMIT}' if too_much else ''}",
-            values={
-                "people": people,
-                "error": significant(plan.spread.panel),
-                "reach": significant(plan.resolved / plan.spread.panel),
-            },
+            values={"people": people, "error": significant(leaning), "reach": reach},
         )
-    ]
-
-
-def _depends_on_votes(plan: Size, two: Pilot) -> list[Notice]:
-    """Where the difference itself is another with other numbers of votes."""
     single = None if plan.aim.difference is not None else with_single_votes(two)
-    if single is None:
-        return []
-    return [
-        Notice(
+    if single is not None:
+        metric = titled(plan.metric)
+        yield Notice(
             "depends_on_votes",
             "By {metric} the difference itself depends on the votes per item: with a single "
             "vote on each item of the pilot it is {single:number} and not {whole:number}. "
             f"{TRUST}",
-            values={
-                "metric": titled(plan.metric),
-                "single": single,
-                "whole": plan.difference,
-            },
+            values={"metric": metric, "single": single, "whole": plan.difference},
         )
-    ]
 
 
 def simulation_notices(
     designs: "Sequence[Design | RankingDesign]", simulations: int
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Where simulated studies do not bear the formula out, or were not run."""
-    notices = []
     off = [
         one.votes_per_item
         for one in designs
         if abs(one.simulated - one.pair_power) > 3 * one.monte_carlo_error + 0.03
     ]
     if off:
-        votes = ", ".join(map(str, off)) + (" vote" if off == [1] else " votes")
-        notices.append(
-            Notice(
-                "simulation_differs",
-                "Simulated studies do not bear out the formula for {votes} per item: trust "
-                "the simulated probability, and take more items where it is lower.",
-                values={"votes": votes},
-            )
+        yield Notice(
+            "simulation_differs",
+            "Simulated studies do not bear out the formula for {votes} per item: trust the "
+            "simulated probability, and take more items where it is lower.",
+            values={"votes": listed_votes(off)},
         )
     if simulations and any(math.isnan(one.simulated) for one in designs):
-        notices.append(
-            Notice(
-                "not_simulated",
-                "Designs with more votes per item than the pilot has, or more than "
-                "{most:count} items, rest on the formula alone: they could not be simulated.",
-                values={"most": MOST},
-            )
+        yield Notice(
+            "not_simulated",
+            "Designs with more votes per item than the pilot has, or more than {most:count} "
+            "items, rest on the formula alone: they could not be simulated.",
+            values={"most": MOST},
         )
-    return notices

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from statistics import NormalDist
 from typing import Any, TypedDict
 
 from equipoise.arrays import (
@@ -13,6 +14,8 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.planning._pilot import Progress
+
+NORMAL = NormalDist()
 
 
 class PowerKeywords(TypedDict, total=False):
@@ -77,7 +80,11 @@ class PowerTarget:
                 "try a power of 0.8 and a level of 0.95",
             )
         for name in ("votes", "items"):
-            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+            where, found, do = f"plan, {name}", getattr(self, name), "try (1, 2, 5)"
+            if isinstance(found, str) or not isinstance(found, Sequence):
+                raise wrong_type(where, found, "a list of whole numbers", do)
+            whole = tuple(require_whole(where, one, least=1, do=do) for one in found)
+            object.__setattr__(self, name, whole)
         if not self.votes:
             raise InputError("plan, votes", "none", "at least one number", "try 1, 2, 3, 5")
         require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
@@ -85,12 +92,8 @@ class PowerTarget:
         if self.progress is not None and not callable(self.progress):
             raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
         if self.difference is not None:
-            require_number(
-                "plan, difference",
-                self.difference,
-                above=0,
-                do="say how much better a model must be to matter",
-            )
+            do = "say how much better a model must be to matter"
+            require_number("plan, difference", self.difference, above=0, do=do)
         self._check_prices()
 
     def _check_prices(self) -> None:
@@ -98,29 +101,27 @@ class PowerTarget:
         named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
         known = [require_number(n, one) for n, one in named.items() if one is not None]
         if len(known) == 1 or any(one < 0 for one in known):
-            raise InputError(
-                "plan, prices",
-                f"item {prices[0]}, vote {prices[1]}",
-                "two numbers of at least 0, or none",
-                "say what one more item and one more vote cost",
-            )
+            got = f"item {prices[0]}, vote {prices[1]}"
+            do = "say what one more item and one more vote cost"
+            raise InputError("plan, prices", got, "two numbers of at least 0, or none", do)
         if known and not sum(known) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
+
+    @property
+    def z(self) -> float:
+        """Standard errors from the middle of the interval to its ends."""
+        return NORMAL.inv_cdf(0.5 + self.level / 2)
+
+    @property
+    def reach(self) -> float:
+        """Standard errors that the difference must be from 0."""
+        return self.z + NORMAL.inv_cdf(self.power)
 
     def cost(self, items: float, votes: float) -> float:
         """What a design costs; nan without prices."""
         if self.price_item is None or self.price_vote is None:
             return math.nan
         return items * (self.price_item + votes * self.price_vote)
-
-
-def _numbers(name: str, numbers: object) -> tuple[int, ...]:
-    """Votes per item, or items, to look at: whole numbers of at least 1."""
-    if isinstance(numbers, str) or not isinstance(numbers, Sequence):
-        raise wrong_type(f"plan, {name}", numbers, "a list of whole numbers", "try (1, 2, 5)")
-    return tuple(
-        require_whole(f"plan, {name}", one, least=1, do="try (1, 2, 5)") for one in numbers
-    )
 
 
 def power_target(how: Mapping[str, Any]) -> PowerTarget:

@@ -9,7 +9,7 @@ import csv
 from importlib.resources import files
 
 from equipoise.datasets import chexpert
-from equipoise.evaluation.questions import questions
+from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import auroc, average_precision
 from equipoise.reproduce._reproduction import Reproduction, Tell, silent
 
@@ -20,7 +20,7 @@ COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
 def reproduce(tell: Tell = silent) -> Reproduction:
     """Recompute all five findings from the raw readings."""
     study = chexpert()
-    truth = {question.task: question for question in questions(study.annotations)}
+    truth = {question.task: question for question in task_truths(study.annotations)}
     rows: list[dict[str, str | float]] = []
     for number, one in enumerate(study.predictions):
         tell(number, len(study.predictions))

@@ -66,8 +66,7 @@ from equipoise.aggregate._annotator_votes import (
     annotator_votes,
     from_class_posterior,
 )
-from equipoise.aggregate._entries import unused_confidence
-from equipoise.aggregate._model import AggregationModel
+from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.aggregate.glad.fits import fit_cavi, fit_gibbs
 from equipoise.aggregate.glad.svi import fit_svi
 from equipoise.aggregate.glad.votes import (

@@ -35,16 +35,13 @@ from equipoise.analyses.components.variances import (
     split,
     variance_of,
 )
-from equipoise.analyses.options import USUAL
-from equipoise.analyses.resampling import (
+from equipoise.analyses.options import (
+    USUAL,
     ResamplingKeywords,
     ResamplingOptions,
     checked_options,
-    evaluate_resampled,
-    plan_for,
-    possible_kinds,
-    voting,
 )
+from equipoise.analyses.resampling import evaluate_resampled, plan_for, possible_kinds, voting
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
@@ -53,12 +50,12 @@ from equipoise.choosing import Settings as Told
 from equipoise.evaluation import LABELS, MACRO, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
 from equipoise.predictions import Predictions
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Where does the uncertainty come from?"
@@ -141,7 +138,8 @@ class Component(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """Interval of the standard deviation."""
-        return _root(self.low), _root(self.high)
+        low, high = (sqrt(max(one, 0)) if isfinite(one) else one for one in self[4:6])
+        return low, high
 
 
 class ComponentKeywords(ResamplingKeywords, total=False):
@@ -195,14 +193,10 @@ class Components:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, result and source."""
+        asked = {"metric": self.metric, "labels": self.labels}
+        names = ("deviation_low", "deviation_high")
         return [
-            {
-                "metric": self.metric,
-                "labels": self.labels,
-                **part._asdict(),
-                "deviation_low": part.ends[0],
-                "deviation_high": part.ends[1],
-            }
+            asked | part._asdict() | dict(zip(names, part.ends, strict=True))
             for part in self.parts
         ]
 
@@ -219,10 +213,10 @@ class Components:
     def finding(self) -> str:
         """What moves the difference of the two best models most, in one sentence."""
         result, what = self.parts[-1].result, self._what
-        if result in self.models and len(self.models) > 1:
+        alone = result in self.models
+        if alone and len(self.models) > 1:
             return f"What moves {what} cannot be told: it is undefined for some model."
         sources = [part for part in self._of(result) if part.source != TOTAL]
-        alone = result in self.models
         moved = f"{what} of {result}" if alone else f"the difference {result} in {what}"
         return _sentence(sources, moved)
 
@@ -230,51 +224,44 @@ class Components:
         """The finding for every surface."""
         last, rows = self.parts[-1], self.rows()
         here = [row for row in rows if row["task"] == last.task]
-        pair = [row for row in here if row["result"] not in self.models]
         table = Table(
             name="components",
             caption=f"Standard deviation of {self._what} by source",
             columns=COLUMNS,
             rows=rows,
-            brief=pair or here,
+            brief=[row for row in here if row["result"] not in self.models] or here,
             legend=LEGEND,
         )
+        charts = [self._dots("components-difference", last.result)]
+        pair = [a for a in self.models for b in self.models if last.result == f"{a} - {b}"]
+        if last.result not in self.models and pair:
+            charts.append(self._dots("components-value", pair[0]))
         return Finding(
             key="components",
             title=TITLE,
             sentence=self.finding,
             tables=(table,),
-            charts=self._charts(),
+            charts=tuple(charts),
             note=NOTE,
             methods=self._methods(),
             references=("satterthwaite1946",),
             notices=self.notices,
         )
 
-    def _charts(self) -> tuple[Chart, ...]:
-        """The sources of the difference of the two best models, and of the best alone."""
-        last = self.parts[-1].result
-        charts = [self._dots("components-difference", last)]
-        best = [a for a in self.models for b in self.models if last == f"{a} - {b}"]
-        if last not in self.models and best:
-            charts.append(self._dots("components-value", best[0]))
-        return tuple(charts)
-
     def _dots(self, name: str, result: str) -> Dots:
+        """The sources of one result: standard deviations, with shares of the variance."""
+        rows = []
+        for part in self._of(result):
+            share = f" ({percent(part.share)})" if 0 < part.share < 1 else ""
+            words = f"{significant(part.deviation)}{share}" if part.deviation else "none"
+            remark = "undefined" if isnan(part.variance) else words
+            rows.append(Dot(part.source, part.deviation, *part.ends, remark=remark))
         return Dots(
             name=name,
             caption=f"Standard deviation of {self._what} by its source: {result}; shares are "
             "of the total variance",
             axis="standard deviation",
-            rows=[
-                Dot(
-                    part.source,
-                    part.deviation,
-                    *part.ends,
-                    remark=_remark(part),
-                )
-                for part in self._of(result)
-            ],
+            rows=rows,
             logarithmic=True,
         )
 
@@ -283,13 +270,12 @@ class Components:
         every = list(dict.fromkeys(part.source for part in self.parts))
         sources = [source for source in every if source not in (TOTAL, MODEL_CHOICE)]
         drawn = [f"resampled {source}" for source in sources if source != "votes"]
-        text = f"The variance of each result was split into what {joined(sources)} contribute"
-        if TOTAL in every:
-            text += f", the variance of resampled votes taken off that of {joined(drawn)}"
+        off = f", the variance of resampled votes taken off that of {joined(drawn)}"
         return (
-            f"{text}, with chi-square intervals, for sums with Satterthwaite's degrees of "
-            "freedom [@satterthwaite1946]. Beside them stands the variance between aggregation "
-            "models."
+            f"The variance of each result was split into what {joined(sources)} contribute"
+            f"{off if TOTAL in every else ''}, with chi-square intervals, for sums with "
+            "Satterthwaite's degrees of freedom [@satterthwaite1946]. Beside them stands the "
+            "variance between aggregation models."
         )
 
 
@@ -317,12 +303,9 @@ def variance_components(
     plans, notices = possible_kinds(truth, None)
     kinds = [kind for kind in SOURCES if kind in plans]
     if not kinds:
-        raise InputError(
-            "components",
-            "nothing that can be resampled",
-            "items, annotators or votes",
-            " ".join(map(str, notices)) or "give more data",
-        )
+        do = " ".join(map(str, notices)) or "give more data"
+        got, expected = "nothing that can be resampled", "items, annotators or votes"
+        raise InputError("components", got, expected, do)
     world = _World(given, truth, as_metrics([metric]), told)
     worth = () if told.reliability is None else (told.reliability,)
     asked = listed_choices(truth, models, worth)
@@ -335,12 +318,8 @@ def variance_components(
         world.chosen.append(world.scored(one))
         told.tell(len(kinds) + number, len(kinds) + len(asked))
     first = world.first
-    parts = [
-        part
-        for t in range(len(first.tasks))
-        for places in world.results(t)
-        for part in world.parts(t, places)
-    ]
+    results = [(t, places) for t in range(len(first.tasks)) for places in world.results(t)]
+    parts = [part for t, places in results for part in world.parts(t, places)]
     total = joined(world.sources) if any(part.source == TOTAL for part in parts) else ""
     notes = _notices(total, world.sources, world.below, first.questions)
     return Components(
@@ -356,14 +335,9 @@ def variance_components(
 
 def analyse(study: Study) -> Finding:
     """Where the spread of the results of a study comes from."""
-    asked = study.options
-    return variance_components(
-        study.predictions,
-        study.annotations,
-        metric=asked.metrics[0],
-        labels=asked.labels,
-        **study.resampled,
-    ).report()
+    given, (metric, *_) = (study.predictions, study.annotations), study.options.metrics
+    labels = study.options.labels
+    return variance_components(*given, metric=metric, labels=labels, **study.resampled).report()
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,19 +367,16 @@ class _World:
         setting = Told(self.told.threshold, one[1], self.told.seed)
         truth, _ = aggregated(self.annotations, one[0], setting)
         few = ResamplingOptions(replicates=1, seed=self.told.seed)
+        plan, settings = plan_for(truth, "items", few), self.told.settings
         return evaluate(
-            self.given,
-            truth,
-            metrics=self.metrics,
-            resampling=plan_for(truth, "items", few),
-            settings=self.told.settings,
+            self.given, truth, metrics=self.metrics, resampling=plan, settings=settings
         )
 
     def results(self, t: int) -> list[Places]:
         """Places of the model, or of the two models, of every result of a task."""
         values = self.first.values[t, 0, self._label]
         found: list[Places] = [(m,) for m in range(len(values))]
-        good = goodness(values, self.first.metrics[0].better)
+        good = higher_is_better(values, self.first.metrics[0].better)
         if len(values) > 1 and not np.isnan(good).any():
             best, second = np.argsort(-good, kind="stable")[:2]
             found.append((int(best), int(second)))
@@ -416,36 +387,28 @@ class _World:
         drawn = {}
         for kind, one in self.done.items():
             value = variance_of(gap_of(one.replicates[t, 0, self._label], places))
-            drawn[kind] = chi_square(value, self._freedom(kind, t, places), self._level)
-        made = split(drawn, self._level)
+            drawn[kind] = chi_square(
+                value, self._freedom(kind, t, places), self.told.settings.level
+            )
+        made = split(drawn, self.told.settings.level)
         for source, each in made.items():
             self.below[source] = self.below.get(source, 0) + (each.raw < 0)
         whole = made[TOTAL].value if TOTAL in made else nan
         made[MODEL_CHOICE] = self._between(t, places)
         task = self.first.tasks[t]
         name = " - ".join(self.first.models[m] for m in places)
-        return [
-            Component(
-                task,
-                name,
-                source,
-                each.value,
-                each.low,
-                each.high,
-                nan if isnan(each.value) else sqrt(each.value),
-                each.value / whole if whole > 0 and source != MODEL_CHOICE else nan,
-                each.freedom,
+        parts = []
+        for source, each in made.items():
+            deviation = nan if isnan(each.value) else sqrt(each.value)
+            share = each.value / whole if whole > 0 and source != MODEL_CHOICE else nan
+            parts.append(
+                Component(task, name, source, *each[:3], deviation, share, each.freedom)
             )
-            for source, each in made.items()
-        ]
+        return parts
 
     @property
     def _label(self) -> int:
         return LABELS.index(self.told.labels)
-
-    @property
-    def _level(self) -> float:
-        return self.told.settings.level
 
     @cached_property
     def _influences(self) -> Influences:
@@ -461,41 +424,23 @@ class _World:
     def _freedom(self, kind: str, t: int, places: Places) -> float:
         """Degrees of freedom: of the units, and the replicates less one."""
         tasks = self._tasks(t)
-        if kind == "panel":
-            units = self._annotators(tasks) - 1
-        elif kind == "items":
-            units = self._influences.items(tasks, places)
+        if kind == "panel":  # those with more votes count more
+            votes = [self.first.questions[t].votes for t in tasks]
+            who = np.concatenate([one.annotator for one in votes if one is not None])
+            load = np.bincount(who[who >= 0]).astype(np.float64)
+            units = float(load.sum() ** 2 / max((load**2).sum(), 1.0)) - 1
         else:
-            units = self._influences.votes(tasks, places)
+            look = self._influences.items if kind == "items" else self._influences.votes
+            units = look(tasks, places)
         return 1 / (1 / max(units, 1.0) + 1 / (self.told.replicates - 1))
-
-    def _annotators(self, tasks: list[int]) -> float:
-        """Effective number of annotators: those with more votes count more."""
-        votes = [self.first.questions[t].votes for t in tasks]
-        who = np.concatenate([one.annotator for one in votes if one is not None])
-        load = np.bincount(who[who >= 0]).astype(np.float64)
-        return float(load.sum() ** 2 / max((load**2).sum(), 1.0))
 
     def _between(self, t: int, places: Places) -> Variance:
         """Variance between aggregation models."""
-        each = np.stack([one.values[t, 0, self._label] for one in self.chosen], axis=-1)
-        if len(self.chosen) < 2:
+        freedom = len(self.chosen) - 1.0
+        if freedom < 1:
             return Variance(nan, nan, nan, 0.0, nan)
-        return chi_square(
-            variance_of(gap_of(each, places)), len(self.chosen) - 1.0, self._level
-        )
-
-
-def _remark(part: Component) -> str:
-    """The standard deviation in words, with its share of the total variance."""
-    if isnan(part.variance):
-        return "undefined"
-    share = f" ({percent(part.share)})" if 0 < part.share < 1 else ""
-    return f"{significant(part.deviation)}{share}" if part.deviation else "none"
-
-
-def _root(variance: float) -> float:
-    return sqrt(max(variance, 0.0)) if isfinite(variance) else variance
+        each = np.stack([one.values[t, 0, self._label] for one in self.chosen], axis=-1)
+        return chi_square(variance_of(gap_of(each, places)), freedom, self.told.settings.level)
 
 
 def _notices(
@@ -532,40 +477,35 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
     """
     known = [one for one in parts if not isnan(one.variance)]
     if not known:
-        return (
-            f"What moves {what} cannot be told: some resamples leave it undefined or infinite."
-        )
+        why = "some resamples leave it undefined or infinite"
+        return f"What moves {what} cannot be told: {why}."
     most = max(known, key=lambda one: one.variance)
     if most.variance <= 0:
         names = joined([one.source for one in known])
         return f"Nothing that was resampled ({names}) moves {what}."
     less = [one for one in known if one.high < most.low]
     tied = [one for one in known if one not in less]
-    rest = f", against {joined([_short(one) for one in less])}" if less else ""
-    names = capital(joined([one.source for one in tied]))
+    names, size = joined([one.source for one in tied]), significant(most.deviation)
+    ends = " to ".join(significant(end) for end in most.ends)
+    spread = f"a standard deviation of {size} ({ends})"
+    rest = f", against {_sizes(less)}" if less else ""
     verb = "moves" if most.source == MODEL_CHOICE else "move"
     if len(known) == 1:
-        return f"{names} {verb} {what} by a {_long(most)}; no other source can be looked at."
+        return f"{capital(names)} {verb} {what} by {spread}; no other source can be looked at."
     if len(tied) == 1:
-        return f"{names} {verb} {what} most: a {_long(most)}{rest}."
+        return f"{capital(names)} {verb} {what} most: {spread}{rest}."
     if less:
-        unplaced = joined([_short(one) for one in tied if one is not most])
         below = joined([one.source for one in less])
+        unplaced = _sizes([one for one in tied if one is not most])
         return (
-            f"{capital(most.source)} {verb} {what} more than {below}: a {_long(most)}{rest}; "
-            f"the intervals do not place {unplaced}."
+            f"{capital(most.source)} {verb} {what} more than {below}: {spread}{rest}; the "
+            f"intervals do not place {unplaced}."
         )
-    sizes = joined([_short(one) for one in tied])
     return (
-        f"Which of {joined([one.source for one in tied])} moves {what} most is open, their "
-        f"intervals overlap: standard deviations of {sizes}."
+        f"Which of {names} moves {what} most is open, their intervals overlap: standard "
+        f"deviations of {_sizes(tied)}."
     )
 
 
-def _short(one: Component) -> str:
-    return f"{one.source} {significant(one.deviation)}"
-
-
-def _long(one: Component) -> str:
-    ends = " to ".join(significant(end) for end in one.ends)
-    return f"standard deviation of {significant(one.deviation)} ({ends})"
+def _sizes(parts: Sequence[Component]) -> str:
+    return joined([f"{one.source} {significant(one.deviation)}" for one in parts])

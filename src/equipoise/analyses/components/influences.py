@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from equipoise.analyses.scoring import TaskScorer
+from equipoise.analyses.scoring import TaskScorer, task_scorer
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.alignment import Aligned
@@ -112,14 +112,8 @@ class Influences:
         return len(np.unique(np.concatenate([self._units[t] for t in tasks])))
 
     def _subject(self, t: int) -> TaskScorer:
-        metric, aligned = (
-            self.done.metrics[0],
-            Aligned(self.done.questions[t], self.done.scores[t]),
-        )
-        whole = metric.labels == "distribution"
-        given = [aligned.distributions(m) if whole else s for m, s in aligned.scores.items()]
-        prepared = tuple(metric.prepare(one) for one in given)
-        return TaskScorer(aligned, metric, LABELS[self.label], prepared)
+        aligned = Aligned(self.done.questions[t], self.done.scores[t])
+        return task_scorer(aligned, self.done.metrics[0], LABELS[self.label])
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,13 +33,14 @@ Examples
 'Dr Abel'
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from equipoise.analyses.experts.equivalents import (
-    Estimated,
+    GroupComparison,
     Standing,
     Three,
     compare_with_groups,
@@ -54,11 +55,12 @@ from equipoise.analyses.experts.held_out import (
     merge_task,
 )
 from equipoise.analyses.options import AnalysisKeywords, as_options
-from equipoise.analyses.scoring import Given, StudyScorer, freeze, study
+from equipoise.analyses.result import ends_of
+from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.evaluation.given import given_annotations
+from equipoise.evaluation.arguments import as_annotations
 from equipoise.findings import (
     Band,
     Cell,
@@ -70,11 +72,11 @@ from equipoise.findings import (
     Lines,
     Row,
     Table,
+    rows_of,
 )
-from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import UNDEFINED, change, count, estimate
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 __all__ = ["Experts", "analyse", "experts"]
@@ -103,6 +105,21 @@ NOTE = (
     "interval allows for the items and for how few experts there are, so that it is wide even "
     "where all pairs agree."
 )
+METHODS = (
+    "Each expert was scored against the labels of the others, and the models on the same items "
+    "against the same labels. A model is worth as many experts as it takes for their mean vote "
+    "to agree with another expert as well as the model does, over {groups} of experts."
+)
+WILSON = (
+    "The share of pairs of experts in which a model agrees better than the colleague has "
+    "Wilson's interval for no more comparisons than there are experts [@wilson1927]."
+)
+BY_PAIR = "compared pair by pair and in groups."
+TOO_MANY = (
+    "There are too many groups of {sizes} experts to take all: about {drawn:count} of each "
+    "size were drawn, and the intervals allow for it."
+)
+WITH_MOST = "Of {people:count} annotators the {most:count} with most votes are"
 EVERY_GROUP = "all groups of k"
 SOME_GROUPS = "groups of k drawn at random, which the intervals allow for"
 LEGEND = (
@@ -114,14 +131,12 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Experts:
-    """Models among experts.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Experts(GroupComparison):
+    """Models among experts; also the fields of `GroupComparison`.
 
     Attributes
     ----------
-    task, metric, better, labels, models, level
-        What was scored, and the level of the intervals.
     experts, items
         Who, and on how many items (summed over tasks), shape (experts,).
     values, low, high
@@ -132,30 +147,12 @@ class Experts:
         Model minus expert, paired, shape (experts, models).
     mean_gap, mean_gap_low, mean_gap_high
         The same on average over experts, shape (models,).
-    pairs, superior, superior_low, superior_high
-        Probability that the model agrees with an expert better than another expert, and of how
-        many ordered pairs of experts, (models,).
-    worth, worth_low, worth_high
-        How many experts the model is worth, (models,); also `equivalent_experts`.
-    sizes, crowd, crowd_low, crowd_high
-        Numbers of experts, and the metric of their mean vote against a held-out one, (sizes,).
-    held_out, held_out_low, held_out_high
-        Each model against the held-out expert on the same items as those groups, so that the
-        worth is where this meets `crowd`, (sizes, models).
     every_group
         Whether all groups of experts were taken, so that no number depends on a draw of them.
     caveat
         Why the metric favours models over experts, as a sentence; empty where it does not.
-    notices
-        What the user should know.
     """
 
-    task: str
-    metric: str
-    better: str
-    labels: str
-    models: tuple[str, ...]
-    level: float
     experts: tuple[str, ...]
     items: Ints
     values: Floats
@@ -168,26 +165,8 @@ class Experts:
     mean_gap: Floats
     mean_gap_low: Floats
     mean_gap_high: Floats
-    pairs: Ints
-    superior: Floats
-    superior_low: Floats
-    superior_high: Floats
-    worth: Floats
-    worth_low: Floats
-    worth_high: Floats
-    sizes: Ints
-    crowd: Floats
-    crowd_low: Floats
-    crowd_high: Floats
-    held_out: Floats
-    held_out_low: Floats
-    held_out_high: Floats
     every_group: bool
     caveat: str = ""
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     @property
     def equivalent_experts(self) -> Floats:
@@ -207,38 +186,28 @@ class Experts:
         return self._standing(model).superior_words(int(self.pairs[model]))
 
     def _standing(self, m: int) -> Standing:
-        def of(*columns: Floats) -> Three:
-            value, low, high = (float(column[m]) for column in columns)
+        def of(name: str) -> Three:
+            value, low, high = (float(one) for one in self.with_ends(name, at=m).values())
             return value, low, high
 
-        gap = of(self.mean_gap, self.mean_gap_low, self.mean_gap_high)
-        return Standing(
-            gap=gap if self.better == "higher" else (-gap[0], -gap[2], -gap[1]),
-            superior=of(self.superior, self.superior_low, self.superior_high),
-            worth=of(self.worth, self.worth_low, self.worth_high),
-            most=int(self.sizes[-1]),
-            scores=self.held_out[:, m],
-            crowd=self.crowd,
-        )
-
-    @property
-    def _sign(self) -> int:
-        return 1 if self.better == "higher" else -1
+        gap, most = of("mean_gap"), int(self.sizes[-1])
+        gap = gap if self.better == "higher" else (-gap[0], -gap[2], -gap[1])
+        scores, crowd = self.held_out[:, m], self.crowd
+        return Standing(gap, of("superior"), of("worth"), most, scores, crowd)
 
     @property
     def finding(self) -> str:
         """What came out for the model that agrees best, as a sentence or two."""
-        score = titled(self.metric, self.labels)
         if np.isnan(self.mean_gap).all():
-            return f"{capital(score)} of models and experts is undefined."
-        m = int(np.nanargmax(self._sign * self.mean_gap))
+            return f"{capital(self.score)} of models and experts is undefined."
+        m = int(np.nanargmax(self.sign * self.mean_gap))
         known = self.gap[:, m][~np.isnan(self.gap[:, m])]
-        above = int((self._sign * known > 0).sum())
+        above = int((self.sign * known > 0).sum())
         ends = float(self.mean_gap_low[m]), float(self.mean_gap_high[m])
         gap = estimate(float(self.mean_gap[m]), *ends, change)
         unknown = f", interval {UNDEFINED}" if np.isnan(ends).any() else ""
         return (
-            f"By {score} {self.models[m]} agrees with the other experts better than "
+            f"By {self.score} {self.models[m]} agrees with the other experts better than "
             f"{above} of {len(known)} experts do (against the average expert {gap}{unknown}), "
             f"and with an expert better than a colleague does {self.superior_words(m)}. "
             f"{self._standing(m).said()} {self.caveat}"
@@ -249,101 +218,67 @@ class Experts:
         return [*self._expert_rows(), *self._model_rows()]
 
     def _expert_rows(self) -> list[dict[str, Cell]]:
-        return [
-            {
-                "task": self.task,
-                "metric": self.metric,
-                "labels": self.labels,
-                "who": who,
-                "kind": "expert",
-                "items": int(self.items[e]),
-                "value": float(self.values[e]),
-                "low": float(self.low[e]),
-                "high": float(self.high[e]),
-            }
-            for e, who in enumerate(self.experts)
-        ]
+        values = {"value": self.values, "low": self.low, "high": self.high}
+        columns: dict[str, ArrayLike] = {"kind": "expert", "items": self.items, **values}
+        return rows_of(self.named, {"who": self.experts}, columns)
 
     def _model_rows(self) -> list[dict[str, Cell]]:
-        means = known_mean(self.model_values)
-        return [
-            {
-                "task": self.task,
-                "metric": self.metric,
-                "labels": self.labels,
-                "who": model,
-                "kind": "model",
-                "value": float(means[m]),
-                "held_out": float(self.held_out[0, m]),
-                "held_out_low": float(self.held_out_low[0, m]),
-                "held_out_high": float(self.held_out_high[0, m]),
-                "gap": float(self.mean_gap[m]),
-                "gap_low": float(self.mean_gap_low[m]),
-                "gap_high": float(self.mean_gap_high[m]),
-                "pairs": int(self.pairs[m]),
-                "superior": float(self.superior[m]),
-                "superior_low": float(self.superior_low[m]),
-                "superior_high": float(self.superior_high[m]),
-                "worth": float(self.worth[m]),
-                "worth_low": float(self.worth_low[m]),
-                "worth_high": float(self.worth_high[m]),
-                "worth_words": self.worth_words(m),
-                "worth_range": self.worth_range(m),
-                "worth_doubts": "; ".join(self._standing(m).doubts()),
-            }
-            for m, model in enumerate(self.models)
-        ]
+        standings = [self._standing(m) for m in range(len(self.models))]
+        columns: dict[str, ArrayLike | None] = {
+            "kind": "model",
+            "value": known_mean(self.model_values),
+            **self.with_ends("held_out", at=0),
+            **self.with_ends("mean_gap", "gap"),
+            "pairs": self.pairs,
+            **self.with_ends("superior"),
+            **self.with_ends("worth"),
+            "worth_words": [one.worth_words() for one in standings],
+            "worth_range": [one.worth_range() for one in standings],
+            "worth_doubts": ["; ".join(one.doubts()) for one in standings],
+        }
+        return rows_of(self.named, {"who": self.models}, columns)
 
     def report(self) -> Finding:
         """The finding for every surface."""
         superior = not np.isnan(self.superior).all()
-        groups = EVERY_GROUP if self.every_group else SOME_GROUPS
-        crowd = self._crowd_chart()
+        groups = "all groups" if self.every_group else "random groups"
+        methods = METHODS.format(groups=groups)
         return Finding(
             key=KEY,
             title=TITLE,
             sentence=self.finding,
             tables=self._tables(),
-            charts=(self._dots(), crowd) if crowd else (self._dots(),),
-            note=NOTE.format(groups=groups),
-            methods=_methods(every_group=self.every_group, superior=superior),
+            charts=(self._dots(), *self._crowd_charts()),
+            note=NOTE.format(groups=EVERY_GROUP if self.every_group else SOME_GROUPS),
+            methods=f"{methods} {WILSON}" if superior else methods,
             references=("wilson1927",) if superior else (),
             notices=self.notices,
         )
 
-    def _best_first(self, values: Floats) -> list[int]:
-        """Places by value, the best first and undefined ones last."""
-        return [int(m) for m in np.argsort(-self._sign * values, kind="stable")]
-
     def _tables(self) -> tuple[Table, ...]:
-        score = titled(self.metric, self.labels)
-        rows = self._model_rows()
-        models = [rows[m] for m in self._best_first(known_mean(self.model_values))]
-        people = self._expert_rows()
-        read: list[Row] = [{**row, "worth_read": _worth_read(row)} for row in models]
-        lower = " (below 0: model better)" if self.better == "lower" else ""
-        against = f"{score}{' (lower is better)' if self.better == 'lower' else ''}"
+        rows, by_value = self._model_rows(), Column("value", self.head, "number")
+        order = self.best_first(known_mean(self.model_values))
+        won, held = ("superior_low", "superior_high"), ("held_out_low", "held_out_high")
         columns = (
             Column("who", "model", "model"),
-            Column("value", against, "number"),
+            by_value,
             Column("gap", "minus expert", "change", ("gap_low", "gap_high")),
-            Column(
-                "held_out", "against one expert", "number", ("held_out_low", "held_out_high")
-            ),
-            Column(
-                "superior",
-                "beats a colleague in pairs",
-                "percent",
-                ("superior_low", "superior_high"),
-            ),
+            Column("held_out", "against one expert", "number", held),
+            Column("superior", "beats a colleague in pairs", "percent", won),
             Column("pairs", "pairs", "count", brief=False),
         )
+        worth = (
+            Column("worth_words", "worth"),
+            Column("worth_range", "interval of the worth"),
+            Column("worth_doubts", "what speaks against more than one"),
+        )
+        lower = " (below 0: model better)" if self.better == "lower" else ""
         return (
             Table(
                 name="models_next_to_experts",
                 caption="Models next to experts",
                 columns=(*columns, Column("worth_read", "worth")),
-                rows=read,
+                rows=[{**rows[m], "worth_read": _worth_read(rows[m])} for m in order],
                 legend=LEGEND.format(sign=lower),
                 file=False,
             ),
@@ -353,20 +288,15 @@ class Experts:
                 columns=(
                     Column("who", "expert"),
                     Column("items", "items", "count"),
-                    Column("value", against, "number", ("low", "high")),
+                    replace(by_value, ends=("low", "high")),
                 ),
-                rows=people,
+                rows=self._expert_rows(),
                 brief=(),
             ),
             Table(
                 name="models_among_experts",
                 caption="Models among the experts",
-                columns=(
-                    *columns,
-                    Column("worth_words", "worth"),
-                    Column("worth_range", "interval of the worth"),
-                    Column("worth_doubts", "what speaks against more than one"),
-                ),
+                columns=(*columns, *worth),
                 rows=rows,
                 brief=(),
             ),
@@ -374,65 +304,56 @@ class Experts:
 
     def _dots(self) -> Dots:
         """Models, then experts, the best first."""
-        means, score = known_mean(self.model_values), titled(self.metric, self.labels)
-        rows = []
-        for m in self._best_first(means):
-            low, high = (
-                float(means[m] + end[m] - self.mean_gap[m])
-                for end in (self.mean_gap_low, self.mean_gap_high)
-            )
-            standing = self._standing(m)
-            unsure = " (?)" if standing.doubts() else ""
-            name = self.models[m]
+        means, rows = known_mean(self.model_values), []
+        for m in self.best_first(means):
+            ends = (self.mean_gap_low, self.mean_gap_high)
+            low, high = (float(means[m] + end[m] - self.mean_gap[m]) for end in ends)
+            standing, name = self._standing(m), self.models[m]
             worth = standing.worth_words().removeprefix("the mean of ")
-            remark = f"{worth}{unsure}"
+            remark = f"{worth}{' (?)' if standing.doubts() else ''}"
             rows.append(Dot(name, float(means[m]), low, high, model=name, remark=remark))
-        order, half = self._best_first(self.values), SHOWN // 2
+        order, half = self.best_first(self.values), SHOWN // 2
         for e in [*order[:half], *order[max(half, len(order) - half) :]]:
             value, low, high = (float(x[e]) for x in (self.values, self.low, self.high))
             rows.append(Dot(self.experts[e], value, low, high, remark="expert"))
-        known = self.values[np.isfinite(self.values)]
-        few = f" ({SHOWN} of {count(len(order), 'expert')})" if len(order) > SHOWN else ""
+        known, people = self.values[np.isfinite(self.values)], count(len(order), "expert")
+        few = f" ({SHOWN} of {people})" if len(order) > SHOWN else ""
         return Dots(
             name="experts",
-            caption=f"Agreement with the other experts by {score}: models, with what they are "
-            f"worth, then experts{few}; shaded: from the lowest to the highest expert",
-            alternative=f"{count(len(self.models), 'model')} next to "
-            f"{count(len(order), 'expert')}.",
-            axis=score,
+            caption=f"Agreement with the other experts by {self.score}: models, with what they "
+            f"are worth, then experts{few}; shaded: from the lowest to the highest expert",
+            alternative=f"{count(len(self.models), 'model')} next to {people}.",
+            axis=self.score,
             rows=rows,
             band=(float(known.min()), float(known.max())) if len(known) else None,
         )
 
-    def _crowd_chart(self) -> Lines | None:
+    def _crowd_charts(self) -> tuple[Lines, ...]:
         """How well the mean vote of k experts, and models, agree with another expert."""
-        known = np.flatnonzero(np.isfinite(self.crowd))
+        sizes = self.sizes.astype(float).tolist()
+        columns = [sizes, *self.with_ends("crowd").values()]
+        known = [one for one in zip(*columns, strict=True) if np.isfinite(one[1])]
         if len(known) < 2:
-            return None
-        points = [(float(self.sizes[k]), float(self.crowd[k])) for k in known]
+            return ()
+        points = [(x, float(y)) for x, y, _, _ in known]
+        band = Band([(x, float(low), float(high)) for x, _, low, high in known])
         rising = points[:1]
         for x, y in points[1:]:
-            if self._sign * (y - rising[-1][1]) > 0:
+            if self.sign * (y - rising[-1][1]) > 0:
                 rising.append((x, y))
-        band = [
-            (float(self.sizes[k]), float(self.crowd_low[k]), float(self.crowd_high[k]))
-            for k in known
-        ]
-        lines = [Line("mean of k experts", rising, band=Band(band))]
+        lines = [Line("mean of k experts", rising, band=band)]
         if len(rising) < len(points):
             lines.append(Line("every k", points, dashed=True))
-        best = self._best_first(known_mean(self.model_values))
+        best = self.best_first(known_mean(self.model_values))
         for m in best:
-            heights = zip(self.sizes, self.held_out[:, m], strict=True)
-            level = [(float(size), float(y)) for size, y in heights]
+            level = list(zip(sizes, self.held_out[:, m].tolist(), strict=True))
             lines.append(Line(self.models[m], level, model=self.models[m], dots=False))
         worth = float(self.worth[best[0]])
         inside = self.sizes[0] <= worth <= self.sizes[-1]
         step = max(1, len(self.sizes) // TICKS)
-        score = titled(self.metric, self.labels)
-        return Lines(
+        chart = Lines(
             name="experts-crowd",
-            caption=f"Agreement with one held-out expert by {score}: "
+            caption=f"Agreement with one held-out expert by {self.score}: "
             "the mean vote of k others, and the models, each worth the k at which its line "
             "meets the curve" + ("; upright line: worth of the best model" if inside else ""),
             alternative=f"Agreement of the mean vote of 1 to {self.sizes[-1]} experts, and of "
@@ -443,6 +364,7 @@ class Experts:
             ticks=[(float(size), f"{size}") for size in self.sizes[::step]],
             marks=[(worth, "worth")] if inside else (),
         )
+        return (chart,)
 
 
 def _worth_read(row: Row) -> str:
@@ -450,22 +372,6 @@ def _worth_read(row: Row) -> str:
     words, ends = row["worth_words"], row["worth_range"]
     interval = "" if words == ends else f" ({ends})"
     return f"{words}{interval}{' (?)' if row['worth_doubts'] else ''}"
-
-
-def _methods(*, every_group: bool, superior: bool) -> str:
-    groups = "all groups of experts" if every_group else "random groups of experts"
-    text = (
-        "Each expert was scored against the labels of the others, and the models on the same "
-        "items against the same labels. A model is worth as many experts as it takes for their "
-        f"mean vote to agree with another expert as well as the model does, over {groups}."
-    )
-    if superior:
-        text += (
-            " The share of pairs of experts in which a model agrees better than the colleague "
-            "has Wilson's interval for no more comparisons than there are experts "
-            "[@wilson1927]."
-        )
-    return text
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -481,7 +387,7 @@ def experts(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    _refuse(given_annotations(annotations))
+    _refuse(as_annotations(annotations))
     scorer = study(predictions, annotations, as_options(how))
     _refuse_metric(scorer)
     people, paired, notices = _compared(scorer, annotations)
@@ -491,49 +397,26 @@ def experts(
     own, models = scores[:, 0], scores[:, 1:]
     gap = models - own[:, None]
     mean = known_mean(gap)
-    value = Estimated(own[:, 0], *scorer.ends(own[:, 0], own[:, 1:]))
-    apart = scorer.ends(gap[..., 0], gap[..., 1:], difference=True)
-    mean_apart = scorer.ends(mean[:, 0], mean[:, 1:], difference=True)
+    low, high = scorer.ends(own[:, 0], own[:, 1:])
     groups = compare_with_groups(
         [merge_task(task, paired, len(names), scorer) for task in scorer.subjects], scorer
     )
-    passed = passed_over(groups.sizes, goodness(groups.crowd.value, scorer.metric.better))
+    passed = passed_over(groups.sizes, higher_is_better(groups.crowd, scorer.metric.better))
+    apart = scorer.ends(gap[..., 0], gap[..., 1:], difference=True)
+    mean_apart = scorer.ends(mean[:, 0], mean[:, 1:], difference=True)
+    found = vars(groups) | {"notices": (*scorer.notices, *notices, *_passing(passed))}
     return Experts(
-        task=scorer.task,
-        metric=scorer.metric.name,
-        better=scorer.metric.better,
-        labels=scorer.asked.labels,
-        models=scorer.models,
-        level=scorer.asked.level,
+        **found,
         experts=tuple(names[p] for p in people),
         items=items,
-        values=value.value,
-        low=value.low,
-        high=value.high,
+        values=own[:, 0],
+        low=low,
+        high=high,
         model_values=models[..., 0],
-        gap=gap[..., 0],
-        gap_low=apart[0],
-        gap_high=apart[1],
-        mean_gap=mean[:, 0],
-        mean_gap_low=mean_apart[0],
-        mean_gap_high=mean_apart[1],
-        pairs=groups.pairs,
-        superior=groups.superior.value,
-        superior_low=groups.superior.low,
-        superior_high=groups.superior.high,
-        worth=groups.worth.value,
-        worth_low=groups.worth.low,
-        worth_high=groups.worth.high,
-        sizes=groups.sizes,
-        crowd=groups.crowd.value,
-        crowd_low=groups.crowd.low,
-        crowd_high=groups.crowd.high,
-        held_out=groups.held_out.value,
-        held_out_low=groups.held_out.low,
-        held_out_high=groups.held_out.high,
+        **ends_of("gap", gap[..., 0], apart),
+        **ends_of("mean_gap", mean[:, 0], mean_apart),
         every_group=not drawn_sizes(len(paired)),
         caveat=_caveat(scorer),
-        notices=(*scorer.notices, *notices, *_passing(passed)),
     )
 
 
@@ -555,27 +438,16 @@ def _compared(scorer: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints
         )
     order = active[np.argsort(-load[active], kind="stable")]
     people, paired = np.sort(order[:MOST]), np.sort(order[:MOST_PAIRED])
-    notices = []
-    if len(active) > MOST:
-        text = "Of {people:count} annotators the {most:count} with most votes are scored."
-        values = {"people": len(active), "most": MOST}
-        notices.append(Notice("experts_most", text, (), values))
-    if len(active) > MOST_PAIRED:
-        text = (
-            "Of {people:count} annotators the {most:count} with most votes are compared pair "
-            "by pair and in groups."
+    notices = [
+        Notice(
+            f"experts_{code}", f"{WITH_MOST} {text}", (), {"people": len(active), "most": most}
         )
-        values = {"people": len(active), "most": MOST_PAIRED}
-        notices.append(Notice("experts_paired", text, (), values))
-    few = [str(size) for size in drawn_sizes(len(paired))]
+        for code, text, most in (("most", "scored.", MOST), ("paired", BY_PAIR, MOST_PAIRED))
+        if len(active) > most
+    ]
+    few = joined([str(size) for size in drawn_sizes(len(paired))], "or")
     if few:
-        text = (
-            "There are too many groups of {sizes} experts to take all: about {drawn:count} of "
-            "each size were drawn, and the intervals allow for it."
-        )
-        notices.append(
-            Notice("experts_drawn", text, (), {"sizes": joined(few, "or"), "drawn": DRAWN})
-        )
+        notices.append(Notice("experts_drawn", TOO_MANY, (), {"sizes": few, "drawn": DRAWN}))
     return people, paired, notices
 
 

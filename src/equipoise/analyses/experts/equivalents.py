@@ -27,6 +27,7 @@ below one might be one or more.
 """
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ from equipoise.analyses.experts.held_out import (
     known_mean,
     score_against_held_out,
 )
+from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import StudyScorer
 from equipoise.arrays import Floats, Ints
 from equipoise.estimate import wilson
@@ -65,35 +67,38 @@ class _Tally(NamedTuple):
     wins: list[Floats]
 
 
-class Estimated(NamedTuple):
-    """A quantity of every model or size, and the ends of its interval."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-
-
-class GroupComparison(NamedTuple):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupComparison(StudyResult):
     """Models and groups of experts against held-out experts.
 
     Attributes
     ----------
-    pairs, superior
-        Ordered pairs of experts, and the share in which each model beats the colleague.
-    worth
-        How many experts each model is worth.
-    sizes, crowd
-        Numbers of experts, and what their mean vote has against a held-out one.
-    held_out
-        What each model has on the same items, (sizes, models).
+    pairs, superior, superior_low, superior_high
+        Probability that the model agrees with an expert better than another expert, and of how
+        many ordered pairs of experts, (models,).
+    worth, worth_low, worth_high
+        How many experts the model is worth, (models,); also `equivalent_experts`.
+    sizes, crowd, crowd_low, crowd_high
+        Numbers of experts, and the metric of their mean vote against a held-out one, (sizes,).
+    held_out, held_out_low, held_out_high
+        Each model against the held-out expert on the same items as those groups, so that the
+        worth is where this meets `crowd`, (sizes, models).
     """
 
     pairs: Ints
-    superior: Estimated
-    worth: Estimated
+    superior: Floats
+    superior_low: Floats
+    superior_high: Floats
+    worth: Floats
+    worth_low: Floats
+    worth_high: Floats
     sizes: Ints
-    crowd: Estimated
-    held_out: Estimated
+    crowd: Floats
+    crowd_low: Floats
+    crowd_high: Floats
+    held_out: Floats
+    held_out_low: Floats
+    held_out_high: Floats
 
 
 def compare_with_groups(tasks: list[MergedTask], scorer: StudyScorer) -> GroupComparison:
@@ -111,15 +116,16 @@ def compare_with_groups(tasks: list[MergedTask], scorer: StudyScorer) -> GroupCo
     if scorer.metric.better == "lower":
         human, models = 0.0 - human, 0.0 - models
     wins = np.stack(tally.wins)
-    first, worth = known_mean(wins), equivalent_experts(sizes, lead)
-    level = scorer.asked.level
+    worth, level = equivalent_experts(sizes, lead), scorer.asked.level
+    held_out = models[..., 0]
     return GroupComparison(
+        **scorer.facts,
         pairs=(~np.isnan(wins[:, :, 0])).sum(axis=0),
-        superior=Estimated(first[:, 0], *share_ends(wins, experts, level)),
-        worth=Estimated(worth[:, 0], *equivalent_ends(worth, level)),
+        **ends_of("superior", known_mean(wins)[:, 0], share_ends(wins, experts, level)),
+        **ends_of("worth", worth[:, 0], equivalent_ends(worth, level)),
         sizes=sizes,
-        crowd=Estimated(human[:, 0], *scorer.ends(human[:, 0], human[:, 1:])),
-        held_out=Estimated(models[..., 0], *scorer.ends(models[..., 0], models[..., 1:])),
+        **ends_of("crowd", human[:, 0], scorer.ends(human[:, 0], human[:, 1:])),
+        **ends_of("held_out", held_out, scorer.ends(held_out, models[..., 1:])),
     )
 
 
@@ -198,11 +204,9 @@ def equivalent_ends(value: Floats, level: float) -> Floats:
 
     An undefined replicate counts against both ends, as for every interval.
     """
-    tail = (1 - level) / 2
-    replicates = value[:, 1:]
-    last = replicates.shape[1] - 1
-    low = np.sort(np.where(np.isnan(replicates), -1.0, replicates))[:, int(tail * last)]
-    unknown = np.isnan(replicates)
+    tail, replicates = (1 - level) / 2, value[:, 1:]
+    last, unknown = replicates.shape[1] - 1, np.isnan(replicates)
+    low = np.sort(np.where(unknown, -1.0, replicates))[:, int(tail * last)]
     high = np.sort(np.where(unknown, np.inf, replicates))[:, int(np.ceil((1 - tail) * last))]
     low = np.where((low < 0) | np.isnan(value[:, 0]), np.nan, low)
     many = unknown.mean(axis=1) > tail
@@ -250,12 +254,9 @@ class Standing(NamedTuple):
 
     Attributes
     ----------
-    gap
-        Model minus average expert as higher-is-better: value, low and high.
-    superior
-        Share of pairs in which the model beats the colleague: value, low and high.
-    worth
-        Worth in experts: value, low and high.
+    gap, superior, worth
+        Model minus average expert as higher-is-better, share of pairs in which it beats the
+        colleague, and worth in experts: value, low and high of each.
     most
         The largest number of experts looked at together.
     scores, crowd
@@ -272,16 +273,12 @@ class Standing(NamedTuple):
 
     def said(self) -> str:
         """The worth as a sentence, and what speaks against more than one expert."""
-        words = f"{self.worth_words()} ({self.worth_range()})"
+        words = f"{self.worth_words()} ({self.worth_range()}){self._beside()}."
         doubts = self.doubts()
-        if self.worth[0] < 1 <= self.worth[2]:
-            return f"Its worth is put at {words}{self._beside()}."
-        if not doubts:
-            return f"It is worth {words}{self._beside()}."
-        return (
-            f"Its worth is put at {words}{self._beside()}. That it is more than one expert is "
-            f"not shown: {joined(doubts)}."
-        )
+        if doubts:
+            words += f" That it is more than one expert is not shown: {joined(doubts)}."
+        unsure = bool(doubts) or self.worth[0] < 1 <= self.worth[2]
+        return f"{'Its worth is put at' if unsure else 'It is worth'} {words}"
 
     def _beside(self) -> str:
         """The values behind the worth, those of the largest groups if it is beyond them."""

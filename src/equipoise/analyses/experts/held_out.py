@@ -18,7 +18,6 @@ be left out, look at single items before they are counted and are not merged.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
 from math import comb
 from os import cpu_count
@@ -32,28 +31,23 @@ from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation.blocks import every_class, majority, plurality
 from equipoise.evaluation.engine import BYTES, map_chunks
 from equipoise.evaluation.redraw import PanelDraw
-from equipoise.metrics import Metric, Prepared
-from equipoise.ranks import goodness
+from equipoise.metrics import Prepared
+from equipoise.ranks import higher_is_better
 from equipoise.resampling import Resampling
 
 EVERY = 640  # groups of a size, over all held-out experts, up to which all are taken
 DRAWN = 240  # groups of a size that are drawn where there are more
 MOST_SIZES = 10
-SOME = 16  # groups that one worker scores at a time
+WORKERS = cpu_count() or 1
 FEWER = 4  # counts of merged items take four times the room
 
 
 class ExpertGroups(NamedTuple):
-    """ExpertGroups of all sizes for one held-out expert.
+    """Groups of all sizes for one held-out expert.
 
-    Attributes
-    ----------
-    members
-        Who belongs to which group, shape (experts, groups).
-    size
-        Which size each group has, as a position among the sizes, shape (groups,).
-    weight
-        How often each group counts as it is and in each replicate, (groups, 1 + replicates).
+    `members` says who belongs to which group, (experts, groups), `size` which size each has, as
+    a position among the sizes, (groups,), and `weight` how often each counts as it is and in
+    each replicate, (groups, 1 + replicates).
     """
 
     members: Bools
@@ -123,14 +117,8 @@ def _different(
 class _MergedItems(NamedTuple):
     """Cells of items that are alike.
 
-    Attributes
-    ----------
-    first
-        An item of each cell, shape (cells,).
-    code
-        The cell of each item, shape (items,).
-    counts
-        How often the items of each cell stand in each replicate, shape (cells, replicates).
+    `first` is an item of each cell, (cells,), `code` the cell of each item, (items,), and
+    `counts` how often the items of each cell stand in each replicate, (cells, replicates).
     """
 
     first: Ints
@@ -141,11 +129,6 @@ class _MergedItems(NamedTuple):
     def smaller(self) -> bool:
         """Whether anything was merged."""
         return len(self.first) < len(self.code)
-
-
-def _can_merge(metric: Metric) -> bool:
-    """Whether the metric of merged items is that of the items themselves."""
-    return not metric.family.startswith(("bins", "retained")) and "|" not in metric.family
 
 
 def _merge_items(alike: Floats, counts: NDArray[np.uint8]) -> _MergedItems:
@@ -171,9 +154,8 @@ def _merge_items(alike: Floats, counts: NDArray[np.uint8]) -> _MergedItems:
         return _keep_apart(counts)
     order = np.argsort(code, kind="stable")
     starts = np.searchsorted(code[order], np.arange(len(first)))
-    return _MergedItems(
-        first, code, np.add.reduceat(counts[order], starts, axis=0, dtype=np.uint32)
-    )
+    merged = np.add.reduceat(counts[order], starts, axis=0, dtype=np.uint32)
+    return _MergedItems(first, code, merged)
 
 
 def _keep_apart(counts: NDArray[np.uint8]) -> _MergedItems:
@@ -185,16 +167,9 @@ def _keep_apart(counts: NDArray[np.uint8]) -> _MergedItems:
 class ExpertVotes(NamedTuple):
     """One task's votes, person by person.
 
-    Attributes
-    ----------
-    task
-        The task.
-    own, rated
-        Mean vote of each expert by class, (classes, items, experts), and who rated what.
-    panel, people
-        Who voted for what, and the experts' codes.
-    counts
-        Item counts: first every item once, then the replicates, (items, 1 + replicates).
+    `own` is the mean vote of each expert by class, (classes, items, experts), `rated` who rated
+    what; `panel` and `people` are who voted for what, and the experts' codes; `counts` has
+    every item once, then the replicates, (items, 1 + replicates).
     """
 
     task: TaskScorer
@@ -203,12 +178,6 @@ class ExpertVotes(NamedTuple):
     panel: PanelDraw
     people: Ints
     counts: NDArray[np.uint8]
-
-    def prepared(self, shares: Floats, here: Bools) -> Prepared:
-        """Mean votes (classes, items) as a prediction; even where there is no vote."""
-        even = 1 / 2 if len(shares) == 1 else 1 / len(shares)
-        filled = np.where(here, shares, even)
-        return self.task.prepare(filled[0] if len(shares) == 1 else filled.T)
 
     def scores(self, truth: Floats, here: Bools, prepared: list[Prepared]) -> Floats:
         """Value and replicates against labels (classes, items), (rivals, 1 + replicates)."""
@@ -224,13 +193,22 @@ def expert_votes(
     alone = np.zeros((annotators, len(people)), dtype=np.uint8)
     alone[people, np.arange(len(people))] = 1
     shares, present = panel.shares(alone)
-    votes = task.question.votes
+    gold, counts = _gold_and_counts(task, scorer.plan)
+    return ExpertVotes(task, np.stack(shares), (present > 0) & ~gold, panel, people, counts)
+
+
+def _prepared(task: TaskScorer, shares: Floats, rated: Bools) -> Prepared:
+    """Mean votes (classes, items) as a prediction; even where there is no vote."""
+    filled = np.where(rated, shares, 1 / max(2, len(shares)))
+    return task.prepare(filled[0] if len(shares) == 1 else filled.T)
+
+
+def _gold_and_counts(task: TaskScorer, plan: Resampling) -> tuple[Bools, NDArray[np.uint8]]:
+    """Which items are of known truth, (items, 1), and counts: once, then the replicates."""
+    votes, drawn = task.question.votes, task.item_counts(plan)
     assert votes is not None
-    gold = np.add.reduceat(votes.annotator < 0, votes.start[:-1]) > 0
-    drawn = task.item_counts(scorer.plan)
-    counts = np.concatenate([np.ones((len(drawn), 1), dtype=np.uint8), drawn], axis=1)
-    rated = (present > 0) & ~gold[:, None]
-    return ExpertVotes(task, np.stack(shares), rated, panel, people, counts)
+    gold = (np.add.reduceat(votes.annotator < 0, votes.start[:-1]) > 0)[:, None]
+    return gold, np.concatenate([np.ones((len(drawn), 1), dtype=np.uint8), drawn], axis=1)
 
 
 def known_mean(values: Floats) -> Floats:
@@ -253,7 +231,7 @@ def against_others(votes: Sequence[ExpertVotes], scorer: StudyScorer) -> tuple[I
             shares, present = one.panel.shares(left)
             here = one.rated[:, e] & (present[:, 0] > 0)
             items[e] += int(here.sum())
-            expert = one.prepared(one.own[:, :, e], one.rated[:, e])
+            expert = _prepared(one.task, one.own[:, :, e], one.rated[:, e])
             truth = np.stack([each[:, 0] for each in shares])
             parts.append(one.scores(truth, here, [expert, *one.task.prepared]))
         scores.append(mean_over_tasks(parts))
@@ -270,19 +248,10 @@ class _MergedModel(NamedTuple):
 
 
 class MergedTask(NamedTuple):
-    """One task, with items merged on which all experts said the same.
+    """One task with its models, items merged on which all experts said the same.
 
-    Attributes
-    ----------
-    task
-        The task.
-    merged
-        The items by what the experts said.
-    weight, mass
-        What each expert's votes count, (cells, experts), and how much of it goes to each
-        class, (classes, cells, experts); nothing where the expert did not vote.
-    models
-        The models on the same items.
+    `weight` is what each expert's votes count, (cells, experts), and `mass` how much of it goes
+    to each class, (classes, cells, experts); nothing where the expert did not vote.
     """
 
     task: TaskScorer
@@ -301,8 +270,8 @@ class MergedTask(NamedTuple):
         """What one expert said, as labels (cells, classes)."""
         own = self.weight[:, expert]
         shares = list(self.mass[:, :, expert] / np.where(own > 0, own, 1.0))
-        whole, soft = self.task.metric.labels == "distribution", self.task.labels
-        if soft == "soft":
+        whole = self.task.metric.labels == "distribution"
+        if self.task.labels == "soft":
             return np.stack(every_class(shares) if whole else shares, axis=1)
         return np.stack(plurality(shares) if whole else majority(shares), axis=1)
 
@@ -311,17 +280,14 @@ def merge_task(
     task: TaskScorer, people: Ints, annotators: int, scorer: StudyScorer
 ) -> MergedTask:
     """Lay out who said what; items of known truth are nobody's opinion and stay aside."""
-    panel, votes = task.panel(annotators), task.question.votes
-    assert votes is not None
-    voted = (np.add.reduceat(votes.annotator < 0, votes.start[:-1]) == 0)[:, None]
-    weight = panel.all[:, people].toarray() * voted
-    mass = np.stack([one[:, people].toarray() * voted for one in panel.yes])
-    drawn = task.item_counts(scorer.plan)
-    counts = np.concatenate([np.ones((len(drawn), 1), dtype=np.uint8), drawn], axis=1)
-    if _can_merge(task.metric):
-        found = _merge_items(np.concatenate([weight, *mass], axis=1), counts)
-    else:
+    panel, (gold, counts) = task.panel(annotators), _gold_and_counts(task, scorer.plan)
+    weight = panel.all[:, people].toarray() * ~gold
+    mass = np.stack([one[:, people].toarray() * ~gold for one in panel.yes])
+    family = task.metric.family
+    if family.startswith(("bins", "retained")) or "|" in family:  # they look at single items
         found = _keep_apart(counts)
+    else:
+        found = _merge_items(np.concatenate([weight, *mass], axis=1), counts)
     models = (_merged_model(task, m, found, counts) for m in range(len(scorer.models)))
     return MergedTask(task, found, weight[found.first], mass[:, found.first], tuple(models))
 
@@ -342,21 +308,19 @@ def _merged_model(
 
 
 def _scored(
-    task: TaskScorer, truth: Floats, prepared: Prepared, counts: NDArray[np.generic]
+    task: TaskScorer, truth: Floats, prepared: Prepared, merged: _MergedItems, here: Bools
 ) -> Floats:
-    """Value in each replicate, a few replicates at a time."""
+    """Value on some items in each replicate, a few replicates at a time."""
+    counts: NDArray[np.generic] = merged.counts
+    if not here.all():
+        counts = merged.counts * here[:, None].astype(merged.counts.dtype)
     width = max(8, BYTES // (len(counts) * truth.shape[1] * 9))
     if width >= counts.shape[1]:
         return np.asarray(task.metric.score(truth, prepared, counts))
-    parts = [
+    parts = (
         np.ascontiguousarray(counts[:, k : k + width]) for k in range(0, counts.shape[1], width)
-    ]
+    )
     return np.concatenate([task.metric.score(truth, prepared, one) for one in parts])
-
-
-def _only(counts: NDArray[np.generic], here: Bools) -> NDArray[np.generic]:
-    """Counts of some items; the others count nothing."""
-    return counts if here.all() else np.asarray(counts * here[:, None].astype(counts.dtype))
 
 
 class HeldOutScores(NamedTuple):
@@ -375,51 +339,37 @@ def score_against_held_out(
     tasks: Sequence[MergedTask], held_out: int, groups: ExpertGroups, scorer: StudyScorer
 ) -> HeldOutScores:
     """Score groups of experts, and models, against one held-out expert."""
-    workers = cpu_count() or 1
-    heres, rivals = [], []
-    for one in tasks:
-        shares, rated = one.mean_votes(groups.members)
-        here = rated & (one.weight[:, held_out] > 0)[:, None]
-        heres.append(here)
-        work = partial(_rivals, one, shares, rated, here, one.truth(held_out))
-        some = [
-            range(k, min(k + SOME, len(groups.size))) for k in range(0, len(groups.size), SOME)
-        ]
-        rivals.append(np.concatenate(map_chunks(work, some, workers=workers)))
-    keys = [b"".join(here[:, g].tobytes() for here in heres) for g in range(len(groups.size))]
+    better = scorer.metric.better
+    both = [_rivals(one, held_out, groups.members) for one in tasks]
+    keys = [b"".join(h[:, g].tobytes() for _, h in both) for g in range(len(groups.size))]
     place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     models = []
     for key in place:
-        group = keys.index(key)
-        parts = []
-        for one, here in zip(tasks, heres, strict=True):
-            work = partial(_model, one, here[:, group], one.truth(held_out))
-            parts.append(np.stack(map_chunks(work, one.models, workers=workers)))
-        models.append(goodness(mean_over_tasks(parts), scorer.metric.better))
-    rival = goodness(mean_over_tasks(rivals), scorer.metric.better)
+        heres = [here[:, keys.index(key)] for _, here in both]
+        parts = [_models(*one, held_out) for one in zip(tasks, heres, strict=True)]
+        models.append(higher_is_better(mean_over_tasks(parts), better))
+    rival = higher_is_better(mean_over_tasks([values for values, _ in both]), better)
     return HeldOutScores(rival, models, np.array([place[key] for key in keys]))
 
 
-def _rivals(
-    one: MergedTask,
-    shares: Floats,
-    rated: Bools,
-    here: Bools,
-    truth: Floats,
-    groups: Sequence[int],
-) -> Floats:
-    """Some groups of experts; where none of a group voted the prediction is even."""
-    even = 1 / 2 if len(shares) == 1 else 1 / len(shares)
-    out = []
-    for group in groups:
-        filled = np.where(rated[:, group], shares[:, :, group], even)
-        prepared = one.task.prepare(filled[0] if len(shares) == 1 else filled.T)
-        counts = _only(one.merged.counts, here[:, group])
-        out.append(_scored(one.task, truth, prepared, counts))
-    return np.stack(out)
+def _rivals(one: MergedTask, held_out: int, members: Bools) -> tuple[Floats, Bools]:
+    """Groups of experts, (groups, 1 + replicates), and on which items, (cells, groups)."""
+    shares, rated = one.mean_votes(members)
+    here, truth = rated & (one.weight[:, held_out] > 0)[:, None], one.truth(held_out)
+
+    def value(group: int) -> Floats:
+        prepared = _prepared(one.task, shares[:, :, group], rated[:, group])
+        return _scored(one.task, truth, prepared, one.merged, here[:, group])
+
+    return np.stack(map_chunks(value, range(members.shape[1]), workers=WORKERS)), here
 
 
-def _model(one: MergedTask, here: Bools, truth: Floats, model: _MergedModel) -> Floats:
-    """One model on the same items."""
-    counts = _only(model.merged.counts, here[model.cell])
-    return _scored(one.task, truth[model.cell], model.prepared, counts)
+def _models(one: MergedTask, here: Bools, held_out: int) -> Floats:
+    """Every model on some of the items, (models, 1 + replicates)."""
+    truth = one.truth(held_out)
+
+    def value(model: _MergedModel) -> Floats:
+        merged, cell = model.merged, model.cell
+        return _scored(one.task, truth[cell], model.prepared, merged, here[cell])
+
+    return np.stack(map_chunks(value, one.models, workers=WORKERS))

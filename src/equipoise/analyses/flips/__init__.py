@@ -26,8 +26,8 @@ a little data make a big difference?*, 2020.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -53,16 +53,10 @@ KEY, TITLE = "flips", "How little would change who is best?"
 NAMED = 4  # models named in a sentence
 DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
-VERBS = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
-HEADS = {
-    "items": "items left out",
-    "votes": "votes left out",
-    "changed votes": "votes changed",
-}
-WANTED = {
-    "items": "items to leave out",
-    "votes": "votes to leave out",
-    "changed votes": "votes to change",
+VERBS = {  # what is done to a unit, its head in tables, and what one searches
+    "items": ("leaving out", "items left out", "items to leave out"),
+    "votes": ("leaving out", "votes left out", "votes to leave out"),
+    "changed votes": ("changing", "votes changed", "votes to change"),
 }
 NOTE = (
     "Every other model is tried as the one that overtakes. Larger sets are found step by step, "
@@ -78,6 +72,8 @@ LEGEND = (
     "Fewest items or votes to leave out, or votes to change, for the model named to come "
     "first; ≤: a smaller set may exist."
 )
+BEFORE = ("b", "place", "margin", "lead", "lead_after")
+AFTER = ("share", "number", "verified", "smallest", "cleared")
 COLUMNS = (
     Column("task", "task"),
     Column("unit", "what moves"),
@@ -110,18 +106,6 @@ class FlipKeywords(TypedDict, total=False):
     most: int
     on_missing: str
     progress: Progress | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FlipOptions:
-    labels: str = "soft"
-    task: str | None = None
-    most: int = 50
-    on_missing: str = "error"
-    progress: Progress | None = None
-
-    def __post_init__(self) -> None:
-        require_whole("flips, most", self.most, least=1, do="50 is usual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,18 +204,10 @@ class Flips:
                 "labels": self.labels,
                 "unit": self.unit,
                 "a": flip.a,
-                "b": flip.b,
-                "place": flip.place,
-                "margin": flip.margin,
-                "lead": flip.lead,
-                "lead_after": flip.lead_after,
+                **{key: getattr(flip, key) for key in BEFORE},
                 "size": len(flip.members) or None,
-                "share": flip.share,
-                "number": flip.number,
-                "verified": flip.verified,
-                "smallest": flip.smallest,
-                "cleared": flip.cleared,
-                "tried_up_to": self._limit(flip),
+                **{key: getattr(flip, key) for key in AFTER},
+                "tried_up_to": min(self.most, flip.number),
                 "idle": flip.idle,
             }
             for flip in self.tasks
@@ -263,62 +239,34 @@ class Flips:
         """The finding for every surface."""
         return _finding([self])
 
-    def _limit(self, flip: Flip) -> int:
-        return min(self.most, flip.number)
-
     def _moved(self, flip: Flip) -> str:
         """What is done: ``leaving out 3 of 60 items``."""
         whole = count(flip.number, _noun(self.unit))
-        return f"{VERBS[self.unit]} {count(len(flip.members))} of {whole}"
+        return f"{VERBS[self.unit][0]} {count(len(flip.members))} of {whole}"
 
     def _sentence(self, flip: Flip) -> str:
-        """What came out for one task."""
+        """What came out for one task; where nothing was found, by what was tried."""
         score = titled(self.metric, self.labels)
         if flip.idle:
             return _idle_sentence(flip, score)
-        if not flip.members:
-            return self._none_sentence(flip, score)
-        bound = "no smaller set does" if flip.smallest else "a smaller set may exist"
-        tied = ", which are tied" if len(flip.leaders) > 1 else ""
-        apart = ", counted in each task" if flip.task == MACRO else ""
-        return (
-            f"By {score}{flip.where}, {self._moved(flip)} "
-            f"({significant(100 * flip.share)}% of all{apart}) puts {flip.b} ahead of "
-            f"{flip.a}{tied}; {bound}."
-        )
-
-    def _none_sentence(self, flip: Flip, score: str) -> str:
-        """Nothing was found; what that means depends on what was tried."""
-        limit = self._limit(flip)
-        proved = flip.cleared >= limit
-        gaps = [
-            "" if proved else "the search is greedy",
-            "" if limit == flip.number else "larger ones were not searched",
-        ]
-        rest = " and ".join(filter(None, gaps))
+        if flip.members:
+            bound = "no smaller set does" if flip.smallest else "a smaller set may exist"
+            tied = ", which are tied" if len(flip.leaders) > 1 else ""
+            apart = ", counted in each task" if flip.task == MACRO else ""
+            return (
+                f"By {score}{flip.where}, {self._moved(flip)} "
+                f"({significant(100 * flip.share)}% of all{apart}) puts {flip.b} ahead of "
+                f"{flip.a}{tied}; {bound}."
+            )
+        limit = min(self.most, flip.number)
+        gaps = ["the search is greedy"] if flip.cleared < limit else []
         gone = "change" if self.unit == "changed votes" else "absence"
-        return (
+        none = (
             f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
-            f"{'exists' if proved else 'was found'} whose {gone} puts another model ahead of "
-            f"{flip.a}" + (f"; {rest}." if rest else ".")
+            f"{'was found' if gaps else 'exists'} whose {gone} puts another model ahead of "
         )
-
-    def tied_notice(self, flip: Flip, *, parted: bool | None) -> Notice:
-        """What a tie at the top means for the search."""
-        gone = "changed" if self.unit == "changed votes" else "left out"
-        some = "some single" if parted else "no single"
-        parting = f"; {some} {_noun(self.unit)} {gone} parts them"
-        return Notice(
-            "flips_tied",
-            "{leaders:listed} are tied at the top by {score}: searched is what puts another "
-            "model ahead of all of them{parting}.",
-            (flip.task,) if flip.task else (),
-            {
-                "leaders": flip.leaders,
-                "score": titled(self.metric, self.labels),
-                "parting": "" if parted is None else parting,
-            },
-        )
+        gaps += ["larger ones were not searched"] if limit < flip.number else []
+        return f"{none}{'; '.join(filter(None, [flip.a, ' and '.join(gaps)]))}."
 
 
 def flips(
@@ -341,55 +289,63 @@ def flips(
         ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
         (size at which the search ends), ``on_missing`` as in `Settings`, and ``progress``.
     """
-    require_keywords(how, [field.name for field in fields(_FlipOptions)])
-    asked = _FlipOptions(**how)
+    require_keywords(how, list(FlipKeywords.__annotations__))
+    options: dict[str, Any] = dict(how)
+    most = require_whole("flips, most", options.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
-    if asked.labels == "hard" and unit != "items":
+    if how.get("labels") == "hard" and unit != "items":
         raise InputError(
             f"flips of {unit}",
             "hard labels",
             "soft labels: single votes rarely turn a majority",
             hint("choose {}, or {}", Option("labels", "soft"), Option("unit", "items")),
         )
-    wanted = AnalysisOptions(
-        metric=metric,
-        labels=asked.labels,
-        task=asked.task,
-        on_missing=asked.on_missing,
-        replicates=2,
-        progress=asked.progress,
-    )
+    wanted = AnalysisOptions(metric=metric, replicates=2, **options)
     scorer = study(predictions, annotations, wanted)
-    searches = _searches(scorer, unit)
-    done = []
+    tasks = [RemovalScorer(task, possible_moves(task, unit)) for task in scorer.subjects]
+    searches = [LeaderSearch(one.task.question.task, (one,)) for one in tasks]
+    if scorer.task == MACRO:
+        searches.insert(0, LeaderSearch(MACRO, tuple(tasks)))
+    done, ties = [], []
     for number, search in enumerate(searches, 1):
-        done.append(_flip(search, scorer.models, asked.most, annotations))
+        flip = _flip(search, scorer.models, most, annotations)
+        done.append(flip)
+        if len(flip.leaders) > 1 and not flip.idle:
+            ties.append(_tied_notice(flip, search, scorer, unit))
         wanted.tell(number, len(searches))
-    notices = scorer.notices
-    result = Flips(scorer.metric.name, asked.labels, unit, asked.most, tuple(done), notices)
-    ties = [
-        result.tied_notice(flip, parted=search.parted)
-        for flip, search in zip(done, searches, strict=True)
-        if len(flip.leaders) > 1 and not flip.idle
-    ]
-    return replace(result, notices=(*notices, *ties))
+    notices = (*scorer.notices, *ties)
+    return Flips(scorer.metric.name, wanted.labels, unit, most, tuple(done), notices)
+
+
+def _tied_notice(flip: Flip, search: LeaderSearch, scorer: StudyScorer, unit: str) -> Notice:
+    """What a tie at the top means for the search."""
+    gone = "changed" if unit == "changed votes" else "left out"
+    parting = f"; {'some' if search.parted else 'no'} single {_noun(unit)} {gone} parts them"
+    return Notice(
+        "flips_tied",
+        "{leaders:listed} are tied at the top by {score}: searched is what puts another model "
+        "ahead of all of them{parting}.",
+        (flip.task,) if flip.task else (),
+        {
+            "leaders": flip.leaders,
+            "score": titled(scorer.metric.name, scorer.asked.labels),
+            "parting": "" if search.parted is None else parting,
+        },
+    )
 
 
 def analyse(study: Study) -> Finding:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    asked, results, refused = study.options, [], []
+    asked, given = study.options, (study.predictions, study.annotations)
+    how: FlipKeywords = {
+        "labels": asked.labels,
+        "most": asked.most,
+        "on_missing": asked.on_missing,
+    }
+    results, refused = [], []
     for number, unit in enumerate(UNITS, 1):
         try:
-            result = flips(
-                study.predictions,
-                study.annotations,
-                metric=asked.metrics[0],
-                unit=unit,
-                labels=asked.labels,
-                most=asked.most,
-                on_missing=asked.on_missing,
-            )
-            results.append(result)
+            results.append(flips(*given, metric=asked.metrics[0], unit=unit, **how))
         except InputError as error:
             if unit == "items":
                 raise
@@ -413,25 +369,13 @@ def _finding(results: Sequence[Flips]) -> Finding:
     unnamed = () if any(flip.task for flip in first.tasks) else ("task", "within")
     several = any(not flip.idle or flip.idle == LEVEL for flip in first.tasks)
     tables = [_summary(results)] if several else []
-    tables.append(
-        Table(
-            name="flips",
-            caption="Smallest sets found, and who is then first",
-            columns=[column for column in COLUMNS if column.key not in unnamed],
-            rows=rows,
-            brief=(),
-        )
-    )
-    if members:
-        tables.append(
-            Table(
-                name="flips_members",
-                caption="Items and votes of the smallest sets found",
-                columns=[column for column in MEMBER_COLUMNS if column.key not in unnamed],
-                rows=members,
-                brief=(),
-            )
-        )
+    sets = "Smallest sets found, and who is then first"
+    parts = "Items and votes of the smallest sets found"
+    shown = (("flips", sets, COLUMNS, rows), ("flips_members", parts, MEMBER_COLUMNS, members))
+    for name, caption, columns, own in shown:
+        known = [column for column in columns if column.key not in unnamed]
+        if own:
+            tables.append(Table(name=name, caption=caption, columns=known, rows=own, brief=()))
     return Finding(
         key=KEY,
         title=TITLE,
@@ -448,13 +392,12 @@ def _finding(results: Sequence[Flips]) -> Finding:
 
 def _summary(results: Sequence[Flips]) -> Table:
     """A row per task and a column per kind of move, as people read it."""
+    margin = f"ahead by ({titled(results[0].metric, results[0].labels)})"
     columns = [
         Column("task", "task"),
         Column("best", "best"),
-        Column(
-            "margin", f"ahead by ({titled(results[0].metric, results[0].labels)})", "number"
-        ),
-        *(Column(result.unit, f"fewest {HEADS[result.unit]}") for result in results),
+        Column("margin", margin, "number"),
+        *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
     ]
     rows: list[Row] = [
         {
@@ -475,40 +418,31 @@ def _summary(results: Sequence[Flips]) -> Table:
     )
 
 
-def _fewest(flip: Flip, most: int) -> str:
+def _fewest(flip: Flip, most: int, *, brief: bool = False) -> str:
     """Size of the set found and who is then first; ≤ unless no smaller one exists."""
     if flip.idle:
         return flip.idle
     if not flip.members:
         return f"none up to {count(min(most, flip.number))}"
-    bound = "" if flip.smallest else "≤ "
-    size = f"{bound}{count(len(flip.members))} of {count(flip.number)}"
-    return f"{size} ({percent(flip.share, 1)}): {flip.b}"
+    size = f"{'' if flip.smallest else '≤ '}{count(len(flip.members))}"
+    share = "" if brief else f" of {count(flip.number)} ({percent(flip.share, 1)})"
+    return f"{size}{share}: {flip.b}"
 
 
 def _chart(results: Sequence[Flips]) -> Dots:
     """A dot at the share of each set, with a line down to what is not excluded."""
     dots = []
-    for place in range(min(DRAWN, len(results[0].tasks))):
-        for result in results:
-            flip = result.tasks[place]
+    for tasks in list(zip(*(result.tasks for result in results), strict=True))[:DRAWN]:
+        for flip, result in zip(tasks, results, strict=True):
             if flip.idle:
                 continue
-            least = (flip.cleared + 1) / max(flip.number, 1)
-            bound = "" if flip.smallest else "≤ "
-            who = f"{bound}{count(len(flip.members))}: {flip.b}"
-            dots.append(
-                Dot(
-                    f"{flip.task}: {HEADS[result.unit]}" if flip.task else HEADS[result.unit],
-                    flip.share,
-                    min(least, flip.share),
-                    flip.share,
-                    model=(flip.b or "") if flip.members else "",
-                    remark=who if flip.members else _fewest(flip, result.most),
-                )
-            )
-    tasks = len(results[0].tasks)
-    few = f"; the first {DRAWN} of {count(tasks, 'task')}" if tasks > DRAWN else ""
+            head, least = VERBS[result.unit][1], (flip.cleared + 1) / max(flip.number, 1)
+            name = f"{flip.task}: {head}" if flip.task else head
+            ends, model = (min(least, flip.share), flip.share), flip.b if flip.members else None
+            remark = _fewest(flip, result.most, brief=True)
+            dots.append(Dot(name, flip.share, *ends, model=model or "", remark=remark))
+    number = len(results[0].tasks)
+    few = f"; the first {DRAWN} of {count(number, 'task')}" if number > DRAWN else ""
     return Dots(
         name="flips",
         caption="Share of all items or votes that must go, or change, before another model is "
@@ -520,13 +454,11 @@ def _chart(results: Sequence[Flips]) -> Dots:
 
 
 def _methods(results: Sequence[Flips]) -> str:
-    searched = [
-        (result.unit, flip) for result in results for flip in result.tasks if not flip.idle
-    ]
-    units = list(dict.fromkeys(WANTED[unit] for unit, _ in searched))
+    every = [(result.unit, flip) for result in results for flip in result.tasks]
+    units = list(dict.fromkeys(VERBS[unit][2] for unit, flip in every if not flip.idle))
     if not units:
         return ""
-    verified = any(flip.members for _, flip in searched)
+    verified = any(flip.members for _, flip in every)
     return (
         f"We searched for the fewest {joined(units, 'or')} that put another model ahead of the "
         "best, trying every other model as the rival [@broderick2020]: all single changes, "
@@ -553,27 +485,23 @@ def _idle_sentence(flip: Flip, score: str) -> str:
     )
 
 
-def _searches(scorer: StudyScorer, unit: str) -> list[LeaderSearch]:
-    """The average of several tasks, then every task."""
-    scorers = [RemovalScorer(task, possible_moves(task, unit)) for task in scorer.subjects]
-    single = [LeaderSearch(one.task.question.task, (one,)) for one in scorers]
-    return [LeaderSearch(MACRO, tuple(scorers)), *single] if scorer.task == MACRO else single
-
-
 def _flip(
     search: LeaderSearch, models: tuple[str, ...], most: int, annotations: Annotations
 ) -> Flip:
     """Search, verify the set and name its parts."""
-    idle = _why_idle(search)
+    idle = "" if search.rivals else LEVEL
+    if len(search.full) == 1:
+        idle = ONE
+    elif not search.leaders:
+        idle = UNDEFINED
+    elif not search.number:
+        idle = NOTHING
     smallest = SmallestSet([], 0) if idle else search.smallest(min(most, search.number))
     after = search.rescored(smallest.moves) if smallest.moves else search.full
     rivals = search.rivals
     b = rivals[int(np.argmax(after[rivals]))] if rivals else None
     lead_after = _lead(search, after, b) if smallest.moves else float("nan")
-    members = []
-    for task, move in smallest.moves:
-        scorer = search.scorers[task]
-        members.append(scorer.moves.member(move, scorer.task.question, annotations))
+    members = [search.scorers[t].member(move, annotations) for t, move in smallest.moves]
     return Flip(
         task=search.task,
         leaders=tuple(models[m] for m in search.leaders),
@@ -589,17 +517,6 @@ def _flip(
         cleared=smallest.cleared,
         idle=idle,
     )
-
-
-def _why_idle(search: LeaderSearch) -> str:
-    """Why there is nothing to search."""
-    if len(search.full) == 1:
-        return ONE
-    if not search.leaders:
-        return UNDEFINED
-    if not search.number:
-        return NOTHING
-    return "" if search.rivals else LEVEL
 
 
 def _lead(search: LeaderSearch, values: Floats, b: int | None) -> float:

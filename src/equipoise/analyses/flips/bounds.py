@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.flips.moves import RemovalScorer
-from equipoise.arrays import Bools, Floats
+from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.blocks import majority
 
 AHEAD = 1e-12  # how far a rival must be ahead
@@ -48,14 +48,8 @@ ROUNDING = 1e-9  # by which an item that is dropped must fall short
 class _Bound(NamedTuple):
     """Lead of some pairs of models: what is there, and how it can change.
 
-    Attributes
-    ----------
-    lead
-        Numerator D, (pairs,).
-    fall
-        How far D falls at most by 0, 1, ... moves, (pairs, 1 + most).
-    low, high
-        Least and largest W after 0, 1, ... moves, (1 + most,).
+    `lead` is the numerator D, (pairs,), `fall` how far it falls at most by 0, 1, ... moves,
+    (pairs, 1 + most); `low` and `high` are the least and largest W after these, (1 + most,).
     """
 
     lead: Floats
@@ -84,11 +78,11 @@ def lowest_leads(
     if _by_auroc(scorer):
         bound = Auroc.of(scorer, ahead, behind).bound(scorer, most)
     elif scorer.task.metric.per_item is not None and scorer.moves.unit == "items":
-        known = _finite(scorer, ahead) & _finite(scorer, behind)
-        few = [
-            [m for m, here in zip(one, known, strict=True) if here] for one in (ahead, behind)
-        ]
-        bound = _mean(scorer, few[0], few[1], most) if known.any() else None
+        sure = np.zeros(len(scorer.full), dtype=bool)
+        if scorer.exact:  # a finite value on all data, and after each move alone
+            sure = np.isfinite(np.column_stack([scorer.full, scorer.singles])).all(axis=1)
+        known = sure[ahead] & sure[behind]
+        bound = _mean(scorer, np.array(ahead)[known], np.array(behind)[known], most)
     if bound is None or not np.allclose(bound.lead / bound.high[0], lead[known], atol=AGREES):
         return unknown
     unknown[known] = bound.lowest()
@@ -101,20 +95,10 @@ def _by_auroc(scorer: RemovalScorer) -> bool:
     return scorer.task.metric.name == "auroc" and len(scorer.task.question.classes) == 1
 
 
-def _finite(scorer: RemovalScorer, models: list[int]) -> Bools:
-    """Whether each model has a finite value on all data, and after each move alone."""
-    if not scorer.exact:
-        return np.zeros(len(models), dtype=bool)
-    values = np.column_stack([scorer.full, scorer.singles])[models]
-    return np.asarray(np.isfinite(values).all(axis=1))
-
-
-def _mean(
-    scorer: RemovalScorer, ahead: list[int], behind: list[int], most: int
-) -> _Bound | None:
+def _mean(scorer: RemovalScorer, ahead: Ints, behind: Ints, most: int) -> _Bound | None:
     """Metrics that are a mean over items: differences of the items add up."""
     size = scorer.items
-    if size < 2:
+    if size < 2 or not len(ahead):
         return None
     whole = size * (scorer.full[ahead] - scorer.full[behind])
     each = whole[:, None] - (size - 1) * (scorer.singles[ahead] - scorer.singles[behind])
@@ -144,14 +128,8 @@ def _top_sums(gains: Floats, most: int) -> Floats:
 class Auroc:
     """Pairs of models by AUROC.
 
-    Attributes
-    ----------
-    label
-        p, (items,).
-    rank
-        R, (pairs, items).
-    fall
-        By how much D falls without each item, (pairs, items).
+    `label` is p, (items,), `rank` is R, (pairs, items), and `fall` by how much D falls without
+    each item, (pairs, items).
     """
 
     label: Floats
@@ -164,23 +142,18 @@ class Auroc:
         shares = scorer.task.question.shares
         label = shares[0] if scorer.task.labels == "soft" else majority(shares)[0]
         scores = list(scorer.task.aligned.scores.values())
-        used = sorted({*ahead, *behind})
-        both = {m: _standing(scores[m], label) for m in used}
-        rank = np.stack([both[a][0] - both[b][0] for a, b in zip(ahead, behind, strict=True)])
-        above = np.stack([both[a][1] - both[b][1] for a, b in zip(ahead, behind, strict=True)])
+        both = {m: np.stack(_standing(scores[m], label)) for m in {*ahead, *behind}}
+        pairs = zip(ahead, behind, strict=True)
+        rank, above = np.stack([both[a] - both[b] for a, b in pairs], axis=1)
         return cls(label, rank, label * rank + above)
 
     def bound(self, scorer: RemovalScorer, most: int) -> _Bound | None:
         """The bound that fits the kind of moves."""
-        lead = self.rank @ self.label
-        if scorer.moves.unit == "items":
-            return _Bound(lead, self._items(most), *self._weights_of_items(most))
-        if scorer.moves.unit == "changed votes":
-            return _Bound(lead, self._changed(scorer, most), *self._weights(scorer, most))
-        fall = self._votes(scorer, most)
-        return (
-            None if fall is None else _Bound(lead, fall, *self._weights(scorer, most, gone=1))
-        )
+        lead, unit = self.rank @ self.label, scorer.moves.unit
+        if unit == "items":
+            return _Bound(lead, self._items(most), *self._weights(scorer, most))
+        fall = (self._votes if unit == "votes" else self._changed)(scorer, most)
+        return None if fall is None else _Bound(lead, fall, *self._weights(scorer, most))
 
     def _items(self, most: int) -> Floats:
         """Each of k items lowers D by its own fall, and by the range of labels per pair."""
@@ -214,7 +187,9 @@ class Auroc:
         if self.rank.size * deep > ROOM:
             return None
         fall = np.stack([self._taken(yes, no, c) for c in range(1, deep + 1)], axis=-1)
-        use = _worth_it(fall, most)
+        use = np.arange(fall.shape[1])
+        if len(use) > most + 1:  # items among the best for some number of votes and some pair
+            use = np.unique(np.argpartition(-fall, most, axis=1)[:, : most + 1])
         if len(use) * deep > STEPS:
             return None
         best = np.zeros((len(fall), most + 1))
@@ -233,30 +208,23 @@ class Auroc:
         left = np.maximum(total - number, 1)
         low = np.maximum(yes - number, 0) / left
         high = np.minimum(yes, total - number) / left
-        fall = np.where(
-            self.rank > 0, self.rank * (self.label - low), self.rank * (self.label - high)
-        )
+        fall = self.rank * (self.label - np.where(self.rank > 0, low, high))
         fall = np.where(number < total, fall, -np.inf)
         return np.where(number == total, self.fall, fall)
 
-    def _weights_of_items(self, most: int) -> tuple[Floats, Floats]:
-        p, q = self.label, 1 - self.label
+    def _weights(self, scorer: RemovalScorer, most: int) -> tuple[Floats, Floats]:
+        """W after the labels moved as far as k votes can move them, and items vanished."""
+        p, q, moves = self.label, 1 - self.label, scorer.moves
         whole = p.sum() * q.sum() - p @ q
         own = p * (q.sum() - q) + q * (p.sum() - p)
-        return whole - _top_sums(own[None], most)[0], np.full(most + 1, whole)
-
-    def _weights(
-        self, scorer: RemovalScorer, most: int, gone: int = 0
-    ) -> tuple[Floats, Floats]:
-        """W after the labels moved as far as k votes can move them, and items vanished."""
-        p, q = self.label, 1 - self.label
-        whole = p.sum() * q.sum() - p @ q
+        if moves.unit == "items":
+            return whole - _top_sums(own[None], most)[0], np.full(most + 1, whole)
+        gone = int(moves.unit == "votes")
         k, fewest = np.arange(most + 1.0), scorer.total.min()
-        turn = np.abs(scorer.moves.mass[0]) / scorer.total[scorer.moves.item]
+        turn = np.abs(moves.mass[0]) / scorer.total[moves.item]
         far = k * max(turn.max(initial=0.0), gone / fewest)
         change = far * (abs(q.sum() - p.sum()) + 1) + far**2
-        own = (p * (q.sum() - q) + q * (p.sum() - p)).max()
-        lost = gone * (k // fewest) * (own + k)
+        lost = gone * (k // fewest) * (own.max() + k)
         return whole - change - lost, whole + change
 
 
@@ -288,14 +256,6 @@ def _counts(scorer: RemovalScorer) -> tuple[Floats, Floats] | None:
     return agree, every - agree
 
 
-def _worth_it(fall: Floats, most: int) -> list[int]:
-    """Items that are among the best for some number of votes and some pair."""
-    if fall.shape[1] <= most + 1:
-        return list(range(fall.shape[1]))
-    first = np.argpartition(-fall, most, axis=1)[:, : most + 1]
-    return [int(one) for one in np.unique(first)]
-
-
 def _mixed(fewest: int, most: int) -> Floats:
     """What vanishing items add by their pairs with each other and with changed ones."""
     out = np.zeros(most + 1)
@@ -321,7 +281,8 @@ def _safe(scorer: RemovalScorer, leader: int, rival: int, size: int) -> bool:
     pair = Auroc.of(scorer, [leader], [rival])
     lead, label = float(pair.rank[0] @ pair.label), pair.label
     scores = list(scorer.task.aligned.scores.values())
-    more = (_order(scores[leader]) - _order(scores[rival])) / 2
+    above = [np.sign(scores[m][:, None] - scores[m]) for m in (leader, rival)]
+    more = (above[0] - above[1]) / 2
     terms = np.maximum((label - label[:, None]) * more, 0.0)
     left = np.arange(len(label))
     while len(left):
@@ -336,8 +297,3 @@ def _safe(scorer: RemovalScorer, leader: int, rival: int, size: int) -> bool:
             return False
         left = left[keep]
     return True
-
-
-def _order(scores: Floats) -> Floats:
-    """1 where an item is above another, -1 where below, (items, items)."""
-    return np.sign(scores[:, None] - scores)

@@ -18,9 +18,7 @@ from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.blocks import pair
-from equipoise.evaluation.gradients import class_average
-from equipoise.evaluation.questions import Question
-from equipoise.metrics import Prepared
+from equipoise.evaluation.influence import class_average
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
@@ -41,12 +39,10 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """All moves of one kind.
+    """All moves of one kind, `unit`; there are `number` items or votes.
 
     Attributes
     ----------
-    unit
-        One of `UNITS`.
     item, vote
         Item and vote that each move is about, shape (moves,); no vote moves twice. For items
         the vote is the item.
@@ -54,8 +50,6 @@ class Moves:
         Change of the item's sums, shape (moves,) and (classes, moves).
     target
         Class that a vote is changed to, shape (moves,); -1 where it is taken away.
-    number
-        How many items or votes there are.
     """
 
     unit: str
@@ -91,25 +85,6 @@ class Moves:
         cut = np.flatnonzero(np.diff(self._effects[order])) + 1
         return [[int(move) for move in run] for run in np.split(order, cut) if len(run)]
 
-    def member(self, move: int, question: Question, annotations: Annotations) -> Member:
-        """Name what a move is about."""
-        item = question.items[self.item[move]]
-        if self.unit == "items":
-            return Member(item, within=question.task)
-        votes, vote = question.votes, self.vote[move]
-        assert votes is not None
-        known = annotations.annotators
-        who = None if known is None else known[votes.annotator[vote]]
-        said = votes.label[(votes.vote == vote) & (votes.share > 0)]
-        target = int(self.target[move])
-        return Member(
-            item,
-            who,
-            " or ".join(question.answers[int(code)] for code in said),
-            None if target < 0 else question.answers[target],
-            question.task,
-        )
-
     @cached_property
     def _effects(self) -> Ints:
         """A number for what each move does, shape (moves,)."""
@@ -122,18 +97,10 @@ def possible_moves(task: TaskScorer, unit: str) -> Moves:
     question = task.question
     votes = question.votes
     assert votes is not None
-    total = np.add.reduceat(votes.weight, votes.start[:-1])
     if unit == "items":
-        every = np.arange(len(question.items))
-        return Moves(
-            unit,
-            every,
-            every,
-            -total,
-            -question.shares * total,
-            np.full(len(every), -1),
-            len(every),
-        )
+        every, total = np.arange(len(question.items)), _vote_weight(task)
+        gone = np.full(len(every), -1)
+        return Moves(unit, every, every, -total, -question.shares * total, gone, len(every))
     own = np.flatnonzero(votes.annotator >= 0)
     item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[own]
     mass = np.stack(question.masses)[:, own]
@@ -144,13 +111,21 @@ def possible_moves(task: TaskScorer, unit: str) -> Moves:
     classes = len(mass)
     ends = np.array([[0.0, 1.0]]) if classes == 1 else np.eye(classes)
     parts = []
-    for target, end in enumerate(ends.T):
+    for code, end in enumerate(ends.T):
         change = weight * (end[:, None] - mass)
         use = np.abs(change).sum(axis=0) > NOTHING
-        parts.append((item[use], own[use], change[:, use], np.full(use.sum(), target)))
-    joined = [np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)]
-    still = np.zeros(len(joined[0]))
-    return Moves(unit, joined[0], joined[1], still, joined[2], joined[3], len(own))
+        parts.append((item[use], own[use], change[:, use], np.full(use.sum(), code)))
+    item, vote, mass, target = (
+        np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)
+    )
+    return Moves(unit, item, vote, np.zeros(len(item)), mass, target, len(own))
+
+
+def _vote_weight(task: TaskScorer) -> Floats:
+    """Weight of the votes of every item, (items,)."""
+    votes = task.question.votes
+    assert votes is not None
+    return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
 
 
 ONCE = 25_000_000  # moves times items up to which every move is scored alone: 5,000 items
@@ -206,9 +181,7 @@ class RemovalScorer:
     @cached_property
     def total(self) -> Floats:
         """Weight of the votes of every item, (items,)."""
-        votes = self.task.question.votes
-        assert votes is not None
-        return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
+        return _vote_weight(self.task)
 
     def after(self, sets: Sets, models: Models | None = None) -> Floats:
         """Goodness of models after each set, (models, sets); nan where undefined."""
@@ -218,7 +191,13 @@ class RemovalScorer:
         width = max(WIDTH // self.items, LEAST)
         for first in range(0, len(sets), width):
             part = slice(first, first + width)
-            shares, left = self._quick(sets[part])
+            some = sets[part]
+            if self.moves.unit == "items":  # labels stay as they are
+                left = np.ones((self.items, len(some)), dtype=np.uint8)
+                left[self.moves.item[some], np.arange(len(some))[:, None]] = 0
+                shares = list(self.task.question.shares)
+            else:
+                shares, left = self.shares(some)
             out[:, part] = self.sign * self.task.scored(shares, left, prepared)
         return out
 
@@ -226,25 +205,47 @@ class RemovalScorer:
         """Goodness of every model with everything, also the sorting, made anew, (models,)."""
         shares, left = self.shares(np.array([chosen], dtype=np.intp))
         keep = np.flatnonzero(left[:, 0])
-        number = len(self.task.prepared)
         if not len(keep):
-            return np.full(number, np.nan)
+            return np.full(len(self.task.prepared), np.nan)
         once = np.ones((len(keep), 1), dtype=np.uint8)
         truth = [np.ascontiguousarray(one[keep, 0]) for one in shares]
-        prepared = [self.task.metric.prepare(self._scores(m)[keep]) for m in range(number)]
+        aligned, whole = self.task.aligned, self.task.metric.labels == "distribution"
+        scores = [
+            aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores
+        ]
+        prepared = [self.task.metric.prepare(one[keep]) for one in scores]
         return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
 
     def shares(self, sets: Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Soft labels by class and which items are left, each (items, sets)."""
-        weight, masses = self._sums(sets)
+        place = (self.moves.item[sets], np.arange(len(sets))[:, None])
+
+        def after(whole: Floats, change: Floats) -> Floats:
+            total = np.repeat(whole[:, None], len(sets), axis=1)
+            np.add.at(total, place, change[sets])
+            return total
+
+        weight, shares = after(self.total, self.moves.weight), []
         left = weight > NOTHING
-        safe = np.where(left, weight, 1.0)
-        old = self.task.question.shares[..., None]
-        shares = [
-            np.clip(np.where(left, m / safe, o), 0.0, 1.0)
-            for m, o in zip(masses, old, strict=True)
-        ]
+        for old, change in zip(self.task.question.shares, self.moves.mass, strict=True):
+            share = after(old * self.total, change) / np.where(left, weight, 1.0)
+            shares.append(np.clip(np.where(left, share, old[:, None]), 0.0, 1.0))
         return shares, left.astype(np.uint8)
+
+    def member(self, move: int, annotations: Annotations) -> Member:
+        """Name what a move is about."""
+        moves, question = self.moves, self.task.question
+        item, votes, vote = question.items[moves.item[move]], question.votes, moves.vote[move]
+        if moves.unit == "items":
+            return Member(item, within=question.task)
+        assert votes is not None
+        known = annotations.annotators
+        who = None if known is None else known[votes.annotator[vote]]
+        codes = votes.label[(votes.vote == vote) & (votes.share > 0)]
+        said = " or ".join(question.answers[int(code)] for code in codes)
+        target = int(moves.target[move])
+        instead = None if target < 0 else question.answers[target]
+        return Member(item, who, said, instead, question.task)
 
     def first_order(self) -> Floats:
         """Goodness of every model after each of `kinds`, by influence, (models, kinds).
@@ -268,27 +269,6 @@ class RemovalScorer:
                 effect[:, use] += self._slopes(changed)[:, item[use]]
         return self.full[:, None] + effect
 
-    def _quick(self, sets: Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
-        """The same as `shares`; where only items go, labels stay as they are."""
-        if self.moves.unit != "items":
-            return self.shares(sets)
-        left = np.ones((self.items, len(sets)), dtype=np.uint8)
-        left[self.moves.item[sets], np.arange(len(sets))[:, None]] = 0
-        return list(self.task.question.shares), left
-
-    def _sums(self, sets: Sets) -> tuple[Floats, list[Floats]]:
-        """Weight of the votes and mass of every class after each set, each (items, sets)."""
-        question, width = self.task.question, len(sets)
-        place = (self.moves.item[sets], np.arange(width)[:, None])
-        weight = np.repeat(self.total[:, None], width, axis=1)
-        np.add.at(weight, place, self.moves.weight[sets])
-        masses = []
-        for old, change in zip(question.shares, self.moves.mass, strict=True):
-            mass = np.repeat((old * self.total)[:, None], width, axis=1)
-            np.add.at(mass, place, change[sets])
-            masses.append(mass)
-        return weight, masses
-
     def _slopes(self, labels: Floats) -> Floats:
         """Influence of every item on the goodness of every model, (models, items)."""
         metric = self.task.metric
@@ -296,22 +276,15 @@ class RemovalScorer:
         once = np.ones((labels.shape[1], 1), dtype=np.uint8)
         block = pair(labels, once, whole=whole)[self.task.labels == "soft"]
         truth = np.stack([one.positive for one in block.classes])
-        slopes = [self._slope(each, truth, whole=whole) for each in self.task.prepared]
+        influence, slopes = metric.influence, []
+        assert influence is not None
+        for each in self.task.prepared:
+            if whole:
+                slopes.append(influence(each, truth.T)[1])
+            else:
+                parts = [influence(o, p) for o, p in zip(each, truth, strict=True)]
+                slopes.append(class_average(parts, truth, metric.average)[1])
         return self.sign * np.stack(slopes)
-
-    def _slope(self, prepared: Prepared, truth: Floats, *, whole: bool) -> Floats:
-        metric = self.task.metric
-        assert metric.influence is not None
-        if whole:
-            return metric.influence(prepared, truth.T)[1]
-        parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-        return class_average(parts, truth, metric.average)[1]
-
-    def _scores(self, model: int) -> Floats:
-        aligned = self.task.aligned
-        name = list(aligned.scores)[model]
-        whole = self.task.metric.labels == "distribution"
-        return aligned.distributions(name) if whole else aligned.scores[name]
 
 
 def _turns(item: Ints) -> Ints:

@@ -53,12 +53,7 @@ class SmallestSet:
 class LeaderSearch:
     """Who is best in one task, or by the average of several, and what puts another first.
 
-    Attributes
-    ----------
-    task
-        Name of the task, or of the average.
-    scorers
-        The tasks; every one counts the same.
+    `task` is the name of the task, or of the average; every one of `scorers` counts the same.
     """
 
     task: str
@@ -126,12 +121,8 @@ class LeaderSearch:
     def gaps(self, own: Floats, task: int, now: list[Floats]) -> Floats:
         """Lead of the best leader over a rival, (sets,); inf where undefined.
 
-        Parameters
-        ----------
-        own
-            Goodness in one task, leaders first and the rival last, (1 + leaders, sets).
-        now
-            Goodness in every task, the same models.
+        `own` is the goodness in one task, leaders first and the rival last, (1 + leaders,
+        sets), and `now` that of the same models in every task.
         """
         rest = sum((one for t, one in enumerate(now) if t != task), np.zeros(len(own)))
         return _lead_over_last(rest[:, None] + own) / len(self.scorers)
@@ -179,22 +170,20 @@ class LeaderSearch:
 
     def _single(self) -> Move | None:
         """The best single move, if one is enough; only where all were scored."""
-        best: tuple[float, Move] = (-AHEAD, (-1, -1))
-        if self.exact:
-            for rival in self.rivals:
-                for task, gaps in enumerate(self._after_singles(rival)):
-                    at = int(np.argmin(gaps)) if len(gaps) else -1
-                    if at >= 0 and gaps[at] < best[0]:
-                        best = gaps[at], (task, int(self.scorers[task].kinds[at]))
-        return best[1] if best[1][0] >= 0 else None
+        best: tuple[float, Move | None] = (-AHEAD, None)
+        for rival in self.rivals if self.exact else ():
+            for task, gaps in enumerate(self._after_singles(rival)):
+                at = int(np.argmin(gaps)) if len(gaps) else -1
+                if at >= 0 and gaps[at] < best[0]:
+                    best = gaps[at], (task, int(self.scorers[task].kinds[at]))
+        return best[1]
 
     def _after_singles(self, rival: int) -> list[Floats]:
         """Lead over a rival after each kind of move alone, task by task."""
         models = [*self.leaders, rival]
         now = [one.full[models] for one in self.scorers]
-        return [
-            self.gaps(values[models], task, now) for task, values in enumerate(self.singles)
-        ]
+        singles = enumerate(self.singles)
+        return [self.gaps(values[models], task, now) for task, values in singles]
 
     def _greedy_over_rivals(self, most: int, proved: dict[int, int]) -> list[Move]:
         """The smallest set that greedy steps find for any rival."""
@@ -215,9 +204,8 @@ class LeaderSearch:
         models = [*self.leaders, rival]
         lead = float(_lead_over_last(self.full[models][:, None])[0])
         each = zip(self.scorers, self._after_singles(rival), strict=True)
-        gains = np.concatenate(
-            [np.repeat(_gained(lead, gaps), scorer.copies) for scorer, gaps in each]
-        )
+        parts = [np.repeat(_gained(lead, gaps), scorer.copies) for scorer, gaps in each]
+        gains = np.concatenate(parts)
         few = min(4 * most, len(gains))
         top = -np.partition(-gains, few - 1)[:few]
         return lead, np.cumsum(np.maximum(-np.sort(-top), 0.0))
@@ -283,17 +271,7 @@ class _Pair(NamedTuple):
 
 
 class _Pool(NamedTuple):
-    """Steps that one task offers.
-
-    Attributes
-    ----------
-    steps
-        Moves of each step.
-    size
-        How many they are, (steps,).
-    values
-        Models after each step, (models, steps).
-    """
+    """Steps that one task offers, how many moves they have, and the models after each."""
 
     steps: list[list[int]]
     size: Ints
@@ -306,32 +284,24 @@ class _Greedy:
     Only the kinds of moves that take most of the lead alone are candidates. A step is one move,
     or several votes of one item that say the same, because a second one often does more than
     the first; both ways are tried. The step that takes most per move is kept, until one of the
-    steps puts the rival ahead.
-
-    Parameters
-    ----------
-    first
-        Lead over the rival after each kind of move alone, task by task.
+    steps puts the rival ahead. `first` is the lead over the rival after each kind of move
+    alone, task by task.
     """
 
     def __init__(self, search: LeaderSearch, rival: int, first: list[Floats]) -> None:
         self.search = search
         self.models = [*search.leaders, rival]
-        best = [
-            one.kinds[np.argsort(gaps, kind="stable")[:FEW]]
-            for one, gaps in zip(search.scorers, first, strict=True)
-        ]
-        both = list(zip(search.scorers, best, strict=True))
-        self.near = [one.moves.with_same_effect(kinds) for one, kinds in both]
-        self.nearest = [one.moves.with_same_effect(kinds[:FEWER]) for one, kinds in both]
+        self.near, self.nearest = [], []
+        for one, gaps in zip(search.scorers, first, strict=True):
+            kinds = one.kinds[np.argsort(gaps, kind="stable")[:FEW]]
+            self.near.append(one.moves.with_same_effect(kinds))
+            self.nearest.append(one.moves.with_same_effect(kinds[:FEWER]))
 
     def run(self, limit: int) -> list[Move]:
         """Moves that put the rival ahead; empty when `limit` moves do not."""
-        moves: list[Move] = []
-        single = self.search.scorers[0].moves.unit != "votes"
-        for deep in (1,) if single else (1, DEEP):
-            room = len(moves) - 1 if moves else limit
-            moves = self._steps(room, deep) or moves
+        moves = self._steps(limit, 1)
+        if self.search.scorers[0].moves.unit == "votes":
+            moves = self._steps(len(moves) - 1 if moves else limit, DEEP) or moves
         return moves
 
     def _steps(self, limit: int, deep: int) -> list[Move]:
@@ -366,8 +336,7 @@ class _Greedy:
             steps += _offered(scorer.moves, self.nearest[task], used, deep)
         size = np.array([len(step) for step in steps], dtype=np.intp)
         values = np.empty((len(self.models), len(steps)))
-        for number in np.unique(size):
-            use = np.flatnonzero(size == number)
+        for use in (np.flatnonzero(size == number) for number in np.unique(size)):
             sets = np.array([[*mine, *steps[place]] for place in use], dtype=np.intp)
             values[:, use] = scorer.after(sets, self.models)
         return _Pool(steps, size, values)
@@ -383,10 +352,9 @@ class _Greedy:
 
     def _gap(self, chosen: list[Move]) -> float:
         """Lead over the rival after a set."""
-        now = [
-            one.after(np.array([_in_task(chosen, t)], dtype=np.intp), self.models)[:, 0]
-            for t, one in enumerate(self.search.scorers)
-        ]
+        sets = [np.array([_in_task(chosen, t)], dtype=np.intp) for t in range(len(self.near))]
+        both = zip(self.search.scorers, sets, strict=True)
+        now = [one.after(some, self.models)[:, 0] for one, some in both]
         return float(self.search.gaps(now[0][:, None], 0, now)[0])
 
 
@@ -414,11 +382,8 @@ def _offered(moves: Moves, near: Ints, used: Ints, deep: int) -> list[list[int]]
     left = near[~np.isin(moves.vote[near], used)]
     if deep == 1:
         return [[int(move)] for move in moves.distinct(left)] if len(left) else []
-    return [
-        run[:number]
-        for run in moves.by_effect(left)
-        for number in range(2, min(deep, len(run)) + 1)
-    ]
+    runs = [run[:deep] for run in moves.by_effect(left)]
+    return [run[:number] for run in runs for number in range(2, len(run) + 1)]
 
 
 def _two_of_each(moves: Moves) -> Ints:

@@ -35,24 +35,14 @@ array([2, 3, 4, 5, 6, 7, 8])
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from equipoise.analyses._shifts import odd_words
 from equipoise.analyses.options import AnalysisKeywords, as_options
-from equipoise.analyses.panel_size.enough import (
-    CLOSE,
-    NARROW,
-    Range,
-    fewest,
-    order_range,
-    order_words,
-    width_range,
-    width_words,
-)
 from equipoise.analyses.panel_size.panels import (
     PanelValues,
     between_separate,
@@ -65,15 +55,25 @@ from equipoise.analyses.panel_size.panels import (
     smaller_panels,
     with_all,
 )
-from equipoise.analyses.scoring import Given, StudyScorer, freeze, study
+from equipoise.analyses.result import StudyResult, ends_of
+from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, require_number, require_whole
-from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, largest_by
-from equipoise.metrics import titled
+from equipoise.findings import (
+    Band,
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Table,
+    largest_by,
+    rows_of,
+)
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
-from equipoise.ranks import goodness
+from equipoise.ranks import higher_is_better
 from equipoise.wording import capital
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
@@ -81,6 +81,9 @@ __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
 KEY, TITLE = "panel_size", "Are there enough annotators?"
 DRAWN = 12  # models with a line; all are in the table
 TICKS = 10
+CLOSE = 0.95  # rank correlation from which on separate panels count as giving one order
+NARROW = 0.02  # half-width that is taken as enough where there is no order
+FAR = 1000  # annotators up to which an extrapolation is written out
 NOTE = (
     "All smaller panels are tried, or a random choice of them. The value at each size is the "
     "mean over panels; the half-width is what the choice of annotators alone would add around "
@@ -104,14 +107,19 @@ WIDTH_LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PanelSize:
+class Range(NamedTuple):
+    """How many annotators may be enough: from, and to; no end where none can be told."""
+
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PanelSize(StudyResult):
     """Every model by the number of annotators (or votes per item).
 
     Attributes
     ----------
-    task, metric, labels, models, level
-        What was scored, and the level of the intervals.
     unit
         ``annotators``, or ``votes per item`` when votes are anonymous.
     degrees
@@ -133,17 +141,8 @@ class PanelSize:
         The fitted a with its interval, and b, shape (models,).
     variance
         Fitted variance of one annotator, shape (models,).
-    better
-        Whether ``higher`` or ``lower`` values are better.
-    notices
-        What the user should know.
     """
 
-    task: str
-    metric: str
-    labels: str
-    models: tuple[str, ...]
-    level: float
     unit: str
     degrees: float
     sizes: Ints
@@ -162,11 +161,6 @@ class PanelSize:
     limit_high: Floats
     slope: Floats
     variance: Floats
-    better: str = "higher"
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def predicted(self, size: int) -> Floats:
         """Value of each model expected with this many annotators, shape (models,)."""
@@ -221,18 +215,16 @@ class PanelSize:
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
         width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
-        score = titled(self.metric, self.labels)
         whose = "them" if self.unit == "annotators" else "the votes"
         sentence = (
-            f"With {count(most, self._noun)} the half-width of {score} that is due to {whose} "
-            f"is at most {number(width)}."
+            f"With {count(most, self._noun)} the half-width of {self.score} that is due to "
+            f"{whose} is at most {number(width)}."
         )
         if np.isnan(width):
             odd = odd_words(self.mean, self.models)
-            sentence = f"{capital(score)} is {odd}: its half-width cannot be told."
-        if len(self.models) > 1:
-            ends = (self.separate_low, self.separate_high)
-            models = len(self.models)
+            sentence = f"{capital(self.score)} is {odd}: its half-width cannot be told."
+        models, ends = len(self.models), (self.separate_low, self.separate_high)
+        if models > 1:
             enough = order_words(self.sizes, self.separate, models, self._noun, ends)
         else:
             people = self.enough_for_width(NARROW)
@@ -242,50 +234,40 @@ class PanelSize:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
-        return [
+        return rows_of(
+            {**self.named, "unit": self.unit},
+            {"size": self.sizes.tolist(), "model": self.models},
             {
-                "task": self.task,
-                "metric": self.metric,
-                "labels": self.labels,
-                "unit": self.unit,
-                "size": int(size),
-                "subsets": int(self.subsets[s]),
-                "coverage": float(self.coverage[s]),
-                "model": model,
-                "mean": float(self.mean[s, m]),
-                "spread": float(self.spread[s, m]),
-                "half_width": float(self.half_width[s, m]),
-                "fitted": float(self.limit[m] + self.slope[m] / size),
-                "spearman": float(self.spearman[s]),
-                "spearman_low": float(self.spearman_low[s]),
-                "separate": float(self.separate[s]),
-                "limit": float(self.limit[m]),
-                "limit_low": float(self.limit_low[m]),
-                "limit_high": float(self.limit_high[m]),
-            }
-            for s, size in enumerate(self.sizes)
-            for m, model in enumerate(self.models)
-        ]
+                "subsets": self.subsets,
+                "coverage": self.coverage,
+                "model": None,
+                "mean": self.mean,
+                "spread": self.spread,
+                "half_width": self.half_width,
+                "fitted": self.limit + self.slope / self.sizes[:, None],
+                "spearman": self.spearman,
+                "spearman_low": self.spearman_low,
+                "separate": self.separate,
+                **self.with_ends("limit", at=None),
+            },
+        )
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        rows, score = self.rows(), titled(self.metric, self.labels)
+        rows, one, ends = self.rows(), len(self.models) == 1, ("limit_low", "limit_high")
         columns = (
             Column("size", self.unit, "count"),
             Column("coverage", "items reached", "percent"),
             Column("model", "model", "model", brief=False),
-            Column("mean", score, "number", brief=False),
+            Column("mean", self.score, "number", brief=False),
             Column("half_width", "half-width", "number"),
             Column("separate", "Spearman of separate panels", "number"),
             Column("spearman", "Spearman with all", "number"),
-            Column(
-                "limit", "endlessly many", "number", ("limit_low", "limit_high"), brief=False
-            ),
+            Column("limit", "endlessly many", "number", ends, brief=False),
         )
-        one = len(self.models) == 1
         table = Table(
             name="panel_size",
-            caption=f"{capital(score)} by number of {self.unit}",
+            caption=f"{capital(self.score)} by number of {self.unit}",
             columns=[c for c in columns if not (one and c.key in ("separate", "spearman"))],
             rows=rows,
             brief=largest_by(rows, "size", "half_width"),
@@ -297,68 +279,52 @@ class PanelSize:
             title=TITLE,
             sentence=self.finding,
             tables=(table,),
-            charts=self._charts(score),
+            charts=self._charts(),
             note=NOTE,
             methods=methods,
             references=references,
             notices=self.notices,
         )
 
-    def _best_first(self) -> list[int]:
-        """Models by their value with the whole panel, the best first."""
-        better = goodness(self.mean[-1], self.better)
-        return [int(m) for m in np.argsort(-better, kind="stable")[:DRAWN]]
-
-    def _charts(self, score: str) -> tuple[Lines, ...]:
+    def _charts(self) -> tuple[Lines, ...]:
         """Value and half-width over the size, and extrapolated beyond the panel."""
-        last = int(self.sizes[-1])
+        last, sizes = int(self.sizes[-1]), self.sizes.astype(float).tolist()
         more = sorted({last + max(1, last * step // 4) for step in range(1, 5)})
-        values, widths = [], []
-        for place, m in enumerate(self._best_first()):
+        good = higher_is_better(self.mean[-1], self.better)
+        best = self.best_first(self.sign * good)[:DRAWN]
+        values: list[Line] = []
+        widths: list[Line] = []
+        for m in best:
             name, mean, half = self.models[m], self.mean[:, m], self.half_width[:, m]
-            sizes = self.sizes.astype(float).tolist()
             ends = zip(sizes, (mean - half).tolist(), (mean + half).tolist(), strict=True)
-            values.append(
-                Line(
-                    name,
-                    list(zip(sizes, mean.tolist(), strict=True)),
-                    model=name,
-                    band=None if place else Band(list(ends)),
-                    beyond=[(float(n), float(self.limit[m] + self.slope[m] / n)) for n in more],
-                )
-            )
-            widths.append(
-                Line(
-                    name,
-                    list(zip(sizes, half.tolist(), strict=True)),
-                    model=name,
-                    beyond=[(float(n), float(half[-1] * (last / n) ** 0.5)) for n in more],
-                )
-            )
+            band = None if values else Band(list(ends))
+            points = list(zip(sizes, mean.tolist(), strict=True))
+            beyond = [(float(n), float(self.limit[m] + self.slope[m] / n)) for n in more]
+            values.append(Line(name, points, model=name, band=band, beyond=beyond))
+            points = list(zip(sizes, half.tolist(), strict=True))
+            beyond = [(float(n), float(half[-1] * (last / n) ** 0.5)) for n in more]
+            widths.append(Line(name, points, model=name, beyond=beyond))
         ticks = _ticks([int(size) for size in self.sizes], more)
         span = f"for {self.sizes[0]} to {last} {self.unit}, and extrapolated beyond."
-        axis, dashed = f"number of {self.unit}", "dashed: extrapolated"
-        first = self.models[self._best_first()[0]]
-        return (
-            Lines(
-                name="panel-size",
-                caption=f"{capital(score)} by number of {self.unit}; band: {first}; {dashed}",
-                alternative=f"{capital(score)} {span}",
-                x=axis,
-                y=score,
-                lines=values,
-                ticks=ticks,
-            ),
-            Lines(
-                name="panel-width",
-                caption=f"Half-width that they add; {dashed}",
-                alternative=f"Half-width of the interval {span}",
-                x=axis,
-                y="half-width of the interval",
-                lines=widths,
-                ticks=ticks,
-            ),
+        axis, score = f"number of {self.unit}", capital(self.score)
+        value = Lines(
+            name="panel-size",
+            caption=f"{score} by {axis}; band: {self.models[best[0]]}; dashed: extrapolated",
+            alternative=f"{score} {span}",
+            x=axis,
+            y=self.score,
+            lines=values,
+            ticks=ticks,
         )
+        width = replace(
+            value,
+            name="panel-width",
+            caption="Half-width that they add; dashed: extrapolated",
+            alternative=f"Half-width of the interval {span}",
+            y="half-width of the interval",
+            lines=widths,
+        )
+        return value, width
 
     def _methods(self) -> tuple[str, tuple[str, ...]]:
         """The sentence for a paper, and its sources."""
@@ -387,6 +353,152 @@ class PanelSize:
                 how = "a jackknife interval with Student's quantile"
             text += f"; the limit for ever larger ones has {how} [@efron1993]"
         return f"{text}.", tuple(keys)
+
+
+def fewest(sizes: Ints, separate: Floats, wanted: float) -> int | None:
+    """Fewest annotators with which separate panels correlate so much.
+
+    Parameters
+    ----------
+    sizes, separate
+        Sizes of panels and the mean correlation of two separate ones, nan where unknown.
+
+    Examples
+    --------
+    >>> fewest(np.array([2, 3]), np.array([0.7, 0.8]), 0.75)
+    3
+    >>> fewest(np.array([2, 3]), np.array([0.7, 0.8]), 0.9)
+    7
+    """
+    known = np.flatnonzero(~np.isnan(separate))
+    if not len(known):
+        return None
+    reached = known[separate[known] >= wanted - 1e-12]
+    if len(reached):
+        return int(sizes[reached[0]])
+    return prophecy(int(sizes[known[-1]]), float(separate[known[-1]]), wanted)
+
+
+def prophecy(size: int, correlation: float, wanted: float) -> int | None:
+    """How many annotators separate panels need for a wanted correlation (Spearman-Brown).
+
+    The correlation of two panels of one size is taken as a reliability, whose odds r / (1 - r)
+    grow with the size; None where it is not positive, or where the wanted one is 1.
+
+    Examples
+    --------
+    >>> prophecy(4, 0.8, 0.9), prophecy(4, -0.1, 0.9)
+    (9, None)
+    """
+    if not 0 < correlation < 1 or wanted >= 1:
+        return None
+    return max(
+        1, ceil(round(size * wanted * (1 - correlation) / correlation / (1 - wanted), 9))
+    )
+
+
+def order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | None:
+    """How many annotators separate panels need, by the interval of their correlation.
+
+    Parameters
+    ----------
+    size, ends
+        A size of panels, and the interval of their mean correlation.
+
+    Examples
+    --------
+    >>> order_range(4, (0.5, 0.9), 0.95), order_range(4, (-0.1, 0.9), 0.95)
+    (Range(low=9, high=76), Range(low=9, high=None))
+    """
+    least = prophecy(size, ends[1], wanted)
+    return None if least is None else Range(max(2, least), prophecy(size, ends[0], wanted))
+
+
+def width_range(enough: float, degrees: float, level: float) -> Range | None:
+    """How many annotators a half-width needs, as their variance is known from so few.
+
+    Examples
+    --------
+    >>> width_range(20, 7, 0.95), width_range(20, float("inf"), 0.95)
+    (Range(low=9, high=83), None)
+    """
+    from scipy.special import chdtri
+
+    if np.isinf(degrees):
+        return None
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    low, high = (enough * degrees / float(chdtri(degrees, tail)) for tail in tails)
+    return Range(max(2, ceil(round(low, 9))), max(2, ceil(round(high, 9))))
+
+
+def width_words(enough: int | None, most: int, noun: str, span: Range | None = None) -> str:
+    """How many are enough for one model, in words; `most` is the size of the panel."""
+    if enough is None:
+        return "How many are enough cannot be told."
+    return f"For a half-width of {number(NARROW, 2)}, {_about(enough, most, noun, span)}."
+
+
+def order_words(
+    sizes: Ints,
+    separate: Floats,
+    models: int,
+    noun: str,
+    ends: tuple[float, float] = (np.nan, np.nan),
+) -> str:
+    """How many are enough for the order of the models, in words.
+
+    Parameters
+    ----------
+    noun
+        What is counted: ``annotator``, or ``vote per item``.
+    ends
+        Interval of the last correlation that is known.
+
+    Examples
+    --------
+    >>> order_words(np.array([2, 3, 4]), np.array([0.9, np.nan, np.nan]), 3, "annotator")
+    'Two separate panels of 2 annotators order the 3 models with a mean rank correlation of...'
+    """
+    known = np.flatnonzero(~np.isnan(separate))
+    if not len(known):
+        return (
+            "How many are enough cannot be told: no two separate panels can be compared by "
+            f"how they order the {models} models."
+        )
+    enough, last = fewest(sizes, separate, CLOSE), int(known[-1])
+    if enough is not None and enough <= sizes[last]:
+        last = int(np.flatnonzero(sizes == enough)[0])
+    seen = (
+        f"Two separate panels of {count(int(sizes[last]), noun)} order the {models} models "
+        f"with a mean rank correlation of {_cut_off(float(separate[last]))}"
+    )
+    if enough is None:
+        return f"{seen}: how many are enough cannot be told."
+    if enough == sizes[last]:
+        return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
+    span = order_range(int(sizes[last]), ends, CLOSE)
+    about = _about(enough, int(sizes[last]), noun, span)
+    return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
+
+
+def _cut_off(correlation: float) -> str:
+    """Two decimals, cut off so that no value is rounded up to the limit."""
+    return number(float(np.floor(round(correlation * 100, 6)) / 100), 2)
+
+
+def _about(enough: int, most: int, noun: str, span: Range | None) -> str:
+    """A number that may be an extrapolation, with its range, and that it is enough."""
+    if enough <= most:
+        return f"{count(enough, noun)} are enough"
+    words, far = f"about {count(enough, noun)}", max(FAR, most)
+    if enough > far:
+        words = f"more than {count(far, noun)}"
+    if span is None:
+        return f"{words} would be enough (extrapolated)"
+    ends = f"{count(span.low)} or more"
+    if span.high is not None and span.high <= far:
+        ends = f"{count(span.low)} to {count(span.high)}"
+    return f"{words} ({ends}) would be enough (extrapolated)"
 
 
 def _ticks(known: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]:
@@ -431,12 +543,7 @@ def panel_size(
     separate = between_separate(panels, len(scorer.models))
     agree = separate_ends(panels, separate, scorer.asked.level)
     return PanelSize(
-        task=scorer.task,
-        metric=scorer.metric.name,
-        better=scorer.metric.better,
-        labels=scorer.asked.labels,
-        models=scorer.models,
-        level=scorer.asked.level,
+        **scorer.facts,
         unit=unit,
         degrees=panels.degrees,
         sizes=panels.sizes,
@@ -450,9 +557,7 @@ def panel_size(
         separate=separate,
         separate_low=agree[0],
         separate_high=agree[1],
-        limit=limit,
-        limit_low=ends[0],
-        limit_high=ends[1],
+        **ends_of("limit", limit, ends),
         slope=slope,
         variance=variance,
         notices=(*scorer.notices, *_cautions(panels)),
@@ -473,12 +578,8 @@ def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues,
         if most >= 3:
             return fewer_votes(scorer, most), "votes per item"
         got = f"anonymous votes, {most} on a typical item"
-    raise InputError(
-        "panel size",
-        got,
-        "at least three annotators, or three votes per item",
-        "ask more annotators",
-    )
+    wanted = "at least three annotators, or three votes per item"
+    raise InputError("panel size", got, wanted, "ask more annotators")
 
 
 def _cautions(panels: PanelValues) -> list[Notice]:

@@ -18,7 +18,7 @@ for so many folds give the ends. For anonymous votes a tenth of the items is lef
 instead, with all tasks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 from statistics import NormalDist
@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Floats, Ints
-from equipoise.ballots import Ballots
 from equipoise.evaluation.redraw import PanelDraw
-from equipoise.ranks import goodness, spearman
+from equipoise.ranks import higher_is_better, spearman
 from equipoise.resampling import Resampling
+from equipoise.votes import Votes
 
 ROOM = 2**23  # cells of labels held at a time
 MOST_SIZES = 20
@@ -48,25 +48,16 @@ def _panel_values(
 ) -> tuple[Floats, float]:
     """Values (models, panels), averaged over tasks, and the mean share of items with a vote.
 
-    Parameters
-    ----------
-    laid
-        Who voted for what, task by task.
-    members
-        Who belongs to which panel, (annotators, panels).
+    `laid` is who voted for what, task by task; `members` who belongs to which panel.
     """
     parts, seen = [], []
     for task, panel in zip(scorer.subjects, laid, strict=True):
-        pieces = [panel.shares(some) for some in _columns(members, task)]
+        width = max(1, ROOM // (len(task.question.items) * len(task.question.classes)))
+        few = range(0, members.shape[1], width)
+        pieces = [panel.shares(members[:, first : first + width]) for first in few]
         parts.append(np.concatenate([task.scored(*one) for one in pieces], axis=1))
         seen.append(float(np.mean([present.mean() for _, present in pieces])))
     return mean_over_tasks(parts), float(np.mean(seen))
-
-
-def _columns(members: NDArray[np.uint8], task: TaskScorer) -> Iterator[NDArray[np.uint8]]:
-    """A few panels at a time."""
-    width = max(1, ROOM // (len(task.question.items) * len(task.question.classes)))
-    return (members[:, first : first + width] for first in range(0, members.shape[1], width))
 
 
 class PanelValues(NamedTuple):
@@ -74,18 +65,16 @@ class PanelValues(NamedTuple):
 
     Attributes
     ----------
-    sizes
-        Numbers of annotators, or of votes per item, rising.
-    values
-        For each size, shape (models, subsets).
-    members
-        For each size who belongs to which subset, (annotators, subsets); empty for votes.
+    sizes, coverage
+        Numbers of annotators, or of votes per item, rising, and the mean share of items that
+        keep a vote, (sizes,).
+    values, members
+        For each size the values, (models, subsets), and who belongs to which subset,
+        (annotators, subsets); no members for votes.
     redrawn
         For votes: values with the items drawn anew as well, (sizes, models, subsets).
     room
         What part of the variance of a fresh panel subsets of this one show, (sizes,).
-    coverage
-        Mean share of items that keep a vote, (sizes,).
     twins
         For each size the values of separate panels, (2, models, pairs); no pairs where two
         do not fit.
@@ -124,21 +113,17 @@ def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValue
     """Score all models on the labels of smaller panels."""
     sizes = _some_sizes(len(active))
     laid = [one.panel(people) for one in scorer.subjects]
-    values, members, coverage = [], [], []
+    values, members, coverage = [], [], np.empty(len(sizes))
     for step, size in enumerate(sizes):
         chosen = _chosen(int(size), active, people, scorer.plan)
-        scored, seen = _panel_values(scorer, laid, chosen)
+        scored, coverage[step] = _panel_values(scorer, laid, chosen)
         values.append(scored)
         members.append(chosen[active])
-        coverage.append(seen)
         scorer.asked.tell(step + 1, len(sizes))
     twins = [_separate(*one) for one in zip(values, members, strict=True)]
-    room = 1 - sizes / len(active)
-    cover = np.array(coverage)
+    room, last = 1 - sizes / len(active), len(active) - 1
     folds = _fold_correlations(scorer, active, laid, people)
-    return PanelValues(
-        sizes, values, members, None, room, cover, twins, len(active) - 1, *folds
-    )
+    return PanelValues(sizes, values, members, None, room, coverage, twins, last, *folds)
 
 
 def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
@@ -172,10 +157,8 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
     values, redrawn, halves = (mean_over_tasks([part[k] for part in parts]) for k in range(3))
     number = np.concatenate([_votes(one).sizes for one in scorer.subjects])
     room = np.array([np.maximum(1 - size / number, 0).mean() for size in sizes])
-    twins = [
-        one[..., :0] if 2 * size > most else one
-        for size, one in zip(sizes, halves, strict=True)
-    ]
+    both = zip(sizes, halves, strict=True)
+    twins = [one[..., :0] if 2 * size > most else one for size, one in both]
     folds = (np.empty(0), 0) if len(scorer.models) < 2 else _item_folds(scorer, sizes, most)
     cover = np.ones(len(sizes))
     return PanelValues(sizes, list(values), [], redrawn, room, cover, twins, np.inf, *folds)
@@ -186,10 +169,10 @@ def _item_folds(scorer: StudyScorer, sizes: Ints, most: int) -> tuple[Floats, in
     fit = sizes[2 * sizes <= most]
     if not len(fit):
         return np.empty(0), 0
-    parts = [
-        _halved(task, fit[-1:], stay, scorer.plan)
-        for task, stay in zip(scorer.subjects, _stays_in_folds(scorer), strict=True)
-    ]
+    plan = scorer.plan
+    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
+    stay = (units[:, None] % FOLDS != np.arange(FOLDS)).astype(np.uint8)  # groups together
+    parts = [_halved(one, fit[-1:], stay[one.question.place], plan) for one in scorer.subjects]
     width = min(one.shape[-1] for one in parts)
     values = mean_over_tasks([one[..., :width] for one in parts])
     return np.array([_mean_correlation(one, two) for one, two in values]), int(fit[-1])
@@ -201,17 +184,13 @@ def _halved(task: TaskScorer, size: Ints, stay: NDArray[np.uint8], plan: Resampl
     cells = 3 * len(task.question.classes) * len(stay)
     width = int(min(HALVINGS, max(8, ROOM // cells)))
     shares = np.stack([_some_votes(task, size, random)[1:, 0] for _ in range(width)], -1)
-    several = (_votes(task).sizes > 1)[:, None].astype(np.uint8)
     halves = [[np.ascontiguousarray(one) for one in half] for half in shares]
-    return np.stack(
-        [
-            [task.scored(half, np.repeat(several * here, width, axis=1)) for half in halves]
-            for here in np.split(stay, stay.shape[1], axis=1)
-        ]
-    )
+    stay = stay * (_votes(task).sizes > 1)[:, None].astype(np.uint8)
+    folds = [np.repeat(here[:, None], width, axis=1) for here in stay.T]
+    return np.stack([[task.scored(half, here) for half in halves] for here in folds])
 
 
-def _votes(task: TaskScorer) -> Ballots:
+def _votes(task: TaskScorer) -> Votes:
     votes = task.question.votes
     assert votes is not None
     return votes
@@ -233,10 +212,9 @@ def _thinned(
     counts = task.item_counts(plan)
     for first in range(0, plan.replicates, width):
         part = slice(first, min(first + width, plan.replicates))
-        shares = np.stack(
-            [_some_votes(task, sizes, random) for _ in range(part.stop - first)], axis=-1
-        )
-        once = np.ones((len(question.items), part.stop - first), dtype=np.uint8)
+        some = range(part.stop - first)
+        shares = np.stack([_some_votes(task, sizes, random) for _ in some], axis=-1)
+        once = np.ones((len(question.items), len(some)), dtype=np.uint8)
         several = once * (_votes(task).sizes > 1)[:, None].astype(np.uint8)
         for step in range(len(sizes)):
             left, one, two = ([np.ascontiguousarray(c) for c in k] for k in shares[:, step])
@@ -267,10 +245,8 @@ def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> F
         running = np.concatenate(([0.0], np.cumsum(mass[order])))
         return np.asarray(running[stop] - running[begin])
 
-    total = summed(votes.weight)
-    return np.stack(
-        [summed(votes.weight * mass) / total for mass in task.question.masses], axis=2
-    )
+    total, masses = summed(votes.weight), task.question.masses
+    return np.stack([summed(votes.weight * mass) / total for mass in masses], axis=2)
 
 
 def half_widths(panels: PanelValues, spread: Floats, times: float) -> tuple[Floats, Floats]:
@@ -333,14 +309,11 @@ def with_all(scorer: StudyScorer, panels: PanelValues) -> tuple[Floats, Floats]:
     if len(scorer.models) < 2:
         nothing = np.full(len(panels.sizes), np.nan)
         return nothing, nothing
-    full = goodness(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
-    near = [
-        np.atleast_1d(spearman(one, np.broadcast_to(full[:, None], one.shape)))
-        for one in panels.values
-    ]
-    return np.array([one.mean() for one in near]), np.array(
-        [np.quantile(one, 0.025) for one in near]
-    )
+    full = higher_is_better(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
+    wide = [np.broadcast_to(full[:, None], one.shape) for one in panels.values]
+    near = [np.atleast_1d(spearman(*one)) for one in zip(panels.values, wide, strict=True)]
+    lows = [np.quantile(one, 0.025) for one in near]
+    return np.array([one.mean() for one in near]), np.array(lows)
 
 
 def between_separate(panels: PanelValues, models: int) -> Floats:
@@ -366,12 +339,7 @@ def _fold_correlations(
 ) -> tuple[Floats, int]:
     """Mean correlation of two halves without each group of annotators, and the halves' size.
 
-    Parameters
-    ----------
-    active
-        Annotators with votes; there are `people` in all.
-    laid
-        Who voted for what, task by task.
+    `active` annotators have votes, of `people` in all; `laid` is who voted for what.
     """
     random = np.random.default_rng(int(scorer.plan.key("halved panels")))
     order = np.argsort(random.random((len(active), HALVINGS)), axis=0)
@@ -402,14 +370,6 @@ def _mean_correlation(one: Floats, two: Floats) -> float:
     near = np.atleast_1d(spearman(one, two))
     known = near[~np.isnan(near)]
     return float(known.mean()) if len(known) else float("nan")
-
-
-def _stays_in_folds(scorer: StudyScorer) -> list[NDArray[np.uint8]]:
-    """Which items stay in each fold, task by task, (items, folds); groups stay together."""
-    plan = scorer.plan
-    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
-    stay = (units[:, None] % FOLDS != np.arange(FOLDS)).astype(np.uint8)
-    return [stay[one.question.place] for one in scorer.subjects]
 
 
 def correlation_ends(

@@ -31,13 +31,8 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from equipoise.analyses.options import AnalysisKeywords, as_options
-from equipoise.analyses.scoring import (
-    Given,
-    StudyScorer,
-    TaskScorer,
-    interval_ends,
-    study,
-)
+from equipoise.analyses.result import StudyResult
+from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, interval_ends, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.subgroups.attributes import Attributes, read_attributes
 from equipoise.analyses.subgroups.groups import Groups, holm, measures, quantities
@@ -46,7 +41,6 @@ from equipoise.arrays import Bools, InputError, Ints, choice, wrong_type
 from equipoise.evaluation.blocks import majority
 from equipoise.findings import Cell as TableCell
 from equipoise.findings import Column, Dot, Dots, Finding, Row, Table
-from equipoise.metrics import titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.wording import Option, capital, hint, joined
@@ -136,34 +130,23 @@ class Cell(NamedTuple):
         return f"{self.column} = {self.level}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Subgroups:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subgroups(StudyResult):
     """Every quantity of every group.
 
     Attributes
     ----------
-    task, metric, labels, models, level, better
-        What was scored, the level of the intervals, and which values are better.
     against
         ``rest`` (all other items with a value) or ``largest`` (the largest group).
     sizes
         All groups with their numbers of items.
     cells
         Every quantity, group by group.
-    notices
-        What the user should know.
     """
 
-    task: str
-    metric: str
-    labels: str
-    models: tuple[str, ...]
-    level: float
     against: str
     sizes: tuple[Size, ...]
     cells: tuple[Cell, ...]
-    better: str = "higher"
-    notices: tuple[Notice, ...] = ()
 
     def _known(self, quantity: str) -> list[Cell]:
         return [one for one in self.cells if one.quantity == quantity and one.known]
@@ -179,13 +162,16 @@ class Subgroups:
         return min(self._known("agreement"), key=lambda one: one.value, default=None)
 
     @property
+    def _other(self) -> str:
+        return "the rest" if self.against == "rest" else "the largest group"
+
+    @property
     def finding(self) -> str:
         """Where experts disagree most, and whether a model differs, as a sentence or two."""
         if not any(one.measured for one in self.sizes):
             return f"No group has {LEAST} items: nothing is measured."
         votes = "; ".join(filter(None, [self._division(), self._agreement()]))
-        parts = [f"{votes}." if votes else "", self._model_difference()]
-        text = " ".join(filter(None, parts))
+        text = " ".join(filter(None, [f"{votes}." if votes else "", self._model_difference()]))
         return capital(text) if text else "Nothing is defined in any group."
 
     def _division(self) -> str:
@@ -193,37 +179,32 @@ class Subgroups:
         known, most = self._known("entropy"), self.most_disputed
         if most is None:
             return ""
-        other = "the rest" if self.against == "rest" else "the largest group"
-        value, apart = number(most.value), number(most.other)
+        value, apart = number(most.value), f"against {number(most.other)} in {self._other}"
+        items = count(most.items, "item")
         if _equal(known):
             return f"Votes are equally divided in all {len(known)} groups (entropy {value})"
         if len(known) == 1:
-            where = f"{most.group} alone ({count(most.items, 'item')})"
-            text = f"The entropy of votes is known for {where}: {value}"
+            text = f"The entropy of votes is known for {most.group} alone ({items}): {value}"
             if not most.tested:
                 return f"{text}, which could not be compared"
-            return f"{text} against {apart} in {other}, {self._sure(most)}"
-        text = f"Votes are most divided for {most.group} ({count(most.items, 'item')}; entropy "
+            return f"{text} {apart}, {self._sure(most)}"
+        text = f"Votes are most divided for {most.group} ({items}; entropy {value}"
         if most.tested:
-            return f"{text}{value} against {apart} in {other}), {self._sure(most)}"
-        rivals = [
-            one
-            for one in known
-            if one.column == most.column and one.other == most.value and one.tested
-        ]
+            return f"{text} {apart}), {self._sure(most)}"
+        own = [one for one in known if one.column == most.column and one.tested]
+        rivals = [one for one in own if one.other == most.value]
         if not rivals:
-            return f"{text}{value}), which could not be tested"
+            return f"{text}), which could not be tested"
         least = min(rivals, key=lambda one: one.p_holm)
         return (
-            f"{text}{value}), {other}; {least.group} has {number(least.value)}, a difference "
+            f"{text}), {self._other}; {least.group} has {number(least.value)}, a difference "
             f"{self._sure(least)}"
         )
 
     def _sure(self, one: Cell) -> str:
         """Whether a difference that was tested is more than chance."""
-        if one.p_holm < 1 - self.level:
-            return "more than chance explains"
-        return "not told apart from chance"
+        sure = one.p_holm < 1 - self.level
+        return "more than chance explains" if sure else "not told apart from chance"
 
     def _agreement(self) -> str:
         """Where agreement is lowest, as a part of a sentence; empty when unknown."""
@@ -241,18 +222,15 @@ class Subgroups:
 
     def _model_difference(self) -> str:
         """Whether any model differs between groups, as a sentence; empty if not tested."""
-        title = titled(self.metric, self.labels)
         tested = [one for one in self._known(self.metric) if one.tested]
         if not tested:
             return ""
         first = min(tested, key=lambda one: one.p_holm)
         if not first.p_holm < 1 - self.level:
-            return f"No difference in {title} between groups is told apart from chance."
+            return f"No difference in {self.score} between groups is told apart from chance."
         side = "lower" if first.difference < 0 else "higher"
-        return (
-            f"{capital(title)} of {first.model} is {side} by {number(abs(first.difference))} "
-            f"for {first.group}, more than chance explains."
-        )
+        gap = f"{side} by {number(abs(first.difference))} for {first.group}"
+        return f"{capital(self.score)} of {first.model} is {gap}, more than chance explains."
 
     def rows(self) -> list[dict[str, TableCell]]:
         """One plain dict per group and quantity."""
@@ -269,20 +247,19 @@ class Subgroups:
         ]
         against = "the largest group" if self.against == "largest" else "all other items"
         methods, references = self._methods()
+        table = Table(
+            name="subgroups",
+            caption=f"Models and agreement by group, against {against}",
+            columns=COLUMNS,
+            rows=rows,
+            brief=brief,
+            legend=LEGEND,
+        )
         return Finding(
             key=KEY,
             title=TITLE,
             sentence=self.finding,
-            tables=(
-                Table(
-                    name="subgroups",
-                    caption=f"Models and agreement by group, against {against}",
-                    columns=COLUMNS,
-                    rows=rows,
-                    brief=brief,
-                    legend=LEGEND,
-                ),
-            ),
+            tables=(table,),
             charts=self._charts(),
             note=NOTE.format(against=against),
             methods=methods,
@@ -293,22 +270,19 @@ class Subgroups:
     def _charts(self) -> tuple[Dots, ...]:
         """Disagreement, agreement and the model that is best on average, by group."""
         charts = [_forest(f"subgroups-{key}", AXES[key], self._known(key)) for key in AXES]
-        sign = 1 if self.better == "higher" else -1
         sums: dict[str, float] = {}
         for one in self._known(self.metric):
             if np.isfinite(one.value):
-                sums[one.model] = sums.get(one.model, 0.0) + sign * one.value
+                sums[one.model] = sums.get(one.model, 0.0) + self.sign * one.value
         if sums:
             best = max(sums, key=lambda model: sums[model])
             own = [one for one in self._known(self.metric) if one.model == best]
-            title = f"{titled(self.metric, self.labels)} of {best}"
-            charts.append(_forest("subgroups-metric", title, own))
+            charts.append(_forest("subgroups-metric", f"{self.score} of {best}", own))
         return tuple(chart for chart in charts if chart.rows)
 
     def _methods(self) -> tuple[str, tuple[str, ...]]:
         """The sentence for a paper, and its sources."""
-        rest = "the largest group" if self.against == "largest" else "the rest"
-        text, keys = f"Groups of items were compared with {rest}", []
+        text, keys = f"Groups of items were compared with {self._other}", []
         if any(one.tested for one in self.cells):
             keys.append("holm1979")
             text += (
@@ -363,7 +337,12 @@ def subgroups(
         ``on_missing="drop"`` items without attributes stay in no group.
     """
     choice("against", against, AGAINST)
-    _refuse(attributes)
+    if not isinstance(attributes, Attributes):
+        wanted, do = "a table with a row per item", "read it with read_attributes"
+        raise wrong_type("attributes", attributes, wanted, do)
+    if not attributes.columns:
+        wanted, do = "at least one attribute", "add one, such as sex or site"
+        raise InputError("attributes", "no column", wanted, do)
     scorer = study(predictions, annotations, as_options(how))
     codes, notices = _codes(scorer, annotations, attributes)
     named = quantities(scorer, annotations)
@@ -380,12 +359,7 @@ def subgroups(
         scorer.asked.tell(step + 1, len(drawn))
     cells = _adjusted(cells, compared)
     return Subgroups(
-        task=scorer.task,
-        metric=scorer.metric.name,
-        labels=scorer.asked.labels,
-        better=scorer.metric.better,
-        models=scorer.models,
-        level=scorer.asked.level,
+        **scorer.facts,
         against=against,
         sizes=tuple(size for size, _, _ in drawn),
         cells=tuple(cells),
@@ -396,20 +370,6 @@ def subgroups(
             *_cautions(cells, compared),
         ),
     )
-
-
-def _refuse(attributes: object) -> None:
-    if not isinstance(attributes, Attributes):
-        raise wrong_type(
-            "attributes",
-            attributes,
-            "a table with a row per item",
-            "read it with read_attributes",
-        )
-    if not attributes.columns:
-        raise InputError(
-            "attributes", "no column", "at least one attribute", "add one, such as sex or site"
-        )
 
 
 def _codes(
@@ -459,25 +419,9 @@ def _cells(size: Size, groups: Groups, group: Bools, other: Bools) -> list[Cell]
         ends = interval_ends(one[:1], one[None, 1:], level, quantity.bounds)[:, 0]
         apart = interval_ends(gap[:1], gap[None, 1:], level, (-width, width))[:, 0]
         status = UNDEFINED if np.isnan(one[0]) else MEASURED
-        cells.append(
-            Cell(
-                size.column,
-                size.level,
-                size.items,
-                quantity.name,
-                quantity.model,
-                float(one[0]),
-                float(ends[0]),
-                float(ends[1]),
-                float(rest[0]),
-                float(gap[0]),
-                float(apart[0]),
-                float(apart[1]),
-                p,
-                float("nan"),
-                status if size.measured else SMALL,
-            )
-        )
+        names = (size.column, size.level, size.items, quantity.name, quantity.model)
+        values = [float(x) for x in (one[0], *ends, rest[0], gap[0], *apart, p, np.nan)]
+        cells.append(Cell._make((*names, *values, status if size.measured else SMALL)))
     return cells
 
 
@@ -504,11 +448,8 @@ def _undefined(
     for name in dict.fromkeys(one.quantity for one in cells if one.status == UNDEFINED):
         reasons = [_why_undefined(task, group) for task in scorer.subjects]
         known = list(dict.fromkeys(filter(None, reasons))) if name == scorer.metric.name else []
-        values = {
-            "group": f"{size.column} = {size.level}",
-            "quantity": name,
-            "why": f": {joined(known)}" if known else "",
-        }
+        why, named = f": {joined(known)}" if known else "", f"{size.column} = {size.level}"
+        values = {"group": named, "quantity": name, "why": why}
         text = "For {group} {quantity} is undefined{why}."
         notices.append(Notice("subgroups_undefined", text, (), values))
     return notices
@@ -527,13 +468,8 @@ def _why_undefined(task: TaskScorer, group: Bools) -> str:
 
 
 def _cautions(cells: list[Cell], compared: list[frozenset[bytes]]) -> list[Notice]:
-    number = len(
-        {
-            (one.quantity, one.model, pair)
-            for one, pair in zip(cells, compared, strict=True)
-            if not np.isnan(one.p)
-        }
-    )
+    both = zip(cells, compared, strict=True)
+    number = len({(o.quantity, o.model, pair) for o, pair in both if not np.isnan(o.p)})
     if number < 2:
         return []
     text = (

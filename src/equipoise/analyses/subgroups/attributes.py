@@ -71,26 +71,23 @@ class Attributes:
 
     def __post_init__(self) -> None:
         for name in ("items", "columns", "levels"):
-            if not isinstance(getattr(self, name), tuple):
-                value = getattr(self, name)
+            value = getattr(self, name)
+            if not isinstance(value, tuple):
                 raise wrong_type(f"attributes, {name}", value, "a tuple", "make it one")
         require_unique(self.items, where="attributes, items", do="keep one row per item")
-        codes = _whole(self.codes)
+        given = np.asarray(self.codes)
+        if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
+            do = "code the columns"
+            raise wrong_type("attributes, codes", self.codes, "whole numbers", do)
+        codes = given.astype(np.int64)
+        where, shape = "attributes, codes", f"({len(self.columns)}, {len(self.items)})"
         if codes.shape != (len(self.columns), len(self.items)):
-            raise InputError(
-                "attributes, codes",
-                f"shape {codes.shape}",
-                f"({len(self.columns)}, {len(self.items)})",
-                "give one code per cell",
-            )
+            got = f"shape {codes.shape}"
+            raise InputError(where, got, shape, "give one code per cell")
         most = np.array([[len(one)] for one in self.levels]).reshape(-1, 1)
         if len(self.levels) != len(self.columns) or ((codes < -1) | (codes >= most)).any():
-            raise InputError(
-                "attributes, codes",
-                "a code without a level",
-                "positions in levels, or -1",
-                "code the columns by their levels",
-            )
+            wanted, do = "positions in levels, or -1", "code the columns by their levels"
+            raise InputError(where, "a code without a level", wanted, do)
         object.__setattr__(self, "codes", frozen(codes))
 
     def __repr__(self) -> str:
@@ -107,22 +104,11 @@ class Attributes:
         rows = np.array([place.get(name, -1) for name in items], dtype=np.int64)
         missing = np.flatnonzero(rows < 0)
         if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
-            raise InputError(
-                "attributes",
-                f"no row for {len(missing):,} annotated items "
-                f"({listed(items[int(i)] for i in missing)})",
-                "a row for every annotated item",
-                "add them, correct the ids, or ask for missing ones to be dropped",
-            )
+            some = listed(items[int(i)] for i in missing)
+            got = f"no row for {len(missing):,} annotated items ({some})"
+            do = "add them, correct the ids, or ask for missing ones to be dropped"
+            raise InputError("attributes", got, "a row for every annotated item", do)
         return np.where(rows < 0, -1, self.codes[:, rows])
-
-
-def _whole(codes: Any) -> Ints:
-    """Codes as whole numbers, refused unless they are that."""
-    given = np.asarray(codes)
-    if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
-        raise wrong_type("attributes, codes", codes, "whole numbers", "code the columns")
-    return given.astype(np.int64)
 
 
 def read_attributes(path: AnyPath) -> Attributes:
@@ -156,12 +142,9 @@ def _from_table(table: Table) -> Attributes:
             levels.append(names)
             codes.append(own)
     if not columns:
-        raise InputError(
-            table.name,
-            f"columns {listed(table.columns)}",
-            "an attribute beside the item",
-            f"add a column such as sex, with at most {MOST_LEVELS} different values",
-        )
+        got, wanted = f"columns {listed(table.columns)}", "an attribute beside the item"
+        do = f"add a column such as sex, with at most {MOST_LEVELS} different values"
+        raise InputError(table.name, got, wanted, do)
     return Attributes(
         items=items,
         columns=tuple(columns),
@@ -192,16 +175,10 @@ def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, li
     if _numeric(names) and len(names) > FEW_NUMBERS:
         return _quartiles(table, column)
     if not names or len(names) > MOST_LEVELS:
-        text = "column {column} is empty and is left out."
-        if names:
-            text = "column {column} has {values:count} different values and is left out."
-        notice = Notice(
-            "attribute_left_out",
-            text,
-            (table.name,),
-            {"column": repr(column), "values": len(names)},
-        )
-        return (), None, [notice]
+        why = "has {values:count} different values" if names else "is empty"
+        text, about = f"column {{column}} {why} and is left out.", (table.name,)
+        values: dict[str, str | int] = {"column": repr(column), "values": len(names)}
+        return (), None, [Notice("attribute_left_out", text, about, values)]
     order = sorted(names, key=float) if _numeric(names) else sorted(names)
     place = {one: number for number, one in enumerate(order)}
     lookup = np.array([-1 if gone[k] else place.get(one, -1) for k, one in enumerate(spelt)])

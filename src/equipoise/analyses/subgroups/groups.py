@@ -35,7 +35,7 @@ from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, Ints, PerItem
 from equipoise.evaluation.blocks import every_class
-from equipoise.metrics._distributions import entropy
+from equipoise.metrics.distributions import entropy
 from equipoise.resampling import Resampling
 
 SAME = 1e-12  # differences and spreads below are those of rounding
@@ -54,14 +54,8 @@ class Quantity(NamedTuple):
 class Measures(NamedTuple):
     """One task, ready to be measured on any group of items.
 
-    Attributes
-    ----------
-    task
-        The task.
-    scores
-        Numbers per item whose mean over the group is a quantity, by name.
-    counts
-        Every item once, then the replicates, (items, 1 + replicates).
+    `scores` are numbers per item whose mean over the group is a quantity, by name; `counts` has
+    every item once, then the replicates, (items, 1 + replicates).
     """
 
     task: TaskScorer
@@ -71,9 +65,8 @@ class Measures(NamedTuple):
 
 def quantities(scorer: StudyScorer, annotations: Annotations) -> list[Quantity]:
     """Everything that can be measured for these annotations."""
-    named = [
-        Quantity(scorer.metric.name, model, scorer.metric.bounds) for model in scorer.models
-    ]
+    metric = scorer.metric
+    named = [Quantity(metric.name, model, metric.bounds) for model in scorer.models]
     if annotations.kind != "interval":
         named.append(Quantity("certainty", "", (0.0, 1.0)))
     named.append(Quantity("entropy", "", (0.0, np.inf)))
@@ -99,14 +92,8 @@ def measures(task: TaskScorer, annotations: Annotations, scorer: StudyScorer) ->
 class Groups:
     """Groups of items, each measured once, and each pair of them tested once.
 
-    Attributes
-    ----------
-    scorer, annotations
-        What is measured, and the votes.
-    named, parts
-        The quantities, and the tasks.
-    known, tested
-        What was measured and tested before.
+    `named` are the quantities and `parts` the tasks; `known` and `tested` hold what was
+    measured and tested before.
     """
 
     scorer: StudyScorer
@@ -117,13 +104,7 @@ class Groups:
     tested: dict[frozenset[bytes], list[float]] = field(default_factory=dict)
 
     def of(self, group: Bools) -> Floats:
-        """All quantities of a group, averaged over tasks, (quantities, 1 + replicates).
-
-        Parameters
-        ----------
-        group
-            Which of the annotations' items belong to it, shape (items,).
-        """
+        """All quantities of a group of the annotations' items, (quantities, 1 + replicates)."""
         key = group.tobytes()
         if key not in self.known:
             counts = [
@@ -157,7 +138,7 @@ class Groups:
     def _valued(
         self, counts: list[NDArray[np.uint8]], group: Bools, plan: Resampling
     ) -> Floats:
-        """All quantities on items that stand so often in each column, (quantities, columns)."""
+        """All quantities on items that stand so often, over tasks, (quantities, columns)."""
         tasks = []
         for one, times in zip(self.parts, counts, strict=True):
             models = one.task.scored(list(one.task.question.shares), times)
@@ -279,15 +260,10 @@ def shuffles(both: _Sides, plan: Resampling) -> tuple[_Shuffles, _Shuffles]:
     for part in (chosen, 1 - chosen):
         members = np.zeros((len(both.units), times), dtype=np.uint8)
         members[both.group | both.other] = part[own]
-        pair.append(
-            _Shuffles(
-                kind="items",
-                items=plan.items,
-                replicates=times,
-                seed=plan.seed,
-                members=members,
-            )
+        shuffled = _Shuffles(
+            kind="items", items=plan.items, replicates=times, seed=plan.seed, members=members
         )
+        pair.append(shuffled)
     return pair[0], pair[1]
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from equipoise.aggregate import model_title
 from equipoise.datasets import CATALOGUE
 from equipoise.evaluation import MACRO
-from equipoise.export.references import references
+from equipoise.export import references
 from equipoise.findings import Finding, Report
 from equipoise.findings.bibliography import cite
 from equipoise.findings.json import JsonValue
 from equipoise.metrics import hard_labels_rule
-from equipoise.notices import Notice
+from equipoise.notices import as_notices
 from equipoise.numbers import count
 from equipoise.run.findings.panels import RunView, listing
 from equipoise.run.findings.predictions import prediction_findings
@@ -88,7 +88,7 @@ def evaluation_report(run: Run) -> Report:
         ),
         terms=_terms(view),
         settings=_settings(record),
-        notices=tuple(Notice("plain", "{text}", (), {"text": one}) for one in record.notices),
+        notices=as_notices(record.notices),
         methods=sentences,
         references=keys,
     )
@@ -426,17 +426,15 @@ def _data(record: RunRecord) -> tuple[str, tuple[str, ...]]:
 def _labels(record: RunRecord) -> tuple[str, str]:
     """How labels were made, and the model that made them."""
     if record.truth_model:
-        name = record.truth_model[0].method
-        sources = cite(*references([name]))
-        return (
-            f"The truth was inferred from the annotations by {model_title(name)}{sources}.",
-            name,
-        )
-    how = record.settings
+        made = record.truth_model[0]
+        sources = cite(*references([made.model]))
+        how = made.method or model_title(made.model)
+        return f"The truth was inferred from the annotations by {how}{sources}.", made.model
+    asked = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = how.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
-    return f"Soft labels: {how.soft}; hard labels: {hard}.", ""
+    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
+    return f"Soft labels: {asked.soft}; hard labels: {hard}.", ""
 
 
 def _interval_sources(how: RunSettings) -> list[str]:

@@ -1,15 +1,25 @@
-r"""Retained-samples curve: how good a model is on what is left when its worst items go.
+r"""Retained samples: how good a model is on what is left when its worst items go.
+
+`retained_samples_curve`: items are sorted by a score of their own, such as the ranked
+probability score. The worst fraction f is removed, for f from 0 to `max_removed`, and a metric
+M of the decisions is recomputed on the rest. A score that finds the harmful errors makes the
+curve rise fast,
 
 .. math:: h(f) = M(\{\text{the } (1 - f)\, n \text{ items of best score}\})
-
-Items are sorted by a score of their own, such as the ranked probability score. The worst
-fraction f is removed, for f from 0 to `max_removed`, and a metric M of the decisions is
-recomputed on the rest. A score that finds the harmful errors makes the curve rise fast.
 
 A cut keeps exactly (1 - f) n items. Items of equal score stand as one run (scores that agree to
 12 decimals are equal); where the cut falls inside a run, or inside a single item, each item of
 the run stays by the same share. The curve is therefore continuous in f and does not depend on
 the order of items.
+
+`retained_samples_area`: the mean height of the curve, by trapezoids on an even grid (41 points
+up to 0.2 by default). Undefined where the metric is undefined at any of the cuts,
+
+.. math:: A = \frac{1}{f_{\max}} \int_0^{f_{\max}} h(f)\, df
+
+``scale="paper"`` gives the published number: the area over the percent removed, which is the
+mean height times 100 :math:`f_{\max}` (times 20 by default), with the expected cost in grades,
+:math:`|i - j|`, not divided by K - 1.
 
 References
 ----------
@@ -22,32 +32,35 @@ Examples
 ...     truth, model, metric="accuracy", max_removed=0.25, points=3)
 >>> removed, height
 (array([0.   , 0.125, 0.25 ]), array([0.75 , 0.857, 1.   ]))
+>>> retained_samples_area(truth, model, metric="accuracy", max_removed=0.25, points=3)
+0.866
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, choice
 from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._decisions import cost_matrix, decide, grades_apart, kappa, mean_cost
-from equipoise.metrics._distributions import checked_distributions, expected_loss
-from equipoise.metrics._metric import Block, Prepared
-from equipoise.metrics._rules import Rule
-from equipoise.metrics.brier_score import RULE as BRIER
-from equipoise.metrics.log_score import RULE as LOG
-from equipoise.metrics.ranked_probability_score import RULE as RANKED
-from equipoise.metrics.squared_absolute_rps import RULE as SQUARED
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics.decisions import cost_matrix, decide, grades_apart, kappa, mean_cost
+from equipoise.metrics.distributions import (
+    RULES,
+    Rule,
+    checked_distributions,
+    expected_loss,
+    itself,
+)
 
-RULES: Mapping[str, Rule] = {one.name: one for one in (RANKED, SQUARED, BRIER, LOG)}
 _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
-class Height(NamedTuple):
+class _Height(NamedTuple):
     """What is recomputed on the items that are left.
 
     `value` takes confusion tables (true, decided, ...); `paper` is the same as published.
@@ -76,10 +89,10 @@ def _right(table: Floats) -> PerReplicate:
     return mean_cost(table, np.eye(len(table)))
 
 
-HEIGHTS: Mapping[str, Height] = {
-    "quadratic_weighted_kappa": Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
-    "expected_cost": Height(_cost, _grades, "lower", (0.0, 1.0)),
-    "accuracy": Height(_right, _right, "higher", (0.0, 1.0), ordered=False),
+_HEIGHTS: Mapping[str, _Height] = {
+    "quadratic_weighted_kappa": _Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
+    "expected_cost": _Height(_cost, _grades, "lower", (0.0, 1.0)),
+    "accuracy": _Height(_right, _right, "higher", (0.0, 1.0), ordered=False),
 }
 
 
@@ -108,7 +121,7 @@ class Retained:
 
     def __post_init__(self) -> None:
         choice("retained samples, score", self.score, tuple(RULES))
-        choice("retained samples, metric", self.metric, tuple(HEIGHTS))
+        choice("retained samples, metric", self.metric, tuple(_HEIGHTS))
         choice("retained samples, scale", self.scale, _SCALES)
         if not _number(self.max_removed) or not 0 < self.max_removed < 1:
             raise InputError(
@@ -131,9 +144,9 @@ class Retained:
         return RULES[self.score]
 
     @property
-    def height(self) -> Height:
+    def height(self) -> _Height:
         """What is recomputed."""
-        return HEIGHTS[self.metric]
+        return _HEIGHTS[self.metric]
 
     @property
     def removed(self) -> Floats:
@@ -281,11 +294,51 @@ def retained_samples_curve(
         ``mean``, or ``paper`` for the expected cost in grades, not divided by K - 1.
     """
     curve = Retained(**how)
-    tables = plain_tables(curve, y_true, probabilities, weights)
+    tables = _plain_tables(curve, y_true, probabilities, weights)
     return curve.removed, curve.heights(tables)[:, 0]
 
 
-def plain_tables(curve: Retained, y_true: Any, probabilities: Any, weights: Any) -> Floats:
+def retained_samples_area(
+    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Unpack[Curve]
+) -> float:
+    """Mean height of the retained-samples curve.
+
+    Parameters
+    ----------
+    y_true, probabilities, weights, score, metric, max_removed, points, scale
+        As in `retained_samples_curve`; ``scale="paper"`` gives the published number.
+    """
+    curve = Retained(**how)
+    return float(curve.area(_plain_tables(curve, y_true, probabilities, weights))[0])
+
+
+def retained_samples_area_metric(**how: Unpack[Curve]) -> Metric:
+    """Area under the retained-samples curve for the engine."""
+    curve = Retained(**how)
+    what = curve.metric.replace("_", " ")
+    scale = "Area over the percent removed" if curve.scale == "paper" else "Mean height"
+    return Metric(
+        name=parameters("retained_samples_area", asdict(Retained()), asdict(curve)),
+        title=f"retained-samples {what}",
+        soft_title=f"retained-samples soft {what}",
+        definition=f"{scale} of the {what} when up to {curve.max_removed:.0%} of the "
+        f"items, those with the worst {curve.rule.title}, are removed.",
+        family=f"retained {curve.score} {curve.max_removed} {curve.points}",
+        prepare=itself,
+        reduce=curve.reduce,
+        finish=curve.area,
+        better=curve.height.better,
+        bounds=curve.bounds,
+        needs="probabilities",
+        ordered=curve.rule.ordered or curve.height.ordered,
+        labels="distribution",
+        curve=partial(retained_samples_curve, **how),
+        topic=Topic.RETAINED,
+        references=("galdran2023",),
+    )
+
+
+def _plain_tables(curve: Retained, y_true: Any, probabilities: Any, weights: Any) -> Floats:
     """Confusion tables at every cut of a plain call, (true, decided, points, 1)."""
     labels, predicted = checked_distributions(y_true, probabilities)
     each = checked_weights(weights, len(labels)).each

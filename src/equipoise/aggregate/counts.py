@@ -1,0 +1,448 @@
+r"""Counts: votes or inverse ranks summed per item and class, and plausibilities made of them.
+
+`mean_vote`: the share of votes per class, the soft label of the ranking metrics. It is a point:
+it does not say how few votes there were. Draws on demand are labels with these probabilities,
+
+.. math:: \lambda_{ik} = \frac{\sum_{v \in i} w_v [\text{vote } v = k]}{\sum_{v \in i} w_v}
+
+`majority_vote`: the class that more than half of the votes name. Without a strict majority a
+yes/no item is negative, as in the hard labels of the ranking metrics; with more classes the
+mass is split evenly over the most voted. A notice counts them,
+
+.. math:: \lambda_{ik} = [\text{share}_{ik} > 1/2]
+
+`dirichlet`: votes as counts, uncertainty from how few there are. The reliability r says how
+much a vote is worth, the prior :math:`\alpha` what every class has without votes. The
+probability that a class is on top is exact, by quadrature: see `equipoise.posteriors`. Draws
+are made on demand,
+
+.. math:: \lambda_i \sim \mathrm{Dirichlet}(r \cdot \text{votes}_i + \alpha)
+
+`inverse_rank`: a class in the i-th block of a reading counts 1/i. ``ties="split"`` (t = 1,
+default) shares 1/b over the block, as the paper's equation 3; ``ties="full"`` (t = 0) gives
+every class of the block the whole 1/b, as the public code does and as the published figures
+were made. Readings are summed, then normalised. A plain vote is a reading of length one, so on
+votes this is the mean vote,
+
+.. math:: \mathrm{IRN}_{ik} \propto \sum_{\text{readings}} \sum_b \frac{1}{b}\,
+    \frac{[k \in \text{block } b]}{|\text{block } b|^{t}}
+
+`probabilistic_inverse_rank`: a Dirichlet around the normalised inverse ranks. They are
+normalised before they are scaled, so the reliability :math:`\gamma` does not grow with the
+number of readings. The paper has no prior; with ``prior=0`` (default) classes that nobody
+mentions stay impossible. ``preset="notebook"`` is what the public notebook does: ties in full
+and 0.01 for every class, which at 419 classes and :math:`\gamma` = 10 is 29 % of the mass on
+classes that nobody mentioned,
+
+.. math:: \lambda_i \sim \mathrm{Dirichlet}(\gamma \cdot \mathrm{IRN}_i + \alpha)
+
+Weights and counts add to the votes; tied first choices of a ranking share one vote; a gold row
+settles its item: its class has all the mass in every draw. The sums are in the sparse form that
+plausibilities have.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
+
+Examples
+--------
+>>> def votes(*labels, classes=("no", "yes"), kind="binary"):
+...     item = np.array([i for i, of_item in enumerate(labels) for _ in of_item])
+...     return Annotations(kind=kind, items=("a", "b")[: len(labels)], classes=classes,
+...         item=item, label=np.concatenate(labels))
+>>> mean_vote(votes([1, 0, 1])).mean
+array([[0.333, 0.667]])
+>>> majority_vote(votes([1, 0], [1])).mean
+array([[1., 0.],
+       [0., 1.]])
+>>> dirichlet(votes([1])).certainty
+array([0.75])
+>>> reading = Annotations(kind="ranking", items=("a",), classes=("x", "y", "z"),
+...     item=np.zeros(3, int), label=np.array([0, 1, 2]), rank=np.array([0, 1, 1]),
+...     reading=np.zeros(3, int))
+>>> inverse_rank(reading).mean
+array([[0.667, 0.167, 0.167]])
+>>> probabilistic_inverse_rank(votes([0, 1], kind="nominal"), reliability=10).certainty
+array([0.5])
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.aggregate._model import (
+    CLASSES,
+    AggregationModel,
+    Prior,
+    Reliability,
+    unused_confidence,
+)
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, InputError, Ints, choice, listed
+from equipoise.notices import Notice
+from equipoise.plausibilities import Plausibilities
+from equipoise.posteriors import Categorical, Dirichlet, Posterior
+from equipoise.votes import Votes, collect_votes, dense_blocks, row_weights
+from equipoise.wording import AT_LEAST, Option, hint
+
+_DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
+_HALF = 0.5 + 1e-12
+_PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
+
+
+def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
+    """Share of votes per class; one draw."""
+    votes = entries(annotations, task)
+    share = Categorical(votes.shares, np.zeros(len(votes.items)))
+    return _from_posterior(
+        votes,
+        share,
+        method="mean vote",
+        model="mean_vote",
+        task=task,
+        notices=unused_confidence(annotations, "mean vote"),
+    )
+
+
+def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
+    """Hard labels as plausibilities; one draw."""
+    votes = entries(annotations, task)
+    hard, undecided = _decided(votes, negative=annotations.kind == "binary")
+    number = int(undecided.sum())
+    text = "{items:count} items have no strict majority."
+    tied = (Notice("no_majority", text, (), {"items": number}),) if number else ()
+    return _from_posterior(
+        votes,
+        Categorical(hard, np.zeros(len(votes.items))),
+        method="majority vote",
+        model="majority_vote",
+        task=task,
+        notices=(*tied, *unused_confidence(annotations, "majority vote")),
+    )
+
+
+def _decided(votes: "Entries", *, negative: bool) -> tuple[Floats, Bools]:
+    """Mass of every voted class, and which items have no strict majority."""
+    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
+    share = votes.shares
+    most = np.maximum.reduceat(share, votes.start[:-1])
+    undecided = most <= _HALF
+    leading = share >= most[item] - 1e-12
+    if negative:  # both classes have half of the votes
+        leading = np.where(undecided[item], votes.label == 0, leading)
+    return leading / np.bincount(item, leading)[item], undecided
+
+
+def dirichlet(
+    annotations: Annotations, *, reliability: float = 1.0, prior: float = 1.0, task: str = ""
+) -> Plausibilities:
+    """Independent Dirichlet posteriors; the mean as one draw, more on demand."""
+    if not (0 < reliability < np.inf and 0 <= prior < np.inf):
+        raise InputError(
+            "dirichlet",
+            f"reliability {reliability:g}, prior {prior:g}",
+            "a positive reliability and a prior of at least 0, finite",
+            "leave both at 1",
+        )
+    votes = entries(annotations, task)
+    known = _settled(annotations, votes, task)
+    return _from_posterior(
+        votes,
+        _dirichlet_posterior(reliability * votes.votes, prior, votes, known),
+        method=f"Dirichlet (reliability {reliability:g}, prior {prior:g})",
+        model="dirichlet",
+        task=task,
+        parameters={"reliability": reliability, "prior": prior},
+        rest_shape=prior,
+        notices=unused_confidence(annotations, "Dirichlet"),
+    )
+
+
+def inverse_rank(
+    annotations: Annotations, *, ties: str = "split", task: str = ""
+) -> Plausibilities:
+    """Normalised inverse ranks; one draw."""
+    choice("inverse_rank, ties", ties, ("split", "full"))
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
+    share = Categorical(votes.shares, np.zeros(len(votes.items)))
+    return _from_posterior(
+        votes,
+        share,
+        law=None,
+        method=f"inverse rank (ties {ties})",
+        model="inverse_rank",
+        task=task,
+        parameters={"ties": ties},
+        notices=unused_confidence(annotations, "inverse rank"),
+    )
+
+
+def probabilistic_inverse_rank(
+    annotations: Annotations,
+    *,
+    reliability: float = 20.0,
+    preset: str = "paper",
+    task: str = "",
+) -> Plausibilities:
+    """Dirichlet plausibilities around inverse ranks.
+
+    Parameters
+    ----------
+    reliability
+        The factor gamma; published 10, 20, 30, 50, 100.
+    preset
+        ``paper`` (ties split, no prior), ``full ties`` (ties full, no prior), ``notebook``
+        (ties full, prior 0.01 for every class: as the published figures).
+    """
+    choice("probabilistic_inverse_rank, preset", preset, tuple(_PRESETS))
+    if not 0 < reliability < np.inf:
+        raise InputError(
+            "probabilistic_inverse_rank",
+            f"reliability {reliability:g}",
+            "a positive, finite number",
+            "20 is the default",
+        )
+    ties, prior = _PRESETS[preset]
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
+    known = _settled(annotations, votes, task)
+    return _from_posterior(
+        votes,
+        _dirichlet_posterior(reliability * votes.shares, prior, votes, known),
+        method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
+        model="probabilistic_inverse_rank",
+        task=task,
+        parameters={"reliability": reliability, "preset": preset},
+        rest_shape=prior,
+        notices=unused_confidence(annotations, "probabilistic inverse rank"),
+    )
+
+
+class Entries(NamedTuple):
+    """Summed votes of one task.
+
+    Attributes
+    ----------
+    items, classes
+        Names of the items that have votes, and of all classes.
+    start, label
+        The voted classes of item i are ``label[start[i]:start[i + 1]]``.
+    votes
+        Weight of the votes for each of them, shape (entries,).
+    total
+        Weight of all votes of an item, shape (items,).
+    ordered
+        Whether the classes are grades.
+    """
+
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    start: Ints
+    label: Ints
+    votes: Floats
+    total: Floats
+    ordered: bool = False
+
+    @property
+    def shares(self) -> Floats:
+        """Share of an item's weight that each entry has, shape (entries,)."""
+        return np.asarray(self.votes / np.repeat(self.total, np.diff(self.start)))
+
+
+def entries(annotations: Annotations, task: str = "") -> Entries:
+    """Sum the votes of one task.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="nominal", items=("a",), classes=("x", "y", "z"),
+    ...     item=np.array([0, 0, 0]), label=np.array([2, 0, 2]))
+    >>> entries(votes).votes
+    array([1., 2.])
+    """
+    if annotations.kind == "interval":
+        raise InputError(
+            "annotations of kind interval",
+            "ratings",
+            "classes",
+            hint(
+                "choose {}, or turn ratings into a yes/no question with {}",
+                Option("model", "normal", python="the model 'normal'"),
+                AT_LEAST,
+            ),
+        )
+    votes = collect_votes(annotations, task, apart=False)
+    names = tuple(annotations.items[i] for i in votes.items)
+    item, label, mass = _summed(votes, len(annotations.classes))
+    start = np.searchsorted(item, np.arange(len(names) + 1))
+    total = np.bincount(item, mass, len(names)).astype(np.float64)
+    graded = annotations.kind == "ordinal"
+    return Entries(names, annotations.classes, start, label, mass, total, graded)
+
+
+def _summed(votes: Votes, classes: int) -> tuple[Ints, Ints, Floats]:
+    """Item, class and weight of every pair that has votes, in order."""
+    item_of_vote = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    key = item_of_vote[votes.vote] * classes + votes.label
+    mass = votes.share * votes.weight[votes.vote]
+    if len(votes.sizes) * classes <= _DENSE * len(key):
+        pair = np.flatnonzero(np.bincount(key))
+        weight = np.bincount(key, mass)[pair]
+    else:
+        pair, code = np.unique(key, return_inverse=True)
+        weight = np.bincount(code, mass)
+    return pair // classes, pair % classes, weight.astype(np.float64)
+
+
+def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
+    """Sum 1 / block number over readings, the block's share split over it or not."""
+    if annotations.rank is None or annotations.reading is None or annotations.label is None:
+        return entries(annotations, task)
+    rows = np.flatnonzero(annotations.in_task(task))
+    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+        raise InputError(
+            "inverse rank",
+            "gold rows among rankings",
+            "readings only: a known truth has no ranks",
+            "leave gold rows out, or choose dirichlet or mean_vote, which take first choices",
+        )
+    if not len(rows):
+        raise InputError(
+            f"annotations, task {task!r}", "no readings", "at least one", "check it"
+        )
+    block = dense_blocks(annotations, rows)
+    tied = np.ones(len(rows))
+    if share_ties:
+        key = annotations.reading[rows].astype(np.int64) * (int(block.max()) + 1) + block
+        code = np.unique(key, return_inverse=True)[1]
+        tied = np.bincount(code)[code].astype(np.float64)
+    weight = row_weights(annotations, rows)
+    value = weight / ((block + 1) * tied)
+    classes = len(annotations.classes)
+    pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]
+    known, code = np.unique(pair, return_inverse=True)
+    votes = np.bincount(code, value).astype(np.float64)
+    item, place = np.unique(known // classes, return_inverse=True)
+    start = np.searchsorted(place, np.arange(len(item) + 1))
+    return Entries(
+        items=tuple(annotations.items[i] for i in item),
+        classes=annotations.classes,
+        start=start,
+        label=known % classes,
+        votes=votes,
+        total=np.bincount(place, votes).astype(np.float64),
+    )
+
+
+def _from_posterior(
+    votes: Entries, posterior: Posterior, *, notices: tuple[Notice, ...], **facts: Any
+) -> Plausibilities:
+    """Plausibilities of the voted classes with this posterior; its mean as their one draw."""
+    mass, rest = posterior.mean(votes.start)
+    return Plausibilities(
+        items=votes.items,
+        classes=votes.classes,
+        start=votes.start,
+        label=votes.label,
+        mass=mass[None],
+        rest=rest[None],
+        ordered=votes.ordered,
+        notices=notices,
+        **{"law": posterior, **facts},
+    )
+
+
+def _dirichlet_posterior(
+    weight: Floats, prior: float, votes: Entries, known: Bools
+) -> Dirichlet:
+    """Dirichlet of votes plus a prior for every class; known items have one class alone."""
+    each, voted = np.where(known, 0.0, prior), np.diff(votes.start)
+    own = np.where(np.repeat(known, voted), 1.0, weight + np.repeat(each, voted))
+    return Dirichlet(own, each * (len(votes.classes) - voted))
+
+
+def _settled(annotations: Annotations, votes: Entries, task: str) -> Bools:
+    """Which items gold rows settle, shape (items,); they must name one class."""
+    if annotations.is_gold is None:
+        return np.zeros(len(votes.items), dtype=bool)
+    rows = annotations.in_task(task) & annotations.is_gold
+    names = {annotations.items[i] for i in np.unique(annotations.item[rows])}
+    known = np.array([item in names for item in votes.items], dtype=bool)
+    several = known & (np.diff(votes.start) > 1)
+    if several.any():
+        raise InputError(
+            f"annotations, items {listed([votes.items[i] for i in np.flatnonzero(several)])}",
+            "gold rows that name several classes",
+            "one known truth per item",
+            "correct them or clear is_gold",
+        )
+    return known
+
+
+MODELS = (
+    AggregationModel(
+        name="mean_vote",
+        title="mean vote",
+        description="the share of votes per class",
+        fit=mean_vote,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=31,
+    ),
+    AggregationModel(
+        name="majority_vote",
+        title="majority vote",
+        description="the class that more than half of the votes name",
+        fit=majority_vote,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=32,
+        same_draws=True,
+        decides_as="mean_vote",
+    ),
+    AggregationModel(
+        name="dirichlet",
+        title="Dirichlet",
+        description="the share of votes, and how uncertain so few votes leave it",
+        fit=dirichlet,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=30,
+        reliability=Reliability(1.0, (1.0, 2.0, 3.0, 5.0, 10.0)),
+        prior=Prior(
+            expected="a number of at least 0: what every class has without votes",
+            help="votes per class (default 1)",
+        ),
+        decides_as="mean_vote",
+        references=("stutz2025",),
+    ),
+    AggregationModel(
+        name="inverse_rank",
+        title="inverse rank",
+        description="a class in the i-th place of a reading counts 1/i",
+        fit=inverse_rank,
+        kinds=CLASSES,
+        suits=("ranking",),
+        rank=13,
+        gold=False,
+        references=("stutz2025",),
+    ),
+    AggregationModel(
+        name="probabilistic_inverse_rank",
+        title="probabilistic inverse rank",
+        description="inverse ranks, and how uncertain they are",
+        fit=probabilistic_inverse_rank,
+        kinds=CLASSES,
+        suits=("ranking",),
+        rank=12,
+        because="the annotations are rankings with weights",
+        gold=False,
+        reliability=Reliability(20.0, (10.0, 20.0, 30.0, 50.0, 100.0)),
+        prior=Prior(
+            expected="paper, full ties or notebook",
+            help="`paper` (default), `full ties` or `notebook`",
+            words=tuple(_PRESETS),
+            numbers=False,
+            keyword="preset",
+        ),
+        references=("stutz2025",),
+    ),
+)

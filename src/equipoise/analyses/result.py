@@ -1,0 +1,86 @@
+"""What all results of an analysis of a study hold: what was scored, and how rows begin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise.analyses.scoring import freeze
+from equipoise.analyses.words import score_title
+from equipoise.arrays import Floats
+from equipoise.findings import Cell
+from equipoise.metrics import titled
+from equipoise.notices import Notice
+
+ENDS = ("", "_low", "_high")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StudyResult:
+    """What was scored, frozen with everything that a result adds.
+
+    Attributes
+    ----------
+    task, metric, labels, models
+        What was scored.
+    level, better
+        Level of the intervals, and whether ``higher`` or ``lower`` values are better.
+    notices
+        What the user should know.
+    """
+
+    task: str
+    metric: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
+    better: str = "higher"
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def score(self) -> str:
+        """What was scored, as one would say it."""
+        return titled(self.metric, self.labels)
+
+    @property
+    def what(self) -> str:
+        """The same, with the task."""
+        return score_title(self.metric, self.labels, self.task)
+
+    @property
+    def head(self) -> str:
+        """Head of a column of values, which says so where lower ones are better."""
+        return f"{self.score}{' (lower is better)' * (self.better == 'lower')}"
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, else -1."""
+        return 1 if self.better == "higher" else -1
+
+    @property
+    def named(self) -> dict[str, Cell]:
+        """What every row begins with."""
+        return {"task": self.task, "metric": self.metric, "labels": self.labels}
+
+    def best_first(self, values: Floats) -> list[int]:
+        """Places by value, the best first and undefined ones last."""
+        return [int(place) for place in np.argsort(-self.sign * values, kind="stable")]
+
+    def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
+        """A quantity and the ends of its interval as columns, under another key if given."""
+        return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
+
+
+def ends_of(name: str, value: Floats, ends: Sequence[Floats] | Floats) -> dict[str, Any]:
+    """The fields of a quantity with its interval.
+
+    Examples
+    --------
+    >>> list(ends_of("worth", np.zeros(2), np.ones((2, 2))))
+    ['worth', 'worth_low', 'worth_high']
+    """
+    return {f"{name}{end}": one for end, one in zip(ENDS, (value, *ends), strict=True)}

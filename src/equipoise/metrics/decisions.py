@@ -1,0 +1,533 @@
+r"""Decisions: metrics of the class a model chooses, labels hard or soft.
+
+The decision :math:`d_i` is the class with the largest probability, the first of equals;
+:math:`\pi_i` is the label distribution of item i, :math:`c_{kd}` what deciding for class d
+costs when k is true.
+
+`accuracy`: how often an annotator would have said what the model decides. With hard labels it
+is the usual accuracy; with label distributions the probability that a random vote agrees,
+
+.. math:: \mathrm{acc} = \frac1n \sum_i \pi_{i,\,d_i}
+
+`mean_absolute_error`: how many grades the decision is off, from 0 to K - 1; with label
+distributions every vote is compared and the distances are averaged. The grades are the columns,
+lowest first,
+
+.. math:: \mathrm{MAE} = \frac1n \sum_i \sum_k \pi_{ik}\, |k - d_i|
+
+`expected_cost`: what the decisions cost on average over votes. The cost is ``zero_one``, every
+error alike, ``linear`` (:math:`|i-j|/(K-1)`), ``quadratic`` (its square), or a given matrix
+(true, decided) of finite numbers of at least 0, one row per true class. The diagonal of a given
+matrix may be positive: a right decision can cost something too, such as a treatment. The
+decision is the most probable class (``decision="largest"``) or, as Bayes would decide, the
+class whose cost is least in expectation under the model's own probabilities
+(``decision="least_cost"``); the first of equals in both,
+
+.. math:: \mathrm{EC} = \frac1n \sum_i \sum_k \pi_{ik}\, c_{k,\,d_i}
+
+`normalised_expected_cost`: what the decisions cost, relative to deciding without looking. The
+divisor is the cost of the one class that is the best decision for all items alike. Below 1 the
+model is worth using; above 1 it is worse than not looking. Undefined where the best constant
+decision costs nothing, as when everything is one class,
+
+.. math:: \mathrm{NEC} = \mathrm{EC} \Big/ \min_d \frac1n \sum_i \sum_k \pi_{ik}\, c_{kd}
+
+`quadratic_weighted_kappa`: agreement in grades, beyond what the marginals alone would give. O
+is the confusion table as shares: true grade k, decided grade d. With label distributions an
+item adds its share of votes to each true grade. ``cost="linear"`` takes :math:`|k - d|`. It is
+1 for perfect agreement, 0 at chance, and undefined when everything is one class. The grades are
+the columns, lowest first; their order is given, never inferred,
+
+.. math::
+    \kappa = 1 - \frac{\sum_{kd} c_{kd}\, O_{kd}}{\sum_{kd} c_{kd}\, O_{k\cdot} O_{\cdot d}},
+    \qquad c_{kd} = (k - d)^2
+
+All take class codes or label distributions (items, classes), and predicted distributions
+(items, classes), or of the second of two classes (items,). `weights` are importance weights
+(items,), or `Copies` of counts. Every metric is a function of the confusion table, label mass
+of every true class among the items decided for every class, so they share one pass.
+
+References
+----------
+Ferrer (2022), *Analysis and comparison of classification metrics*. Cohen (1968), *Weighted
+kappa*.
+
+Examples
+--------
+>>> accuracy([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
+0.625
+>>> mean_absolute_error([0, 2], [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]])
+1.0
+>>> expected_cost([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.25, 0.35]], cost="linear")
+0.5
+>>> expected_cost([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.25, 0.35]], cost="linear",
+...     decision="least_cost")
+0.25
+>>> normalised_expected_cost([0, 0, 1], [[1, 0], [0, 1], [0, 1]])
+1.0
+>>> quadratic_weighted_kappa([0, 1, 2, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]])
+0.8
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    PerReplicate,
+    choice,
+    frozen,
+    nearest,
+)
+from equipoise.metrics._arguments import checked_weights
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics.distributions import checked_distributions, expected_loss
+
+_ORDINAL = ("linear", "quadratic")
+_COSTS = {
+    "zero_one": "1 for every error",
+    "linear": "the distance in grades, from 0 to 1",
+    "quadratic": "the squared distance in grades, from 0 to 1",
+}
+_NOTHING = 1e-14  # a share of label mass below which a class is not there
+_KAPPA = "quadratic_weighted_kappa"
+
+_Cost = str | Floats
+_Costs = Callable[[int], Floats]
+_Decide = Callable[[Floats], Ints]
+
+
+def decide(probabilities: Floats) -> Ints:
+    """Choose the most probable class, the first of equals, shape (items,).
+
+    Examples
+    --------
+    >>> decide(np.array([[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]))
+    array([0, 2])
+    """
+    return np.asarray(probabilities.argmax(axis=1))
+
+
+def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+    """Share of votes that agree with the decision."""
+    table = _plain_table(y_true, probabilities, weights, decide)
+    return float(mean_cost(table, np.eye(len(table)))[0])
+
+
+def accuracy_per_item(y_true: Any, probabilities: Any) -> PerItem:
+    """Share of each item's votes that agree with the decision, shape (items,).
+
+    Examples
+    --------
+    >>> accuracy_per_item([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
+    array([1.  , 0.25])
+    """
+    return _plain_per_item(y_true, probabilities, np.eye, decide)
+
+
+def accuracy_metric() -> Metric:
+    """Accuracy for the engine."""
+    text = "Chance that a vote is the class with the largest predicted probability."
+    return replace(_mean_metric("accuracy", "accuracy", text, np.eye, decide), better="higher")
+
+
+def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+    """Mean distance in grades between decision and votes; lower is better."""
+    table = _plain_table(y_true, probabilities, weights, decide)
+    return float(mean_cost(table, grades_apart(len(table)))[0])
+
+
+def mean_absolute_error_per_item(y_true: Any, probabilities: Any) -> PerItem:
+    """Distance in grades of every item, shape (items,).
+
+    Examples
+    --------
+    >>> mean_absolute_error_per_item([[0.5, 0, 0.5], [0, 0, 1]], [[0, 1, 0], [1, 0, 0]])
+    array([1., 2.])
+    """
+    return _plain_per_item(y_true, probabilities, grades_apart, decide)
+
+
+def mean_absolute_error_metric() -> Metric:
+    """Mean absolute error for the engine."""
+    text = "Distance in grades between the vote and the most probable grade."
+    name = "mean_absolute_error"
+    made = _mean_metric(name, "mean absolute error", text, grades_apart, decide)
+    return replace(made, bounds=(0.0, math.inf), ordered=True)
+
+
+def expected_cost(
+    y_true: Any,
+    probabilities: Any,
+    *,
+    cost: Any = "zero_one",
+    decision: str = "largest",
+    weights: Any = None,
+) -> float:
+    """Mean cost of the decisions; lower is better.
+
+    Parameters
+    ----------
+    y_true, probabilities, weights
+        As everywhere in this file.
+    cost
+        ``zero_one``, ``linear``, ``quadratic``, or a matrix (true, decided).
+    decision
+        ``largest`` probability, or ``least_cost`` in expectation.
+    """
+    known = _checked_cost(cost)
+    table = _plain_table(y_true, probabilities, weights, _deciding(known, decision))
+    return float(mean_cost(table, cost_matrix(known, len(table)))[0])
+
+
+def expected_cost_per_item(
+    y_true: Any, probabilities: Any, *, cost: Any = "zero_one", decision: str = "largest"
+) -> PerItem:
+    """Cost of the decision for every item, shape (items,).
+
+    Examples
+    --------
+    >>> expected_cost_per_item([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.35, 0.25]], cost="linear")
+    array([0., 1.])
+    """
+    known = _checked_cost(cost)
+    costs, choose = partial(cost_matrix, known), _deciding(known, decision)
+    return _plain_per_item(y_true, probabilities, costs, choose)
+
+
+def expected_cost_metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
+    """Expected cost for the engine."""
+    known = _checked_cost(cost)
+    costs, choose = partial(cost_matrix, known), _deciding(known, decision)
+    most = 1.0 if isinstance(known, str) else max(float(known.max()), 1e-300)
+    text = f"Mean cost of the decision, {_cost_phrase(known, decision)}"
+    made = _mean_metric("expected_cost", "expected cost", text, costs, choose)
+    return _costly(replace(made, bounds=(0.0, most)), known, decision)
+
+
+def normalised_expected_cost(
+    y_true: Any,
+    probabilities: Any,
+    *,
+    cost: Any = "zero_one",
+    decision: str = "largest",
+    weights: Any = None,
+) -> float:
+    """Mean cost of the decisions over that of the best constant one; lower is better.
+
+    The parameters are those of `expected_cost`.
+    """
+    known = _checked_cost(cost)
+    table = _plain_table(y_true, probabilities, weights, _deciding(known, decision))
+    return float(_relative(known, table)[0])
+
+
+def normalised_expected_cost_metric(
+    *, cost: Any = "zero_one", decision: str = "largest"
+) -> Metric:
+    """Normalised expected cost for the engine."""
+    known = _checked_cost(cost)
+    name, title = "normalised_expected_cost", "normalised expected cost"
+    how = _cost_phrase(known, decision)
+    text = f"Mean cost of the decision relative to the best constant one, {how}"
+    finish = partial(_relative, known)
+    made = _decision_metric(name, title, text, _deciding(known, decision), finish)
+    return _costly(replace(made, better="lower", bounds=(0.0, math.inf)), known, decision)
+
+
+def _relative(cost: _Cost, table: Floats) -> PerReplicate:
+    matrix = cost_matrix(cost, len(table))
+    total = table.sum(axis=(0, 1))
+    spent = np.tensordot(matrix.T, table.sum(axis=1), axes=1).min(axis=0)
+    constant = np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
+    known = constant > _NOTHING * max(float(matrix.max()), 1e-300)
+    value = mean_cost(table, matrix) / np.where(known, constant, 1.0)
+    return np.where(known, value, np.nan)
+
+
+def quadratic_weighted_kappa(
+    y_true: Any, probabilities: Any, *, cost: str = "quadratic", weights: Any = None
+) -> float:
+    """Chance-corrected agreement in grades; higher is better.
+
+    A distance in grades counts by its ``cost``, ``quadratic`` or ``linear``.
+    """
+    choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
+    table = _plain_table(y_true, probabilities, weights, decide)
+    return float(kappa(table, cost_matrix(cost, len(table)))[0])
+
+
+def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
+    """Quadratic weighted kappa for the engine."""
+    choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
+
+    def finish(table: Floats) -> PerReplicate:
+        return kappa(table, cost_matrix(cost, len(table)))
+
+    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
+        return _kappa_influence(prepared, labels, cost_matrix(cost, labels.shape[1]))
+
+    text = (
+        f"Agreement of vote and most probable grade beyond chance; a {cost} distance in grades "
+        "counts against it."
+    )
+    return replace(
+        _decision_metric(_KAPPA, f"{cost} weighted kappa", text, decide, finish),
+        name=parameters(_KAPPA, {"cost": "quadratic"}, {"cost": cost}),
+        bounds=(-1.0, 1.0),
+        ordered=True,
+        influence=influence,
+        references=("cohen1960", "galdran2023"),
+    )
+
+
+def _kappa_influence(decided: Prepared, labels: Floats, cost: Floats) -> tuple[float, PerItem]:
+    """Value and its derivative by the weight of each item: a ratio of two means."""
+    items = len(labels)
+    table = _confusion(labels, decided, np.full(items, 1 / items))
+    true, chosen = table.sum(axis=1), table.sum(axis=0)
+    chance = float(true @ cost @ chosen)
+    if not chance > _NOTHING:
+        return float("nan"), np.full(items, np.nan)
+    spent = _decided_loss(labels.T, decided, cost)
+    ratio = float(spent.mean()) / chance
+    expected = labels @ (cost @ chosen) + (true @ cost)[decided] - 2 * chance
+    slope = -(spent - spent.mean() - ratio * expected) / chance / items
+    return 1 - ratio, np.asarray(slope)
+
+
+def _decision_metric(
+    name: str,
+    title: str,
+    definition: str,
+    choose: _Decide,
+    finish: Callable[[Floats], PerReplicate],
+) -> Metric:
+    """A metric that is a function of the confusion table."""
+    return Metric(
+        name=name,
+        title=title,
+        soft_title=f"soft {title}",
+        definition=definition,
+        family="decisions",
+        prepare=choose,
+        reduce=_confusion_sums,
+        finish=finish,
+        needs="probabilities",
+        labels="distribution",
+        topic=Topic.DECISIONS,
+        decides=True,
+    )
+
+
+def _mean_metric(
+    name: str, title: str, definition: str, costs: _Costs, choose: _Decide
+) -> Metric:
+    """A metric that is the mean cost of decisions; ``costs(classes)`` is its matrix."""
+
+    def finish(table: Floats) -> PerReplicate:
+        return mean_cost(table, costs(len(table)))
+
+    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
+        values = _decided_loss(labels.T, prepared, costs(labels.shape[1]))
+        value = float(values.mean())
+        return value, np.asarray((values - value) / len(values))
+
+    return replace(
+        _decision_metric(name, title, definition, choose, finish),
+        better="lower",
+        influence=influence,
+        per_item=partial(_plain_per_item, costs=costs, choose=choose),
+    )
+
+
+def _costly(metric: Metric, cost: _Cost, decision: str) -> Metric:
+    """The metric with a cost and a way to decide in its name; those that decide alike share."""
+    word = cost if isinstance(cost, str) else "given"
+    usual = {"cost": "zero_one", "decision": "largest"}
+    family = metric.family
+    if decision != "largest":
+        digest = word if isinstance(cost, str) else hashlib.sha256(cost.tobytes()).hexdigest()
+        family = f"decisions by {digest}"
+    return replace(
+        metric,
+        name=parameters(metric.name, usual, {"cost": word, "decision": decision}),
+        family=family,
+        ordered=word in _ORDINAL,
+        references=("galdran2023",),
+    )
+
+
+def _cost_phrase(cost: _Cost, decision: str) -> str:
+    """What an error costs and how the class is chosen, for the definition of a metric."""
+    cost_words = _COSTS[cost] if isinstance(cost, str) else "by the given matrix"
+    how = "most probable class" if decision == "largest" else "class of least expected cost"
+    return f"{cost_words}; the decision is the {how}."
+
+
+def _deciding(cost: _Cost, decision: str) -> _Decide:
+    """The function that decides: by the largest probability, or by the least cost."""
+    if choice("decision", decision, ("largest", "least_cost")) == "largest":
+        return decide
+    return _by_least(cost) if isinstance(cost, str) else partial(_least_cost, cost)
+
+
+@cache
+def _by_least(cost: str) -> _Decide:
+    """One function per cost, so that metrics of one family share it."""
+    return partial(_least_cost, cost)
+
+
+def _least_cost(cost: _Cost, predicted: Floats) -> Ints:
+    """Decide for what costs least in expectation, the first of equals, shape (items,).
+
+    Examples
+    --------
+    >>> _least_cost("linear", np.array([[0.4, 0.25, 0.35]]))
+    array([1])
+    """
+    expected = predicted @ cost_matrix(cost, predicted.shape[1])
+    return np.asarray(np.round(expected, 12).argmin(axis=1))
+
+
+def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
+    """Confusion table of each replicate, shape (true, decided, replicates).
+
+    Sums are not left to the linear algebra library: replicates are shared out among threads
+    already, and threads of its own would stand in their way.
+    """
+    size, counts = len(block.classes), block.counts
+    out = np.zeros((size, size, counts.shape[1]))
+    sums = "i,ir->r" if block.classes[0].positive.ndim == 1 else "ir,ir->r"
+    for decided in np.unique(prepared):
+        rows = np.flatnonzero(prepared == decided)
+        times = counts[rows].astype(np.float64)
+        for true, truth in enumerate(block.classes):
+            mass = truth.positive[rows].astype(np.float64)
+            out[true, decided] = np.einsum(sums, mass, times)
+    return out
+
+
+def _plain_table(y_true: Any, probabilities: Any, weights: Any, choose: _Decide) -> Floats:
+    """Confusion table of a plain call, shape (true, decided, 1)."""
+    labels, predicted = checked_distributions(y_true, probabilities)
+    each = checked_weights(weights, len(labels)).each
+    return _confusion(labels, choose(predicted), each)[..., None]
+
+
+def _plain_per_item(y_true: Any, probabilities: Any, costs: _Costs, choose: _Decide) -> PerItem:
+    """What the decision costs every item of a plain call, shape (items,)."""
+    labels, predicted = checked_distributions(y_true, probabilities)
+    return _decided_loss(labels.T, choose(predicted), costs(labels.shape[1]))
+
+
+def _confusion(labels: Floats, decisions: Ints, weights: Floats) -> Floats:
+    """Confusion table (true, decided) of one truth (items, classes), items weighed."""
+    size = labels.shape[1]
+    table = np.zeros((size, size))
+    np.add.at(table.T, decisions, labels * weights[:, None])
+    return table
+
+
+def _decided_loss(labels: Floats, decisions: Ints, cost: Floats) -> Floats:
+    """What the decision costs each item on average over its label distribution.
+
+    ``labels`` is (classes, items, ...), ``cost`` (true, decided); the result is (items, ...).
+    """
+    return expected_loss(labels, cost[:, decisions].T)
+
+
+def _checked_cost(cost: Any) -> _Cost:
+    """Return the word, or the matrix as a read-only square array."""
+    if isinstance(cost, str):
+        if cost not in _COSTS:
+            raise InputError(
+                "cost",
+                f"{cost!r}",
+                f"one of {', '.join(_COSTS)}, or in Python a matrix",
+                nearest(cost, _COSTS),
+            )
+        return cost
+    try:
+        matrix = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "cost",
+            "values that are not numbers",
+            "a word, or a matrix (true, decided)",
+            f"known words are {', '.join(_COSTS)}",
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        raise InputError(
+            "cost",
+            f"shape {matrix.shape}",
+            "(classes, classes)",
+            "give one row per true class and one column per decision",
+        )
+    wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
+    if len(wrong):
+        true, decided = wrong[0]
+        raise InputError(
+            f"cost, row {true}, column {decided}",
+            f"{matrix[true, decided]:g}",
+            "a finite number of at least 0",
+            "add the same number to every cost, or correct it",
+        )
+    return frozen(matrix)
+
+
+def cost_matrix(cost: _Cost, classes: int) -> Floats:
+    """Cost of each decision for each truth, shape (true, decided).
+
+    Examples
+    --------
+    >>> cost_matrix("linear", 3)
+    array([[0. , 0.5, 1. ],
+           [0.5, 0. , 0.5],
+           [1. , 0.5, 0. ]])
+    """
+    if isinstance(cost, str):
+        gap = grades_apart(classes)
+        if cost == "zero_one":
+            return np.asarray((gap > 0).astype(np.float64))
+        return np.asarray((gap / (classes - 1)) ** (1 if cost == "linear" else 2))
+    if len(cost) != classes:
+        raise InputError(
+            "cost",
+            f"shape {cost.shape}",
+            f"({classes}, {classes}), one row per class",
+            "leave no class out, and add none",
+        )
+    return cost
+
+
+def grades_apart(classes: int) -> Floats:
+    """Distance in grades, :math:`|i - j|`, shape (classes, classes)."""
+    grade = np.arange(classes, dtype=np.float64)
+    return np.asarray(np.abs(grade[:, None] - grade))
+
+
+def mean_cost(table: Floats, cost: Floats) -> PerReplicate:
+    """Mean cost by confusion tables (true, decided, ...); nan without mass, shape (...)."""
+    total = table.sum(axis=(0, 1))
+    spent = np.tensordot(cost, table, axes=2)
+    return np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
+
+
+def kappa(table: Floats, cost: Floats) -> PerReplicate:
+    """One minus the cost relative to that of the product of marginals, shape (...)."""
+    total = table.sum(axis=(0, 1))
+    safe = np.where(total > 0, total, 1.0)
+    true, decided = table.sum(axis=1) / safe, table.sum(axis=0) / safe
+    chance = np.einsum("td,t...,d...->...", cost, true, decided)
+    known = (total > 0) & (chance > _NOTHING)
+    return np.where(known, 1 - mean_cost(table, cost) / np.where(known, chance, 1.0), np.nan)

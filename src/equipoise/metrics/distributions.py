@@ -1,0 +1,615 @@
+r"""Distributions: metrics of class probabilities, compared with the label distribution.
+
+:math:`p` is the model's distribution over the K classes of an item, :math:`y` a vote,
+:math:`\pi` the label distribution of the item. Proper scores say what a prediction loses by a
+vote, averaged over items; lower is better, and nobody does better than by saying what they
+believe. Label distributions: every vote is scored and the scores are averaged
+(``soft="expected"``); ``soft="plug_in"`` scores the distribution itself, which is smaller by
+the votes' own spread and, with few votes, too large by their noise.
+
+`brier_score`: squared distance to what the annotators said; ``plug_in`` is
+:math:`\sum_k (p_k - \pi_k)^2`,
+
+.. math:: \mathrm{BS}(p, y) = \sum_k (p_k - [y = k])^2 \in [0, 2]
+
+`log_score`: how surprised the model is by what the annotators said, in nats. It is infinite
+when the model gives no probability to a class that somebody chose; it is never clipped, so one
+such item makes the mean infinite. ``expected`` is the cross entropy; ``plug_in`` leaves out the
+votes' own entropy, :math:`\sum_k \pi_k \log(\pi_k / p_k)`, the Kullback-Leibler divergence,
+
+.. math:: \mathrm{LS}(p, y) = -\log p_y \in [0, \infty]
+
+`ranked_probability_score`: squared distance of cumulative probabilities, for grades. The grades
+are the columns, lowest first; their order is given, never inferred. :math:`P_i` is the
+predicted probability of grade i or lower, so a wrong grade costs more the further it is from
+the truth. For two classes it is half of the Brier score. Other packages leave out
+:math:`1/(K-1)`. ``plug_in`` puts the cumulative label distribution in place of
+:math:`[y \le i]`,
+
+.. math:: \mathrm{RPS}(p, y) = \frac{1}{K - 1} \sum_{i<K} (P_i - [y \le i])^2 \in [0, 1]
+
+`squared_absolute_rps`: the squared mean distance of cumulative probabilities, for grades. For
+one vote it is the square of the expected distance :math:`E_p|X - y| / (K - 1)`. **Not proper**:
+a model that says what it believes can be beaten by one that does not. With the truth
+(.2, .6, .2) the expected score is .124 for saying the truth and .100 for saying (0, 1, 0). Rank
+models by the ranked probability score unless this one must be reproduced. The normalisation
+:math:`1/(K-1)` stands inside the square, so that the score varies in [0, 1]; printed outside of
+it, the score would reach K - 1,
+
+.. math::
+    \mathrm{saRPS}(p, y) = \Bigl(\frac{1}{K - 1} \sum_{i<K} |P_i - [y \le i]|\Bigr)^2 \in [0, 1]
+
+`total_variation`: how much probability would have to move to match the annotators. A few votes
+scatter around what many would say, so even a perfect model is not at 0,
+
+.. math:: \mathrm{TV}(p, \pi) = \tfrac12 \sum_k |p_k - \pi_k|
+
+`jensen_shannon`: the divergence between both in bits, so between 0 and 1; finite also where one
+of the two gives a class no probability at all,
+
+.. math:: \mathrm{JS}(p, \pi) = H\!\left(\tfrac{p + \pi}{2}\right) - \tfrac{H(p) + H(\pi)}{2}
+
+`entropy_correlation`: is the model unsure where the annotators disagree? Pearson's correlation
+over items between the entropy of the predicted distribution and that of the label
+distribution. The entropy of a few votes is far from that of many, so even a perfect model
+reaches 1 only with many votes per item (with five it is around 0.5). Undefined (nan) when
+either does not vary: with hard labels always, unless some are tied,
+
+.. math:: \mathrm{corr}_i\bigl(H(p_i),\, H(\pi_i)\bigr), \quad
+    H(p) = -\sum_k p_k \log p_k
+
+All take class codes or label distributions (items, classes), for two classes also one number in
+[0, 1] per item, and predicted distributions (items, classes), or of the second of two classes
+(items,). `weights` are importance weights (items,), or `Copies` of counts. The block of such a
+metric holds one truth per class, all classes, each fixed (items,) or different in every
+replicate (items, replicates).
+
+References
+----------
+Brier (1950), *Verification of forecasts expressed in terms of probability*.
+Good (1952), *Rational decisions*.
+Epstein (1969), *A scoring system for probability forecasts of ranked categories*.
+Galdran (2023), *Performance metrics for probabilistic ordinal classifiers*.
+Lin (1991), *Divergence measures based on the Shannon entropy*.
+
+Examples
+--------
+>>> even = [[0.5, 0.5]]
+>>> brier_score(even, even), brier_score(even, even, soft="plug_in")
+(0.5, 0.0)
+>>> log_score(even, even), log_score(even, [[1.0, 0.0]])
+(0.693, inf)
+>>> ranked_probability_score([0], [[0.25, 0.75, 0.0]])
+0.281
+>>> ranked_probability_score([0], [[0.25, 0.0, 0.75]])
+0.5625
+>>> squared_absolute_rps([[0.2, 0.6, 0.2]], [[0.2, 0.6, 0.2]])
+0.124
+>>> squared_absolute_rps([[0.2, 0.6, 0.2]], [[0, 1, 0]])
+0.100
+>>> total_variation([[0.5, 0.5], [1, 0]], [[0.8, 0.2], [1, 0]])
+0.15
+>>> jensen_shannon([[1, 0]], [[0, 1]])
+1.0
+>>> entropy_correlation([[1, 0], [0.5, 0.5], [0.8, 0.2]], [[1, 0], [0.5, 0.5], [0.8, 0.2]])
+1.0
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice, require_simplex
+from equipoise.metrics._arguments import checked_labels, checked_weights
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+
+_SOFT = ("expected", "plug_in")
+_LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
+
+_PerItemScore = Callable[[Floats, Prepared], Floats]
+
+
+def brier_score(
+    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
+) -> float:
+    """Mean squared distance between predicted and observed classes; lower is better."""
+    return _weighted_mean(brier_score_per_item(y_true, probabilities, soft=soft), weights)
+
+
+def brier_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected") -> PerItem:
+    """Brier score of every item, shape (items,).
+
+    Examples
+    --------
+    >>> brier_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
+    array([0., 2.])
+    """
+    return RULES["brier_score"].per_item(y_true, probabilities, soft)
+
+
+def brier_score_metric(*, soft: str = "expected") -> Metric:
+    """Brier score for the engine."""
+    return RULES["brier_score"].metric(soft)
+
+
+def _brier_losses(predicted: Floats) -> Floats:
+    square = (predicted**2).sum(axis=1, keepdims=True)
+    return np.asarray(np.maximum(square - 2 * predicted + 1, 0.0))
+
+
+def _brier_distance(labels: Floats, predicted: Floats) -> Floats:
+    return np.asarray(((_over_classes(predicted, labels) - labels) ** 2).sum(axis=0))
+
+
+def log_score(
+    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
+) -> float:
+    """Mean negative log probability of what was observed; lower is better."""
+    return _weighted_mean(log_score_per_item(y_true, probabilities, soft=soft), weights)
+
+
+def log_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected") -> PerItem:
+    """Log score of every item, shape (items,).
+
+    Examples
+    --------
+    >>> log_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
+    array([ 0., inf])
+    """
+    return RULES["log_score"].per_item(y_true, probabilities, soft)
+
+
+def log_score_metric(*, soft: str = "expected") -> Metric:
+    """Log score for the engine."""
+    return RULES["log_score"].metric(soft)
+
+
+def _log_losses(predicted: Floats) -> Floats:
+    possible = predicted > 0
+    return np.where(possible, 0.0 - np.log(np.where(possible, predicted, 1.0)), np.inf)
+
+
+def _log_distance(labels: Floats, predicted: Floats) -> Floats:
+    return np.maximum(expected_loss(labels, _log_losses(predicted)) - entropy(labels), 0.0)
+
+
+def ranked_probability_score(
+    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
+) -> float:
+    """Mean squared distance between cumulative distributions; lower is better."""
+    each = ranked_probability_score_per_item(y_true, probabilities, soft=soft)
+    return _weighted_mean(each, weights)
+
+
+def ranked_probability_score_per_item(
+    y_true: Any, probabilities: Any, *, soft: str = "expected"
+) -> PerItem:
+    """Ranked probability score of every item, shape (items,).
+
+    Examples
+    --------
+    >>> ranked_probability_score_per_item([0, 2], [[0, 1, 0], [0.5, 0, 0.5]])
+    array([0.5 , 0.25])
+    """
+    return RULES["ranked_probability_score"].per_item(y_true, probabilities, soft)
+
+
+def ranked_probability_score_metric(*, soft: str = "expected") -> Metric:
+    """Ranked probability score for the engine."""
+    return RULES["ranked_probability_score"].metric(soft)
+
+
+def _ranked_losses(predicted: Floats) -> Floats:
+    return np.stack([(gap**2).mean(axis=1) for gap in _cut_gaps(predicted)], axis=1)
+
+
+def _ranked_distance(labels: Floats, predicted: Floats) -> Floats:
+    gap = np.cumsum(_over_classes(predicted, labels) - labels, axis=0)[:-1]
+    return np.asarray((gap**2).mean(axis=0))
+
+
+def squared_absolute_rps(
+    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
+) -> float:
+    """Mean squared absolute RPS; lower is better, but it is not proper."""
+    each = squared_absolute_rps_per_item(y_true, probabilities, soft=soft)
+    return _weighted_mean(each, weights)
+
+
+def squared_absolute_rps_per_item(
+    y_true: Any, probabilities: Any, *, soft: str = "expected"
+) -> PerItem:
+    """Squared absolute RPS of every item, shape (items,).
+
+    Examples
+    --------
+    >>> squared_absolute_rps_per_item([0, 1], [[0, 1, 0], [0.3, 0.4, 0.3]])
+    array([0.25, 0.09])
+    """
+    return RULES["squared_absolute_rps"].per_item(y_true, probabilities, soft)
+
+
+def squared_absolute_rps_metric(*, soft: str = "expected") -> Metric:
+    """Squared absolute RPS for the engine."""
+    return RULES["squared_absolute_rps"].metric(soft)
+
+
+def _squared_losses(predicted: Floats) -> Floats:
+    return np.stack([np.abs(gap).mean(axis=1) ** 2 for gap in _cut_gaps(predicted)], axis=1)
+
+
+def _squared_distance(labels: Floats, predicted: Floats) -> Floats:
+    gap = np.cumsum(_over_classes(predicted, labels) - labels, axis=0)[:-1]
+    return np.asarray(np.abs(gap).mean(axis=0) ** 2)
+
+
+def _cut_gaps(predicted: Floats) -> list[Floats]:
+    """Distance at each cut (items, cuts) between cumulative probabilities and each class."""
+    classes = predicted.shape[1]
+    below = np.cumsum(predicted, axis=1)[:, :-1]
+    reached = np.tril(np.ones((classes, classes)))[:-1]  # (cut, class): class <= cut
+    return [below - one for one in reached.T]
+
+
+def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+    """Mean total variation distance to the label distributions; lower is better."""
+    return _weighted_mean(total_variation_per_item(y_true, probabilities), weights)
+
+
+def total_variation_per_item(y_true: Any, probabilities: Any) -> PerItem:
+    """Total variation of every item, shape (items,)."""
+    labels, predicted = checked_distributions(y_true, probabilities)
+    return _variation(labels.T, predicted)
+
+
+def total_variation_metric() -> Metric:
+    """Total variation for the engine."""
+    text = "Half the summed distance between predicted and label distribution."
+    made = _mean_metric("total_variation", "total variation", text, itself, _variation)
+    return replace(made, per_item=total_variation_per_item)
+
+
+def _variation(labels: Floats, predicted: Floats) -> Floats:
+    return np.asarray(np.abs(_over_classes(predicted, labels) - labels).sum(axis=0) / 2)
+
+
+def jensen_shannon(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+    """Mean Jensen-Shannon divergence in bits; lower is better."""
+    return _weighted_mean(jensen_shannon_per_item(y_true, probabilities), weights)
+
+
+def jensen_shannon_per_item(y_true: Any, probabilities: Any) -> PerItem:
+    """Jensen-Shannon divergence of every item in bits, shape (items,)."""
+    labels, predicted = checked_distributions(y_true, probabilities)
+    return _divergence(labels.T, predicted)
+
+
+def jensen_shannon_metric() -> Metric:
+    """Jensen-Shannon divergence for the engine."""
+    text = "Divergence between predicted and label distribution in bits, 0 to 1."
+    title = "Jensen-Shannon divergence"
+    made = _mean_metric("jensen_shannon", title, text, itself, _divergence)
+    return replace(made, per_item=jensen_shannon_per_item)
+
+
+def _divergence(labels: Floats, predicted: Floats) -> Floats:
+    wide = _over_classes(predicted, labels)
+    nats = entropy((wide + labels) / 2) - (entropy(wide) + entropy(labels)) / 2
+    return np.asarray(np.clip(nats / np.log(2), 0.0, 1.0))
+
+
+def entropy_correlation(y_true: Any, probabilities: Any) -> float:
+    """Correlation of the model's entropy with the annotators'; higher is better."""
+    return entropy_correlation_metric()(*checked_distributions(y_true, probabilities))
+
+
+def entropy_correlation_metric() -> Metric:
+    """Entropy correlation for the engine."""
+    return Metric(
+        name="entropy_correlation",
+        title="entropy correlation",
+        soft_title="entropy correlation",
+        definition="Correlation over items of the entropies of predicted and label "
+        "distribution.",
+        family="entropy correlation",
+        prepare=lambda predicted: entropy(predicted.T),
+        reduce=_entropy_sums,
+        finish=_correlation,
+        bounds=(-1.0, 1.0),
+        needs="probabilities",
+        labels="distribution",
+        topic=Topic.DISTANCE,
+    )
+
+
+def _entropy_sums(prepared: Prepared, block: Block) -> Floats:
+    """Number, sums, squares and products of the two entropies, (6, replicates)."""
+    theirs = entropy(np.stack([truth.positive for truth in block.classes]))
+    theirs = theirs[:, None] if theirs.ndim == 1 else theirs
+    ours = prepared[:, None]
+    counts = block.counts.astype(np.float64)
+    parts = (np.ones_like(ours), ours, theirs, ours**2, theirs**2, ours * theirs)
+    return np.stack([_total(part, counts) for part in parts])
+
+
+def _correlation(sums: Floats) -> PerReplicate:
+    number, x, y, xx, yy, xy = sums
+    safe = np.where(number > 0, number, 1.0)
+    across = xy - x * y / safe
+    spread = np.maximum(xx - x**2 / safe, 0.0), np.maximum(yy - y**2 / safe, 0.0)
+    defined = (spread[0] > _LEAST * np.maximum(xx, _LEAST)) & (
+        spread[1] > _LEAST * np.maximum(yy, _LEAST)
+    )
+    below = np.sqrt(np.where(defined, spread[0] * spread[1], 1.0))
+    return np.where(defined, np.clip(across / below, -1.0, 1.0), np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What sets one score of distributions apart from the others.
+
+    Attributes
+    ----------
+    name, title, definition, bounds, ordered, proper, topic, infinite, references
+        As in `Metric`; lower is better for all of them.
+    losses
+        ``losses(predicted)`` takes (items, classes) and returns, in the same shape, the score
+        if the truth were each class.
+    distance
+        ``distance(labels, predicted)`` scores a label distribution as it is; labels are
+        (classes, items, ...), the result (items, ...).
+    """
+
+    name: str
+    title: str
+    definition: str
+    bounds: tuple[float, float]
+    losses: Callable[[Floats], Floats]
+    distance: _PerItemScore
+    ordered: bool = False
+    proper: bool = True
+    topic: str = Topic.PROPER
+    infinite: str = ""
+    references: tuple[str, ...] = ()
+
+    def _parts(self, soft: str) -> tuple[Callable[[Floats], Floats], _PerItemScore]:
+        """What is prepared of a prediction, and the score of an item, for a kind of label."""
+        choice(f"{self.name}, soft", soft, _SOFT)
+        return (self.losses, expected_loss) if soft == "expected" else (itself, self.distance)
+
+    def per_item(self, y_true: Any, probabilities: Any, soft: str) -> PerItem:
+        """Score of every item, shape (items,)."""
+        prepare, score = self._parts(soft)
+        labels, predicted = checked_distributions(y_true, probabilities)
+        return np.asarray(score(labels.T, prepare(predicted)))
+
+    def metric(self, soft: str) -> Metric:
+        """Make the metric for the engine."""
+        prepare, score = self._parts(soft)
+        how = "averaged over votes" if soft == "expected" else "taken to the shares of votes"
+        text = f"{self.definition} With several votes it is {how}."
+        return replace(
+            _mean_metric(self.name, self.title, text, prepare, score),
+            name=parameters(self.name, {"soft": "expected"}, {"soft": soft}),
+            family=f"{self.name} {soft}",
+            bounds=self.bounds,
+            ordered=self.ordered,
+            per_item=partial(self.per_item, soft=soft),
+            topic=self.topic,
+            proper=self.proper,
+            infinite=self.infinite,
+            references=self.references,
+        )
+
+
+RULES: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule(
+            name="ranked_probability_score",
+            title="ranked probability score",
+            definition="Squared distance between the predicted chance of at most each grade "
+            "and what the grade says, averaged over the cuts between grades.",
+            bounds=(0.0, 1.0),
+            losses=_ranked_losses,
+            distance=_ranked_distance,
+            ordered=True,
+            topic=Topic.GRADES,
+            references=("galdran2023",),
+        ),
+        Rule(
+            name="squared_absolute_rps",
+            title="squared absolute RPS",
+            definition="Squared mean distance between the predicted chance of at most each "
+            "grade and what the grade says. Not proper: with the truth (.2, .6, .2) it is .124 "
+            "for saying the truth and .100 for saying (0, 1, 0).",
+            bounds=(0.0, 1.0),
+            losses=_squared_losses,
+            distance=_squared_distance,
+            ordered=True,
+            proper=False,
+            topic=Topic.GRADES,
+            references=("galdran2023",),
+        ),
+        Rule(
+            name="brier_score",
+            title="Brier score",
+            definition="Squared distance between predicted probabilities and the class, summed "
+            "over classes.",
+            bounds=(0.0, 2.0),
+            losses=_brier_losses,
+            distance=_brier_distance,
+            references=("brier1950",),
+        ),
+        Rule(
+            name="log_score",
+            title="log score",
+            definition="Negative logarithm of the probability given to the class, in nats; "
+            "infinite where a class that was chosen has no probability.",
+            bounds=(0.0, math.inf),
+            losses=_log_losses,
+            distance=_log_distance,
+            infinite="probability 0 to what the labels say of at least one item",
+        ),
+    )
+}
+
+
+def _mean_metric(
+    name: str,
+    title: str,
+    definition: str,
+    prepare: Callable[[Floats], Prepared],
+    score: _PerItemScore,
+) -> Metric:
+    """A metric that is the mean over items of a score, the lower the better.
+
+    ``score(labels, prepared)`` takes labels (classes, items, ...) and returns (items, ...).
+    """
+    return Metric(
+        name=name,
+        title=title,
+        soft_title=title,
+        definition=definition,
+        family=name.replace("_", " "),
+        prepare=prepare,
+        reduce=_mean_sums(score),
+        finish=_mean_finish,
+        better="lower",
+        needs="probabilities",
+        labels="distribution",
+        influence=_mean_influence(score),
+        topic=Topic.DISTANCE,
+    )
+
+
+def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floats]:
+    """Return label and predicted distributions, both (items, classes).
+
+    One number per item is the probability (or the soft label) of the second of two classes;
+    one whole number per item with class probabilities is a class code.
+    """
+    labels, predicted = checked_labels(y_true, probabilities)
+    if predicted.ndim == 1:
+        outside = (predicted < 0) | (predicted > 1)
+        if outside.any():
+            spot = int(np.flatnonzero(outside)[0])
+            raise InputError(
+                f"probabilities, item {spot}",
+                f"{predicted[spot]:g}",
+                "a number in [0, 1]",
+                "give probabilities, not scores",
+            )
+        return np.stack([1 - labels, labels], 1), np.stack([1 - predicted, predicted], 1)
+    if predicted.shape[1] < 2:
+        raise InputError(
+            "probabilities",
+            "a single class",
+            "at least two classes",
+            "give one column per class, or one probability per item",
+        )
+    require_simplex(predicted, where="probabilities")
+    return labels, predicted
+
+
+def _weighted_mean(values: PerItem, weights: Any) -> float:
+    """Mean over items; `weights` as everywhere, nan without any weight."""
+    each = checked_weights(weights, len(values)).each
+    total = each.sum()
+    if not total > 0:
+        return float("nan")
+    return float((np.where(each > 0, values, 0.0) * each).sum() / total)
+
+
+def _mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
+    """Sum a score over items, for metrics that are means of one number per item.
+
+    The sums are: finite scores, number of infinite ones, number of items; items whose score is
+    undefined (nan) are left out of all three.
+    """
+
+    def reduce(prepared: Prepared, block: Block) -> Floats:
+        labels = np.stack([truth.positive for truth in block.classes])
+        values = score(labels, prepared)
+        values = values[:, None] if values.ndim == 1 else values
+        known, endless = ~np.isnan(values), np.isposinf(values)
+        plain = np.where(known & ~endless, values, 0.0)
+        counts = block.counts.astype(np.float64)
+        return np.stack([_total(part, counts) for part in (plain, endless, known)])
+
+    return reduce
+
+
+def _total(values: NDArray[Any], counts: Floats) -> Floats:
+    """Sum over items of values (items, 1 or replicates) times counts (items, replicates)."""
+    if values.shape[1] == 1:
+        return np.asarray(np.einsum("i,ir->r", values[:, 0].astype(np.float64), counts))
+    return np.asarray(np.einsum("ir,ir->r", values.astype(np.float64), counts))
+
+
+def _mean_finish(sums: Floats) -> PerReplicate:
+    """Mean of the scores that are defined; infinite if one is, nan without items."""
+    plain, endless, number = sums
+    mean = plain / np.where(number > 0, number, 1.0)
+    return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
+
+
+def _mean_influence(
+    score: _PerItemScore,
+) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
+    """Value and influence of a mean over items; labels come as (items, classes).
+
+    The influence is undefined where the mean is, or is infinite.
+    """
+
+    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
+        values = score(labels.T, prepared)
+        value = float(values.mean())
+        if not np.isfinite(value):
+            return value, np.full(len(values), np.nan)
+        return value, np.asarray((values - value) / len(values))
+
+    return influence
+
+
+def expected_loss(labels: Floats, losses: Floats) -> Floats:
+    """Mean loss over the label distribution of each item: the expected score of a vote.
+
+    ``labels`` is (classes, items, ...), ``losses`` (items, classes): what the prediction
+    loses if the truth is that class. A class without mass costs nothing, however large its
+    loss.
+
+    Examples
+    --------
+    >>> expected_loss(np.array([[1.0, 0.5], [0.0, 0.5]]), np.array([[0.0, np.inf], [1.0, 2.0]]))
+    array([0. , 1.5])
+    """
+    value = np.zeros(labels.shape[1:])
+    for mass, loss in zip(labels, losses.T, strict=True):
+        wide = loss.reshape(-1, *[1] * (mass.ndim - 1))
+        if np.isfinite(loss).all():
+            value += mass * wide
+        else:
+            value += np.where(mass > 0, np.where(mass > 0, mass, 1.0) * wide, 0.0)
+    return value
+
+
+def itself(predicted: Floats) -> Floats:
+    """Prepare nothing: the score needs the predicted distributions as they are."""
+    return predicted
+
+
+def _over_classes(predicted: Floats, labels: Floats) -> Floats:
+    """Predicted distributions (items, classes) in the shape of labels (classes, items, ...)."""
+    return predicted.T.reshape(*predicted.T.shape, *[1] * (labels.ndim - 2))
+
+
+def entropy(distributions: Floats) -> Floats:
+    """Entropy in nats over the first axis, the classes."""
+    safe = np.where(distributions > 0, distributions, 1.0)
+    return np.asarray(-(distributions * np.log(safe)).sum(axis=0))

@@ -1,0 +1,549 @@
+r"""Draws: metrics of possible truths, which plausibilities hold as draws.
+
+:math:`\lambda_i` is a possible truth of item i, a distribution over classes,
+:math:`Y_k(\lambda_i)` its k most plausible classes and :math:`C_k(x_i)` the model's k best, of
+equal scores the class with the lowest index first. By hard labels the one truth is the mean of
+the draws.
+
+`topk_accuracy`: how surely the model's first k hold the truth,
+
+.. math:: \frac1n \sum_i P\big(\arg\max_c \lambda_{ic} \in C_k(x_i)\big)
+
+Ties in :math:`\lambda` count by the share of tie-breaks that agree. Where the law of the draws
+is known the probability is exact, without Monte Carlo error.
+
+`set_accuracy`: how surely the model's first k are the k most plausible classes, as sets,
+
+.. math:: \frac1n \sum_i P\big(Y_k(\lambda_i) = C_k(x_i)\big)
+
+If b classes are tied for the last q places, each of the C(b, q) ways to fill them is equally
+likely.
+
+`overlap`: the share of the k most plausible classes that a model finds,
+
+.. math:: \frac1n \sum_i \mathrm{E}\,\frac{|Y_k(\lambda_i) \cap C_k(x_i)|}{k}
+
+If b classes are tied for the last q places, each of them counts q/b: the expectation over all
+ways to break the tie. `average_overlap` is the mean of the overlaps at 1 to k, so that the
+first places count most; `equipoise.partial_rankings` compares two partial rankings,
+
+.. math:: \frac1n \sum_i \frac1k \sum_{j=1}^k
+    \mathrm{E}\,\frac{|Y_j(\lambda_i) \cap C_j(x_i)|}{j}
+
+`kendall_tau`: does a model order the mentioned classes as they are plausible?
+
+.. math:: \tau_b = \frac{\sum_{a<b} \operatorname{sign}(s_a - s_b)
+    \operatorname{sign}(\lambda_a - \lambda_b)}{\sqrt{T_s\, T_\lambda}}
+
+over the pairs of classes that somebody mentioned for the item, with the number of pairs that
+are not tied in the model's scores (:math:`T_s`) and in the possible truth
+(:math:`T_\lambda`). It is 1 for the same order, -1 for the reverse, about 0 for chance.
+Undefined (nan) with fewer than two mentioned classes, or when all of them are tied on one side.
+
+`spearman_footrule`: how far from its place does a model put a class?
+
+.. math:: 1 - \frac{\sum_c |R_c(s) - R_c(\lambda)|}{\lfloor m^2 / 2 \rfloor}
+
+over the m classes that somebody mentioned for the item, ranked among themselves by the model's
+scores (R(s)) and by a possible truth (R(:math:`\lambda`)); tied classes take the mean of their
+ranks. The denominator is the distance of an order from its reverse, the largest there is, so 1
+means the same order (with the same ties) and 0 the reverse; independent orders have
+:math:`1 - (m^2 - 1) / (3 \lfloor m^2 / 2 \rfloor)` on average, about 1/3. Undefined (nan) with
+fewer than two mentioned classes. Items and draws where an order is undefined are left out of
+the mean; the cost of both grows with the square of the number of mentioned classes.
+
+Such a metric scores a prediction in every draw once, which gives one number per item and draw;
+a replicate then takes the mean over its items, and over all draws or the one it was dealt. A
+second table of weights makes conditional metrics: cases count by how often they are of the kind
+asked about (`conditioned`). All take the plausibilities of every item and class probabilities
+(items, classes) in their order.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
+Webber, Moffat and Zobel (2010), *A similarity measure for indefinite rankings*.
+Kendall (1945), *The treatment of ties in ranking problems*.
+Diaconis and Graham (1977), *Spearman's footrule as a measure of disarray*.
+
+Examples
+--------
+>>> def truth(*draws):
+...     return Plausibilities.dense(np.array(draws)[:, None], items=("scan",),
+...         classes=("naevus", "melanoma", "wart"), method="by hand")
+>>> tied = truth([0.5, 0.3, 0.2], [0.4, 0.4, 0.2])
+>>> topk_accuracy(tied, [[0.1, 0.6, 0.3]]), topk_accuracy(tied, [[0.3, 0.6, 0.1]], 2)
+(0.25, 1.0)
+>>> two = truth([0.5, 0.3, 0.2], [0.4, 0.3, 0.3])
+>>> set_accuracy(two, [[0.3, 0.6, 0.1]], 2), overlap(two, [[0.3, 0.6, 0.1]], 2)
+(0.75, 0.875)
+>>> average_overlap(two, [[0.6, 0.3, 0.1]], 2)
+0.9375
+>>> swapped = truth([0.5, 0.3, 0.2], [0.3, 0.5, 0.2])
+>>> kendall_tau(swapped, [[0.6, 0.3, 0.1]]), spearman_footrule(swapped, [[0.6, 0.3, 0.1]])
+(0.667, 0.75)
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, require_finite
+from equipoise.groupings import Grouping, group_chance
+from equipoise.metrics._arguments import checked_k
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.plausibilities import Plausibilities
+
+_INSERTED = 64  # up to so many first classes insertion is faster than sorting all of them
+
+
+def topk_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 1) -> float:
+    """Mean probability that the most plausible class is among the model's first k."""
+    return plain_draws(topk_accuracy_metric(k=k), plausibilities, probabilities)
+
+
+def topk_accuracy_per_item(
+    plausibilities: Plausibilities, probabilities: Any, k: int = 1
+) -> PerItem:
+    """The same probability of every item, shape (items,)."""
+    return _plain_per_item(topk_accuracy_metric(k=k), plausibilities, probabilities)
+
+
+def topk_accuracy_metric(*, k: int = 1) -> Metric:
+    """Top-k accuracy for the engine."""
+    first = "the model's first." if k == 1 else f"among the model's first {k}."
+    text = f"Chance that the most plausible class is {first}"
+    return _metric_of_first("topk_accuracy", k, f"top-{k} accuracy", text, _score_first)
+
+
+def set_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+    """Mean probability that the k most plausible classes are the model's first k."""
+    return plain_draws(set_accuracy_metric(k=k), plausibilities, probabilities)
+
+
+def set_accuracy_per_item(
+    plausibilities: Plausibilities, probabilities: Any, k: int = 3
+) -> PerItem:
+    """The same probability of every item, shape (items,)."""
+    return _plain_per_item(set_accuracy_metric(k=k), plausibilities, probabilities)
+
+
+def set_accuracy_metric(*, k: int = 3) -> Metric:
+    """Set accuracy for the engine."""
+    text = f"Chance that the {k} most plausible classes are the model's first {k}."
+    return _metric_of_first("set_accuracy", k, f"top-{k} set accuracy", text, _score_sets)
+
+
+def overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+    """Mean share of the k most plausible classes that are among the model's first k."""
+    return plain_draws(overlap_metric(k=k), plausibilities, probabilities)
+
+
+def overlap_per_item(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> PerItem:
+    """The same share of every item, shape (items,)."""
+    return _plain_per_item(overlap_metric(k=k), plausibilities, probabilities)
+
+
+def overlap_metric(*, k: int = 3) -> Metric:
+    """Overlap at k for the engine."""
+    text = f"Share of the {k} most plausible classes among the model's first {k}."
+    score = partial(_score_overlap, spans=[(k, k, 1 / checked_k(k))])
+    return _metric_of_first("overlap", k, f"overlap@{k}", text, score)
+
+
+def average_overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+    """Mean over j = 1..k of the overlap at j."""
+    return plain_draws(average_overlap_metric(k=k), plausibilities, probabilities)
+
+
+def average_overlap_per_item(
+    plausibilities: Plausibilities, probabilities: Any, k: int = 3
+) -> PerItem:
+    """The same mean of every item, shape (items,)."""
+    return _plain_per_item(average_overlap_metric(k=k), plausibilities, probabilities)
+
+
+def average_overlap_metric(*, k: int = 3) -> Metric:
+    """Average overlap for the engine."""
+    text = (
+        f"Mean over j = 1 to {k} of the share of the j most plausible classes among the "
+        "model's first j."
+    )
+    spans = [(j, j, 1 / (j * k)) for j in range(1, checked_k(k) + 1)]
+    score = partial(_score_overlap, spans=spans)
+    return _metric_of_first("average_overlap", k, f"average overlap@{k}", text, score)
+
+
+def kendall_tau(plausibilities: Plausibilities, probabilities: Any) -> float:
+    """Mean tau-b between a model's scores and the possible truths of the mentioned classes."""
+    return plain_draws(kendall_tau_metric(), plausibilities, probabilities)
+
+
+def kendall_tau_per_item(plausibilities: Plausibilities, probabilities: Any) -> PerItem:
+    """The same mean of every item, shape (items,); nan where undefined in all draws."""
+    return _plain_per_item(kendall_tau_metric(), plausibilities, probabilities)
+
+
+def kendall_tau_metric() -> Metric:
+    """Kendall's tau-b for the engine."""
+    text = (
+        "Kendall's tau-b between the model's scores and the plausibilities of the classes "
+        "mentioned for an item; items with fewer than two are left out."
+    )
+    score = partial(_score_order, kernel="kendall")
+    made = _draw_metric("kendall_tau", "Kendall tau", text, _class_scores, score)
+    return replace(made, bounds=(-1.0, 1.0))
+
+
+def spearman_footrule(plausibilities: Plausibilities, probabilities: Any) -> float:
+    """Mean footrule similarity of a model's order and the possible orders."""
+    return plain_draws(spearman_footrule_metric(), plausibilities, probabilities)
+
+
+def spearman_footrule_per_item(plausibilities: Plausibilities, probabilities: Any) -> PerItem:
+    """The same mean of every item, shape (items,); nan where undefined."""
+    return _plain_per_item(spearman_footrule_metric(), plausibilities, probabilities)
+
+
+def spearman_footrule_metric() -> Metric:
+    """Spearman's footrule for the engine."""
+    text = (
+        "1 minus the normalised footrule distance between the model's order and that of the "
+        "plausibilities, over the classes mentioned for an item."
+    )
+    score = partial(_score_order, kernel="footrule")
+    return _draw_metric("spearman_footrule", "Spearman footrule", text, _class_scores, score)
+
+
+def _draw_metric(
+    name: str,
+    title: str,
+    definition: str,
+    prepare: Callable[[Any], Prepared],
+    score: Callable[[Any, Plausibilities], "DrawScores"],
+) -> Metric:
+    """A metric of possible truths."""
+    return Metric(
+        name=name,
+        title=title,
+        soft_title=f"uncertainty-adjusted {title}",
+        definition=definition,
+        family=name,
+        prepare=prepare,
+        reduce=_reduce,
+        finish=_finish,
+        needs="probabilities",
+        labels="draws",
+        score_draws=score,
+        topic=Topic.TRUTH,
+    )
+
+
+def _metric_of_first(
+    name: str,
+    k: int,
+    title: str,
+    definition: str,
+    score: Callable[["First", Plausibilities], "DrawScores"],
+) -> Metric:
+    """A metric of a model's first k classes."""
+    checked_k(k)
+    made = _draw_metric(name, title, definition, partial(_first_classes, k=k), score)
+    usual = {"k": 1 if name == "topk_accuracy" else 3}
+    return replace(
+        made,
+        name=parameters(name, usual, {"k": k}),
+        family=f"{name} {k}",
+        references=("stutz2025",),
+    )
+
+
+class DrawScores(NamedTuple):
+    """Scores of a prediction in every draw.
+
+    Attributes
+    ----------
+    value
+        Score of each item in each draw, shape (items, draws); nan where undefined.
+    weight
+        What each counts, the same shape; None means that all count alike.
+    mean
+        Mean of `value` over draws, shape (items,), where it is known exactly; None where the
+        mean over these draws is all there is.
+    """
+
+    value: Floats
+    weight: Floats | None = None
+    mean: PerItem | None = None
+
+
+def _reduce(prepared: Prepared, block: Block) -> Floats:
+    """Sums of weighted scores and of weights, (2, replicates), of a `DrawScores`."""
+    met: DrawScores = prepared
+    counts = block.counts.astype(np.float64)
+    if block.numbers is None:
+        if met.mean is not None:
+            parts = (np.where(np.isnan(met.mean), 0.0, met.mean), ~np.isnan(met.mean))
+        else:
+            parts = tuple(one.mean(axis=1) for one in _weighed(met))
+        return np.stack([part.astype(np.float64) @ counts for part in parts])
+    weight = None if met.weight is None else met.weight[:, block.numbers]
+    chosen = DrawScores(met.value[:, block.numbers], weight)
+    return np.stack([np.einsum("ir,ir->r", part, counts) for part in _weighed(chosen)])
+
+
+def _finish(sums: Floats) -> PerReplicate:
+    """Weighted mean; nan where nothing counts."""
+    total, weight = sums
+    return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+
+
+def draw_error(met: DrawScores) -> float:
+    """Monte Carlo standard error of the mean over items and draws; 0 where exact.
+
+    Draws of different items are independent, so the variance of the mean is the mean over
+    draws of its own variance.
+    """
+    if met.mean is not None or met.value.shape[1] < 2:
+        return 0.0
+    total, weight = (one.sum(axis=0) for one in _weighed(met))
+    if not weight.sum() > 0:
+        return float("nan")
+    value = total.sum() / weight.sum()
+    spread = (total - value * weight) / weight.mean()
+    return float(np.sqrt((spread**2).sum() / (len(spread) - 1) / len(spread)))
+
+
+def plain_draws(metric: Metric, plausibilities: Any, probabilities: Any) -> float:
+    """Value of a metric of draws for one plain call, every item counting once."""
+    met = _scored(metric, plausibilities, probabilities)
+    once = np.ones((len(met.value), 1), dtype=np.uint8)
+    return float(metric.finish(metric.reduce(met, Block((), once)))[0])
+
+
+def _plain_per_item(metric: Metric, plausibilities: Any, probabilities: Any) -> PerItem:
+    """Value of every item for one plain call, shape (items,); nan where undefined."""
+    met = _scored(metric, plausibilities, probabilities)
+    if met.mean is not None:
+        return met.mean
+    return _finish(np.stack([part.mean(axis=1) for part in _weighed(met)]))
+
+
+def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> DrawScores:
+    if not isinstance(plausibilities, Plausibilities) or metric.score_draws is None:
+        raise InputError(
+            metric.name,
+            f"a {type(plausibilities).__name__} as the truth",
+            "Plausibilities",
+            "make them with a model of equipoise.aggregate, or Plausibilities.dense(...)",
+        )
+    met: DrawScores = metric.score_draws(metric.prepare(probabilities), plausibilities)
+    return met
+
+
+def _weighed(met: DrawScores) -> tuple[Floats, Floats]:
+    """Weighted scores and weights; undefined scores count nothing."""
+    known = ~np.isnan(met.value)
+    weight = known.astype(np.float64) if met.weight is None else np.where(known, met.weight, 0)
+    return np.where(known, met.value, 0.0) * weight, weight
+
+
+class First(NamedTuple):
+    """A model's first classes of every item, best first, shape (items, k), and of how many."""
+
+    first: Ints
+    classes: int
+
+
+def _class_scores(probabilities: Any) -> Floats:
+    """Return scores of all classes, (items, classes), or say what is wrong with them."""
+    try:
+        scores = np.ascontiguousarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "probabilities",
+            "values that are not numbers",
+            "an array of numbers (items, classes)",
+            "encode them first",
+        ) from None
+    if scores.ndim != 2 or 0 in scores.shape:
+        raise InputError(
+            "probabilities",
+            f"shape {scores.shape}",
+            "(items, classes), at least one of each",
+            "give one row per item and one column per class of the plausibilities",
+        )
+    require_finite(scores, where="probabilities")
+    return scores
+
+
+def _first_classes(probabilities: Any, k: int) -> First:
+    """A model's first k classes of every item, the first of equals first.
+
+    Examples
+    --------
+    >>> _first_classes([[0.2, 0.4, 0.4], [0.5, 0.5, 0.0]], 2).first
+    array([[1, 2],
+           [0, 1]], dtype=int32)
+    """
+    from equipoise.kernels.tops import leaders
+
+    scores = _class_scores(probabilities)
+    items, classes = scores.shape
+    if k > classes:
+        raise InputError("k", f"{k}", f"at most the {classes} classes", "choose a smaller k")
+    if k > _INSERTED:
+        order = [np.argsort(-row, kind="stable")[:k] for row in scores]
+        return First(np.array(order, dtype=np.int32), classes)
+    first = np.zeros((items, k), dtype=np.int32)
+    leaders(scores, first)
+    return First(first, classes)
+
+
+def _require_fit(shape: tuple[int, ...], plausibilities: Plausibilities) -> None:
+    """Raise unless a prediction is about these items and classes."""
+    full = (len(plausibilities.items), len(plausibilities.classes))
+    if shape != full:
+        raise InputError(
+            "probabilities",
+            f"shape {shape}",
+            f"{full}",
+            "align them with the items and classes of the plausibilities",
+        )
+
+
+def _entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
+    """Rank that a model gives the class of each entry; k for all that are not among its first.
+
+    Examples
+    --------
+    >>> truth = Plausibilities.dense(np.array([[0.5, 0.3, 0.2]]), items=("scan",),
+    ...     classes=("a", "b", "c"), method="by hand")
+    >>> _entry_ranks(First(np.array([[2, 0]]), 3), truth)
+    array([1, 2, 0])
+    """
+    first = model.first
+    _require_fit((len(first), model.classes), plausibilities)
+    item, k = plausibilities.entry_items, first.shape[1]
+    rank = np.full(len(item), k)
+    for place in range(k):
+        rank[first[item, place] == plausibilities.label] = place
+    return rank
+
+
+def _overlaps(
+    rank: Ints, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
+) -> Floats:
+    """Weighted sum of expected overlaps in every draw, shape (items, draws).
+
+    A span (j, k, w) adds w times the number of the j most plausible classes that are among the
+    model's first k.
+    """
+    from equipoise.kernels.tops import overlaps
+
+    value = np.empty((len(plausibilities.items), plausibilities.draws))
+    places, ranks, weights = (np.array(part) for part in zip(*spans, strict=True))
+    spread = (places, ranks, weights.astype(np.float64))
+    overlaps(plausibilities.packed, rank, spread, value)
+    return value
+
+
+def _score_overlap(
+    model: First, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
+) -> DrawScores:
+    return DrawScores(_overlaps(_entry_ranks(model, plausibilities), plausibilities, spans))
+
+
+def _score_first(model: First, plausibilities: Plausibilities) -> DrawScores:
+    rank, k = _entry_ranks(model, plausibilities), model.first.shape[1]
+    value = _overlaps(rank, plausibilities, [(1, k, 1.0)])
+    if plausibilities.law is None:
+        return DrawScores(value)
+    entry, rest = plausibilities.top()
+    item = plausibilities.entry_items
+    own = np.bincount(item, entry * (rank < k), len(rest))
+    named = np.bincount(item, rank < k, len(rest))
+    share = (k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
+    return DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
+
+
+def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
+    from equipoise.kernels.tops import matches
+
+    value = np.empty((len(plausibilities.items), plausibilities.draws))
+    rank = _entry_ranks(model, plausibilities)
+    matches(plausibilities.packed, rank, model.first.shape[1], value)
+    return DrawScores(value)
+
+
+def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) -> DrawScores:
+    """Score a model's scores by the order of the mentioned classes: kendall or footrule."""
+    from equipoise.kernels import orders
+
+    _require_fit(scores.shape, plausibilities)
+    own = scores[plausibilities.entry_items, plausibilities.label]
+    value = np.empty((len(plausibilities.items), plausibilities.draws))
+    start, mass = plausibilities.packed[:2]
+    getattr(orders, kernel)(start, own, mass, value)
+    return DrawScores(value)
+
+
+def conditioned(metric: Metric, grouping: Grouping, group: str) -> Metric:
+    r"""The metric on cases weighted by the probability that their class is in a group.
+
+    Which cases belong to the group, such as high risk, is as uncertain as the truth. So every
+    case counts by its probability of belonging: in each draw the weight :math:`h_i` is 1 where
+    the most plausible class is in the group, else 0, and
+
+    .. math:: \frac{\sum_i E[v_i\,h_i]}{\sum_i E[h_i]}
+
+    with :math:`v_i` the metric's score of the case in the same draw. Where classes tie, or
+    nobody mentioned the most plausible one, both are probabilities within the draw, and are
+    multiplied.
+
+    Parameters
+    ----------
+    metric
+        A metric of possible truths, such as ``named("topk_accuracy:k=3")``.
+    grouping, group
+        Groups of the classes, and the one asked about.
+
+    Examples
+    --------
+    >>> values = np.array([[[0.5, 0.3, 0.2]], [[0.3, 0.5, 0.2]], [[0.2, 0.1, 0.7]]])
+    >>> truth = Plausibilities.dense(values, items=("scan",),
+    ...     classes=("naevus", "melanoma", "wart"), method="by hand")
+    >>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"}, name="risk")
+    >>> low = conditioned(topk_accuracy_metric(), risk, "low")
+    >>> low.name, plain_draws(low, truth, [[0.6, 0.3, 0.1]])
+    ('topk_accuracy|risk=low', 0.5)
+    """
+    grouping.code(group)
+    unweighed = metric.score_draws
+    if metric.labels != "draws" or unweighed is None:
+        raise InputError(
+            f"metric {metric.name}, within {group!r}",
+            "a metric of labels",
+            "a metric of possible truths: topk_accuracy, set_accuracy, overlap, ...",
+            "choose one of these, or coarsen truth and predictions to the groups",
+        )
+
+    def weighed(prepared: Prepared, plausibilities: Plausibilities) -> DrawScores:
+        met: DrawScores = unweighed(prepared, plausibilities)
+        weight = group_chance(plausibilities, grouping, group)
+        return DrawScores(met.value, weight if met.weight is None else weight * met.weight)
+
+    where = f"{grouping.name}={group}"
+    words = f"where {grouping.name} is {group}"
+    return replace(
+        metric,
+        name=f"{metric.name}|{where}",
+        title=f"{metric.title} {words}",
+        soft_title=f"{metric.soft_title} {words}",
+        definition=f"{metric.definition} Cases count by the chance that the {grouping.name} of "
+        f"their most plausible class is {group}.",
+        family=f"{metric.family}|{where}",
+        score_draws=weighed,
+    )

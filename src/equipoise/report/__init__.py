@@ -1,1 +1,0 @@
-"""Report: pages of planning, stability and thresholds, each one self-contained file."""

@@ -1,0 +1,259 @@
+"""The cost of a guest: one file and one line of a catalogue, and it is wherever the others are.
+
+A metric, an aggregation model and an analysis are each written as a file of a package of their
+own, put in the catalogue by one line, and then met on every surface.
+"""
+
+import json
+import re
+import sys
+from importlib import import_module, invalidate_caches
+
+import numpy as np
+import pytest
+
+import equipoise as package
+from equipoise import Annotations, InputError
+from equipoise.aggregate import CATALOGUE, MODELS, model_title
+from equipoise.analyses.catalogue import ANALYSES, Analysis
+from equipoise.choosing import Settings, companions, fitted, model, recommended, suitable
+from equipoise.cli.truth import known_truth
+from equipoise.datasets import CATALOGUE as DATASETS
+from equipoise.findings.bibliography import ENTRIES, bibtex, cite
+from equipoise.metrics import CATALOGUE as METRICS
+from equipoise.metrics import by_topic, item_scores, named, require_known, worst_items
+from tests.cli_sample import flat, write_study
+
+METRIC = '''
+"""Kindness: the probability of the class that the votes agree on."""
+
+import numpy as np
+
+from equipoise.metrics._distributions import itself, mean_finish, mean_influence, mean_reduce
+from equipoise.metrics._distributions import checked_distributions, over_classes
+from equipoise.metrics._metric import Metric
+
+
+def kindness_per_item(y_true, probabilities):
+    labels, predicted = checked_distributions(y_true, probabilities)
+    return score(labels.T, predicted)
+
+
+def metric():
+    return Metric(
+        name="kindness", title="kindness", soft_title="kindness", topic="Manners",
+        definition="Mean probability of what an annotator says.", family="kindness",
+        prepare=itself, reduce=mean_reduce(score), finish=mean_finish, better="higher",
+        needs="probabilities", labels="distribution", influence=mean_influence(score),
+        per_item=kindness_per_item, references=("guo2017",),
+    )
+
+
+def score(labels, predicted):
+    return np.asarray((over_classes(predicted, labels) * labels).sum(axis=0))
+'''
+MODEL = '''
+"""Unsure: every vote counts for less."""
+
+from dataclasses import replace
+
+from equipoise.aggregate import AggregationModel, Reliability, dirichlet
+
+
+def unsure(annotations, *, reliability=0.5, task=""):
+    made = dirichlet(annotations, reliability=reliability, task=task)
+    return replace(made, model="unsure", method="the unsure")
+
+
+MODEL = AggregationModel(
+    name="unsure", title="the unsure", description="a guest", fit=unsure, kinds=("binary",),
+    suits=("binary",), rank=-1, because="guests come first", companions=("mean_vote",),
+    reliability=Reliability(0.5, (0.5,)), references=("brier1950",),
+)
+'''
+ANALYSIS = '''
+"""Spread: how far apart are the models?"""
+
+from equipoise import numbers
+from equipoise.findings import Column, Dot, Dots, Finding, Table
+
+TITLE = "How far apart are the models?"
+
+
+def analyse(study):
+    rows = [
+        {"model": row.model, "value": row.value, "secret": 7}
+        for row in study.evaluation.table() if row.labels == study.options.labels
+    ]
+    values = [row["value"] for row in rows]
+    return Finding(
+        key="spread", title=TITLE,
+        sentence=f"They lie between {numbers.number(min(values))} and "
+        f"{numbers.number(max(values))}.",
+        tables=(Table(name="spread", caption="Values", rows=rows,
+                      columns=[Column("model", "Model", "model"),
+                               Column("value", "guest value", "number")]),),
+        charts=(Dots(name="spread", caption="Values of the models", axis="value",
+                     rows=[Dot(row["model"], row["value"], model=row["model"])
+                           for row in rows]),),
+        methods="The spread of the models was looked at [@owen1956].",
+        references=("owen1956",),
+    )
+'''
+VOTES = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+QUICK = ("--replicates", 20)
+
+
+@pytest.fixture
+def guest(tmp_path, monkeypatch):
+    """Write one file of a package, and import it."""
+    home = tmp_path / "elsewhere" / "guests"
+    home.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(home.parent))
+
+    def write(name, text):
+        (home / f"{name}.py").write_text(text.lstrip())
+        invalidate_caches()
+        for known in [one for one in sys.modules if one.partition(".")[0] == "guests"]:
+            del sys.modules[known]
+        return import_module(f"guests.{name}")
+
+    return write
+
+
+@pytest.fixture
+def equipoise(tmp_path, monkeypatch, capsys):
+    """The command line, loaded after the guest came, on a study of probabilities."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    write_study(tmp_path)
+    head, *lines = (tmp_path / "scores.csv").read_text().split()
+    rows = [[item, *(1 / (1 + np.exp(-float(one))) for one in rest)]
+            for item, *rest in (line.split(",") for line in lines)]  # fmt: skip
+    text = "\n".join([head, *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "chances.csv").write_text(text + "\n")
+
+    loaded = []
+
+    def load():
+        monkeypatch.setattr(package, "cli", package.cli)
+        for name in [one for one in sys.modules if one.startswith("equipoise.cli")]:
+            monkeypatch.delitem(sys.modules, name)
+        loaded.append(import_module("equipoise.cli"))
+
+    def call(*words):
+        if not loaded:
+            load()
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
+        code = loaded[0].run()
+        said = capsys.readouterr()
+        assert code == 0, said.err
+        return said.out
+
+    return call
+
+
+def test_a_guest_metric_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):
+    monkeypatch.setitem(METRICS, "kindness", guest("kindness", METRIC).metric)
+    assert [metric.name for metric in by_topic()["Manners"]] == ["kindness"]
+    require_known("kindness")
+    assert item_scores("kindness", [0, 1], [0.1, 0.2]).tolist() == pytest.approx([0.9, 0.2])
+    assert worst_items("kindness", [0, 1], [0.1, 0.2], ["a", "b"], 1)[0].item == "b"
+    listed = flat(equipoise("evaluate", "--list-metrics"))
+    assert "Manners kindness: Mean probability of what an annotator says. (higher" in listed
+    assert "Manners: kindness." in flat(equipoise("evaluate", "--help"))
+    asked = ("-a", "votes.csv", "-p", "chances.csv", *QUICK)
+    shown = equipoise("evaluate", *asked, "--metrics", "kindness", "--out", "run")
+    assert "kindness" in shown and "undefined" not in shown
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["metrics"][0]["name"] == "kindness"
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "kindness" in page and "Mean probability of what an annotator says." in page
+    held = json.loads(equipoise("report", "run", "--json"))
+    assert {row["metric"] for row in held["rows"]} == {"kindness"}
+    equipoise("report", "run", "--export", "exported")
+    exported = tmp_path / "exported"
+    assert "kindness [@guo2017]" in (exported / "methods.md").read_text()
+    assert "@inproceedings{guo2017" in (exported / "references.bib").read_text()
+    assert "kindness" in equipoise("stability", "run", "--only", "leave_one_out", *QUICK)
+    assert named("kindness").title == "kindness"
+
+
+def test_a_guest_model_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):
+    monkeypatch.setitem(MODELS, "unsure", guest("unsure", MODEL).MODEL)
+    assert suitable(VOTES)[0] == "unsure"
+    assert recommended(VOTES) == ("unsure", "unsure, because guests come first.")
+    assert companions(VOTES) == ("mean_vote",)
+    assert fitted(VOTES, ["unsure"], "")["unsure"].model == "unsure"
+    assert model("unsure", VOTES, Settings(reliability=2.0))(VOTES).certainty.shape == (2,)
+    assert model_title("unsure") == "the unsure" and known_truth("unsure") == "unsure"
+    with pytest.raises(InputError, match="unsure, prior: 1, expected nothing"):
+        model("unsure", VOTES, Settings(prior=1))
+    with pytest.raises(InputError, match=r"or choose dirichlet, .* or unsure"):
+        model("mean_vote", VOTES, Settings(reliability=2.0))
+    said = flat(equipoise("aggregate", "--help"))
+    assert "unsure: a guest." in said and "unsure (default 0.5)" in said
+    shown = equipoise("aggregate", "votes.csv", "--model", "unsure", "--page", "truth.html")
+    assert "the unsure" in shown and "the unsure" in (tmp_path / "truth.html").read_text()
+    beside = json.loads(equipoise("aggregate", "votes.csv", "--compare", "--json"))
+    assert beside["model"] == "unsure" and beside["reason"].endswith("guests come first.")
+    assert "unsure" in {row["model"] for row in beside["comparison"]}
+    asked = ("-a", "votes.csv", "-p", "chances.csv", *QUICK, "--metrics", "accuracy")
+    equipoise("evaluate", *asked, "--truth", "unsure", "--out", "run")
+    assert "the unsure" in (tmp_path / "run" / "report.html").read_text()
+    equipoise("report", "run", "--export", "exported")
+    assert "@brier1950" in (tmp_path / "exported" / "methods.md").read_text()
+    assert "{brier1950" in (tmp_path / "exported" / "references.bib").read_text()
+    choices = equipoise("stability", *asked[:4], *QUICK, "--only", "choices", "--out", "s")
+    assert "the unsure" in choices
+    assert "the unsure [@brier1950]" in (tmp_path / "s" / "methods.md").read_text()
+
+
+def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):
+    guest("spread", ANALYSIS)
+    monkeypatch.setitem(ANALYSES, "spread", Analysis("spread", "guests.spread", "any models"))
+    title = "How far apart are the models?"
+    assert "subgroups, spread." in flat(equipoise("stability", "--help"))
+    asked = ("stability", "-a", "votes.csv", "-p", "scores.csv", *QUICK, "--only", "spread")
+    shown = equipoise(*asked, "--out", "s")
+    assert title in shown and "They lie between 0." in shown and "guest value" in shown
+    held = json.loads(equipoise(*asked, "--json"))
+    assert held["spread"]["rows"][0]["secret"] == 7
+    folder = tmp_path / "s"
+    assert json.loads((folder / "stability.json").read_text())["spread"] == held["spread"]
+    assert (folder / "tables" / "spread.csv").read_text().startswith("model,value,secret\ngood")
+    assert "| Model | guest value |" in (folder / "tables" / "spread.md").read_text()
+    assert "guest value" in (folder / "tables" / "spread.tex").read_text()
+    assert "<svg" in (folder / "figures" / "spread.svg").read_text()
+    assert "looked at [@owen1956]." in (folder / "methods.md").read_text()
+    assert "@article{owen1956" in (folder / "references.bib").read_text()
+    page = (folder / "report.html").read_text()
+    assert re.search(rf"<section id=spread .*{re.escape(title)}", page, re.DOTALL)
+
+
+def test_records_are_complete():
+    for name, make in METRICS.items():
+        metric = make()
+        assert metric.topic and metric.definition.endswith("."), name
+        assert set(metric.references) <= set(ENTRIES)
+        assert metric.score_draws is metric.meet and metric.least == metric.min_items
+        assert (metric.labels == "draws") == (metric.score_draws is not None)
+    for name, one in MODELS.items():
+        assert one.name == name and set(one.suits) <= set(one.kinds)
+        assert set(one.references) <= set(ENTRIES) and set(one.companions) <= set(MODELS)
+        assert one.decides_as in {"", *MODELS}
+    assert {name: one.fit for name, one in MODELS.items() if name != "normal"} == CATALOGUE
+    for name, analysis in ANALYSES.items():
+        assert analysis.name == name and analysis.title
+    for source in DATASETS.values():
+        assert source.load is not None and set(source.references) <= set(ENTRIES)
+
+
+def test_models_say_who_they_are():
+    for name in suitable(VOTES):
+        assert CATALOGUE[name](VOTES).model == name
+
+
+def test_sources_are_cited_once():
+    assert cite("brier1950", "brier1950") == " [@brier1950]"
+    assert bibtex(["brier1950", "guo2017", "brier1950"]).count("@") == 2
