@@ -91,15 +91,11 @@ def test_streamed_votes_and_ratings_have_the_alpha_of_the_whole(tmp_path):
     assert found.replicates == pytest.approx(expected.replicates, abs=1e-9)
 
 
-def test_weights_are_no_ratings(tmp_path):
+def test_moments_refuse_weights_and_are_undefined_for_single_ratings(tmp_path):
     path = tmp_path / "rated.csv"
     path.write_text("item,annotator,label,weight\na,x,1,0.5\na,y,2,1\nb,x,1,1\nb,y,3,1\n")
     with pytest.raises(InputError, match=r"item 'a'.*whole ratings"):
         krippendorff_alpha_of_moments(stream_ratings(path))
-
-
-def test_moments_of_single_ratings_are_undefined(tmp_path):
-    path = tmp_path / "rated.csv"
     path.write_text("item,annotator,label\na,x,1\nb,x,1\n")
     assert np.isnan(krippendorff_alpha_of_moments(stream_ratings(path)).value)
 

@@ -110,7 +110,9 @@ def test_thin_data_say_undefined_rather_than_a_number(folder):
     assert "undefined" in done.stdout
     assert "No item has two votes" in done.stderr
     (folder / "one.csv").write_text("item,annotator,label\na,x,1\nb,x,0\n")
-    assert "only one annotator" in run("one.csv", cwd=folder).stderr
+    one = run("one.csv", cwd=folder)
+    assert "only one annotator" in one.stderr
+    assert "2 items, 2 votes, 1 annotator." in one.stdout
 
 
 def test_ratings_and_help_are_understood(folder):
@@ -169,8 +171,3 @@ def test_real_files_are_understood(tmp_path, file, words, said):
     assert said in done.stdout
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert ("dashed: 0.667" in page) is file.startswith("votes/")
-
-
-def test_one_annotator_is_no_plural(folder):
-    (folder / "one.csv").write_text("item,annotator,label\na,x,1\nb,x,0\n")
-    assert "2 items, 2 votes, 1 annotator." in run("one.csv", cwd=folder).stdout

@@ -76,11 +76,11 @@ def collect_votes(annotations: Annotations, task: str = "") -> Votes:
     (array([1, 1, 0]), array([1., 3.]))
     """
     if annotations.rank is not None:
-        raise InputError(
-            "agreement", "rankings", "one label or rating per vote",
-            hint("use reading_agreement for rankings, or ask about one class with {}",
-                 Option("positive", python="against()")),
-        )  # fmt: skip
+        do = hint(
+            "use reading_agreement for rankings, or ask about one class with {}",
+            Option("positive", python="against()"),
+        )
+        raise InputError("agreement", "rankings", "one label or rating per vote", do)
     rows = opinions(annotations, task)
     code, value, numeric = _values(annotations, rows)
     who = None if annotations.annotators is None else annotations.annotator
@@ -194,12 +194,16 @@ def plan_for(annotations: Annotations, plan: Resampling | None) -> Resampling:
     if plan is None:
         return resample(annotations, "items", replicates=1000)
     if plan.items != annotations.items or plan.kind != "items":
-        raise InputError(
-            "agreement, plan", f"a plan of {plan.kind} for {len(plan.items):,} items",
-            f"a plan of items for these {len(annotations.items):,}",
-            "make it with resample(annotations, 'items')",
-        )  # fmt: skip
+        got = f"a plan of {plan.kind} for {len(plan.items):,} items"
+        expected = f"a plan of items for these {len(annotations.items):,}"
+        do = "make it with resample(annotations, 'items')"
+        raise InputError("agreement, plan", got, expected, do)
     return plan
+
+
+def undefined(counts: Floats) -> Floats:
+    """Compute nothing: nan for every replicate."""
+    return np.full(counts.shape[1], np.nan)
 
 
 def estimated(

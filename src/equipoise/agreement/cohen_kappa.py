@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.agreement._votes import Compute, estimated, opinions, plan_for, summed
+from equipoise.agreement._votes import Compute, estimated, opinions, plan_for, summed, undefined
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, nearest
 from equipoise.estimate import Estimate
@@ -96,15 +96,14 @@ def shares(annotations: Annotations, task: str = "") -> Shares:
     from scipy.sparse import csr_matrix
 
     if annotations.annotators is None or annotations.annotator is None:
-        raise InputError(
-            "cohen_kappa", "anonymous votes or exchangeable slots", "annotators with ids",
-            "choose krippendorff_alpha or fleiss_kappa: they do not ask who voted",
-        )  # fmt: skip
+        got, expected = "anonymous votes or exchangeable slots", "annotators with ids"
+        do = "choose krippendorff_alpha or fleiss_kappa: they do not ask who voted"
+        raise InputError("cohen_kappa", got, expected, do)
     if annotations.label is None or annotations.rank is not None:
-        raise InputError(
-            "cohen_kappa", f"annotations of kind {annotations.kind}", "single labels",
-            hint("choose krippendorff_alpha with {} for ratings", Option("level", "interval")),
-        )  # fmt: skip
+        level = Option("level", "interval")
+        ratings = hint("choose krippendorff_alpha with {} for ratings", level)
+        got = f"annotations of kind {annotations.kind}"
+        raise InputError("cohen_kappa", got, "single labels", ratings)
     rows = opinions(annotations, task)
     who, item = annotations.annotator[rows], annotations.item[rows]
     pair = who.astype(np.int64) * len(annotations.items) + item
@@ -158,43 +157,39 @@ def cohen_kappa(
     _require_order(annotations, weights)
     found = shares(annotations, task)
     known = annotations.annotators or ()
+    two = "two annotators"
     if len(pair) != 2:
-        raise InputError(
-            "cohen_kappa, pair", f"{len(pair)} names", "two annotators", "name two"
-        )
+        raise InputError("cohen_kappa, pair", f"{len(pair)} names", two, "name two")
     for name in pair:
         if name not in known:
-            raise InputError(
-                "cohen_kappa", f"annotator {name!r}", "a known one", nearest(name, known)
-            )
+            do = nearest(name, known)
+            raise InputError("cohen_kappa", f"annotator {name!r}", "a known one", do)
     if pair[0] == pair[1]:
-        raise InputError(
-            "cohen_kappa", f"annotator {pair[0]!r} twice", "two annotators", "name another"
-        )
+        raise InputError("cohen_kappa", f"annotator {pair[0]!r} twice", two, "name another")
     drawn = plan_for(annotations, plan)
-    one, two = (known.index(name) for name in pair)
-    both, compute = _kappa_of(found, (one, two), _weights_of(len(found.by_class), weights))
+    first, second = (found.person(known.index(name)) for name in pair)
+    both, compute = _kappa_of(first, second, _weights_of(len(found.by_class), weights))
     return estimated(both, drawn, compute)
 
 
 def _require_order(annotations: Annotations, weights: str) -> None:
     """Refuse distances between classes that have no order."""
     if weights != "none" and annotations.kind == "nominal" and len(annotations.classes) > 2:
-        raise InputError(
-            f"cohen_kappa, weights {weights}", "classes without an order",
-            "grades in a known order",
-            hint("read them with {} and {}, or leave weights at none",
-                 Option("kind", "ordinal"), Option("classes", ("lowest", "...", "highest"))),
-        )  # fmt: skip
+        do = hint(
+            "read them with {} and {}, or leave weights at none",
+            Option("kind", "ordinal"),
+            Option("classes", ("lowest", "...", "highest")),
+        )
+        where, expected = f"cohen_kappa, weights {weights}", "grades in a known order"
+        raise InputError(where, "classes without an order", expected, do)
 
 
-def _kappa_of(found: Shares, pair: tuple[int, int], distance: Floats) -> tuple[Any, Compute]:
+def _kappa_of(one: Floats, two: Floats, distance: Floats) -> tuple[Any, Compute]:
     """Items that two annotators share, and the function from their counts to kappa."""
-    one, two = (found.person(number) for number in pair)
     both = np.flatnonzero((one.sum(axis=1) > 0) & (two.sum(axis=1) > 0))
     one, two = one[both], two[both]
     if not len(both):
-        return both, lambda counts: np.full(counts.shape[1], np.nan)
+        return both, undefined
     sums = summed(((one @ distance) * two).sum(axis=1), *one.T, *two.T)
     size = one.shape[1]
 
@@ -265,11 +260,10 @@ def pairs_of(found: Shares, names: tuple[str, ...], weights: str) -> Pairs:
     size, people = len(found.by_class), len(names)
     distance = _weights_of(size, weights)
     if 8 * people**2 * (size + 5) > MOST_BYTES:
-        raise InputError(
-            "cohen_kappa", f"{people:,} annotators and {size:,} classes",
-            f"tables of at most {MOST_BYTES / 2**30:g} GB",
-            "choose the annotators with most votes, or Krippendorff's alpha",
-        )  # fmt: skip
+        got = f"{people:,} annotators and {size:,} classes"
+        room = f"tables of at most {MOST_BYTES / 2**30:g} GB"
+        do = "choose the annotators with most votes, or Krippendorff's alpha"
+        raise InputError("cohen_kappa", got, room, do)
     rated = sum(found.by_class[1:], found.by_class[0]).sign()
     said = np.empty((size, people, people))  # how often the first of a pair says k
     seen = np.zeros((people, people))
@@ -315,8 +309,7 @@ def mean_kappa(found: Shares, plan: Resampling, weights: str) -> Estimate:
 
     items = np.flatnonzero(np.asarray(both.sum(axis=0)).ravel())
     if not len(items):
-        none = np.full(plan.replicates, np.nan)
-        return Estimate(float("nan"), none, plan.fingerprint, (-1.0, 1.0))
+        return estimated(items, plan, undefined)
     both, apart = both[:, items], apart[:, items]
     one, two = ([part[:, items] for part in side] for side in (one, two))
 

@@ -43,7 +43,15 @@ from typing import Protocol
 
 import numpy as np
 
-from equipoise.agreement._votes import Compute, Units, estimated, plan_for, summed, units
+from equipoise.agreement._votes import (
+    Compute,
+    Units,
+    estimated,
+    plan_for,
+    summed,
+    undefined,
+    units,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice
 from equipoise.estimate import Estimate
@@ -109,28 +117,28 @@ def check_level(found: Units, level: str) -> None:
     """Refuse a level that the values cannot be measured at."""
     where = f"krippendorff_alpha, level {level}"
     if level == "ordinal" and not found.ordered:
-        raise InputError(
-            where, "classes that are names without an order", "grades or numbers",
+        got, do = (
+            "classes that are names without an order",
             "declare the kind ordinal and the classes lowest first",
-        )  # fmt: skip
+        )
+        raise InputError(where, got, "grades or numbers", do)
     if level in ("interval", "ratio") and not found.numeric and len(found.value) > 2:
         raise InputError(where, "values that are names", "numbers", "choose nominal or ordinal")
     if level == "ratio" and (not found.numeric or (found.value < 0).any()):
-        raise InputError(
-            where, "values that are names or negative numbers",
-            "numbers of at least 0 with a true zero", "choose ordinal or interval",
-        )  # fmt: skip
+        got, expected = (
+            "values that are names or negative numbers",
+            "numbers of at least 0 with a true zero",
+        )
+        raise InputError(where, got, expected, "choose ordinal or interval")
     if level == "ratio" and len(found.value) > MOST_VALUES:
-        raise InputError(
-            where, f"{len(found.value):,} different values", f"at most {MOST_VALUES:,}",
-            "choose interval, or round the ratings",
-        )  # fmt: skip
+        got, most = f"{len(found.value):,} different values", f"at most {MOST_VALUES:,}"
+        raise InputError(where, got, most, "choose interval, or round the ratings")
 
 
 def alpha_of(found: Units, level: str) -> Compute:
     """Return the function from counts of units to alpha."""
     if not len(found.item):
-        return lambda counts: np.full(counts.shape[1], np.nan)
+        return undefined
     make = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
     return make[level](found)
 
@@ -278,15 +286,12 @@ def krippendorff_alpha_of_moments(
     own = moments.ratings
     odd = np.flatnonzero(np.abs(own.number - np.round(own.number)) > 1e-9)
     if len(odd):
-        raise InputError(
-            f"krippendorff_alpha_of_moments, item {moments.items[odd[0]]!r}",
-            f"{own.number[odd[0]]:g} ratings", "whole ratings",
-            "leave the column of weights out: a rating is an opinion or it is not",
-        )  # fmt: skip
+        where = f"krippendorff_alpha_of_moments, item {moments.items[odd[0]]!r}"
+        do = "leave the column of weights out: a rating is an opinion or it is not"
+        raise InputError(where, f"{own.number[odd[0]]:g} ratings", "whole ratings", do)
     plan = Resampling(kind="items", items=moments.items, replicates=replicates, seed=seed)
     item = np.flatnonzero(own.number >= 2)
     if not len(item):
-        undefined = np.full(replicates, np.nan)
-        return Estimate(float("nan"), undefined, plan.fingerprint, (-1.0, 1.0))
+        return estimated(item, plan, undefined)
     compute = _of_moments(own.number[item], own.mean[item], own.squares[item])
     return estimated(item, plan, compute)

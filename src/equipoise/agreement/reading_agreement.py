@@ -79,14 +79,24 @@ def reading_agreement(
         ``full`` or ``split``: what each class of a tied block counts.
     """
     choice("reading_agreement, ties", ties, TIES)
-    rows = _rows(annotations, task)
+    rows = np.flatnonzero(annotations.in_task(task))
+    if not len(rows):
+        raise InputError(f"annotations, task {task!r}", "no readings", "at least one", "check")
+    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+        opinions = "readings only: a known truth is no opinion"
+        raise InputError("reading_agreement", "gold rows", opinions, "leave gold rows out")
+    label = annotations.label
+    if label is None:
+        where = f"reading_agreement, annotations of kind {annotations.kind}"
+        do = "turn ratings into a yes/no question with at_least"
+        raise InputError(where, "ratings", "classes or rankings", do)
     reading = np.arange(len(rows))
     if annotations.reading is not None:
         reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
     first = np.unique(reading, return_index=True)[1]
     items, item = np.unique(annotations.item[rows], return_inverse=True)
     count = np.ones(len(rows)) if annotations.count is None else annotations.count[rows]
-    hit = _hits(item, reading, _labels(annotations)[rows], _worth(annotations, rows, ties))
+    hit = _hits(item, reading, label[rows], _worth(annotations, rows, ties))
     number = np.bincount(item[first], count[first], len(items))
     hits = np.bincount(item[first], count[first] * hit, len(items))
     return ReadingAgreement(
@@ -94,29 +104,6 @@ def reading_agreement(
         value=np.where(number > 1, hits / number, np.nan),
         readings=number.astype(np.int64),
     )
-
-
-def _labels(annotations: Annotations) -> Ints:
-    if annotations.label is None:
-        raise InputError(
-            f"reading_agreement, annotations of kind {annotations.kind}", "ratings",
-            "classes or rankings",
-            "turn ratings into a yes/no question with at_least",
-        )  # fmt: skip
-    return annotations.label
-
-
-def _rows(annotations: Annotations, task: str) -> Ints:
-    """Rows of a task that are opinions."""
-    rows = np.flatnonzero(annotations.in_task(task))
-    if not len(rows):
-        raise InputError(f"annotations, task {task!r}", "no readings", "at least one", "check")
-    if annotations.is_gold is not None and annotations.is_gold[rows].any():
-        raise InputError(
-            "reading_agreement", "gold rows", "readings only: a known truth is no opinion",
-            "leave gold rows out",
-        )  # fmt: skip
-    return rows
 
 
 def _worth(annotations: Annotations, rows: Ints, ties: str) -> tuple[Floats, Floats]:
