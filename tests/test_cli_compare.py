@@ -205,7 +205,7 @@ def test_bad_input_is_met_with_a_sentence(study, equipoise, words, told, exit_co
 def test_a_run_is_exported_for_a_paper(study, equipoise):
     evaluated(equipoise)
     code, _, said = equipoise("report", "run", "--export", "paper")
-    assert code == 0 and "11 tables (CSV, Markdown, LaTeX), 0 figures, methods.md" in said
+    assert code == 0 and "12 tables (CSV, Markdown, LaTeX), 0 figures, methods.md" in said
     header = json.loads((study / "run/run.json").read_text())
     rows = table(study / "paper/tables/values.csv")
     assert [float(row["value"]) for row in rows] == [row["value"] for row in header["rows"]]
