@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.cli import _screen
 from equipoise.metrics import CATALOGUE, require_known
-from tests.test_cli import equipoise
+from tests.cli_sample import equipoise
 
 STAGES = ("wake", "light", "deep", "rem")
 

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from equipoise.export.references import cite_data
 
 from equipoise import Annotations, Predictions
 from equipoise.analyses.compare import compare_models
