@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -271,7 +273,7 @@ def test_datasets_are_listed():
 
 
 def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
-    done = equipoise("demo", cwd=tmp_path)
+    done = equipoise("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"equipoise-demo"}
     page = (tmp_path / "equipoise-demo/report.html").read_text(encoding="utf-8")
@@ -283,6 +285,7 @@ def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
     mine = json.loads((tmp_path / "my-run/run.json").read_text())
     theirs = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
     assert mine["rows"] == theirs["rows"]
+    assert len(json.loads(done.stdout)) == len(theirs["rows"]) == 28
 
 
 def test_help_teaches_every_option():

@@ -188,13 +188,6 @@ def test_report_prints_its_tables_and_writes_nothing(night):
     assert not (folder / "run/report.html").exists()
 
 
-def test_demo_prints_rows(tmp_path):
-    done = equipoise("demo", "--json", cwd=tmp_path)
-    rows = json.loads(done.stdout)
-    header = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
-    assert len(rows) == len(header["rows"]) == 28
-
-
 def test_long_work_says_one_line_without_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(_screen, "PATIENCE", 0.01)
     with _screen.progress("scoring"):
