@@ -1,6 +1,12 @@
-"""A small study on disk, and a way to run one verb in this process."""
+"""A small study on disk, and two ways to run one verb in this process."""
 
+import os
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -41,6 +47,29 @@ def caller(monkeypatch, capsys):
         return code, said.out, said.err
 
     return call
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed where."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def equipoise(*words, cwd=None, **environment):
+    """Run one verb in a folder, as a shell would, without starting another Python."""
+    out, said = StringIO(), StringIO()
+    with (
+        chdir(cwd or Path.cwd()),
+        patch.dict(os.environ, {"COLUMNS": "120", **environment}),
+        patch.object(sys, "argv", ["equipoise", *map(str, words)]),
+        redirect_stdout(out),
+        redirect_stderr(said),
+    ):
+        code = cli.run()
+    return Done(code, out.getvalue(), said.getvalue())
 
 
 def flat(text):

@@ -10,19 +10,10 @@ import numpy as np
 import pytest
 
 from equipoise.cli._manual import manual
+from tests.cli_sample import equipoise
 
 ROOT = Path(__file__).parent.parent
 ROWS = ["task", "model", "metric", "labels", "value", "low", "high", "rank", "p_best"]
-
-
-def equipoise(*words, cwd=None, **environment):
-    done = subprocess.run(
-        [sys.executable, "-m", "equipoise", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "COLUMNS": "120", **environment}, check=False,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -61,6 +52,17 @@ def test_json_is_all_there_is_on_standard_output(study):
     assert all(row["rank"] == 1 and row["low"] <= row["high"] for row in best)
     assert "panel, because annotator ids are shared across items" in done.stderr
     assert not (study / "run").exists()
+
+
+def test_a_shell_meets_the_same_program(study):
+    words = ("evaluate", "-a", "votes.csv", "-p", "scores.csv", "--replicates", "20", "--json")
+    shell = {"cwd": study, "capture_output": True, "text": True, "check": False}
+    start = [sys.executable, "-m", "equipoise"]
+    done = subprocess.run([*start, *words], **shell)
+    assert (done.returncode, done.stdout) == (0, equipoise(*words, cwd=study).stdout)
+    refused = subprocess.run([*start, "report", "elsewhere"], **shell)
+    assert refused.returncode == 1 and refused.stderr.startswith("equipoise: ")
+    assert "Traceback" not in refused.stderr
 
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_threads(study):
@@ -271,7 +273,7 @@ def test_datasets_are_listed():
 
 
 def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
-    done = equipoise("demo", cwd=tmp_path)
+    done = equipoise("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"equipoise-demo"}
     page = (tmp_path / "equipoise-demo/report.html").read_text(encoding="utf-8")
@@ -283,6 +285,7 @@ def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
     mine = json.loads((tmp_path / "my-run/run.json").read_text())
     theirs = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
     assert mine["rows"] == theirs["rows"]
+    assert len(json.loads(done.stdout)) == len(theirs["rows"]) == 28
 
 
 def test_help_teaches_every_option():

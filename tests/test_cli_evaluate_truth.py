@@ -19,7 +19,7 @@ from equipoise.aggregate import Chain, dawid_skene_ordinal, dirichlet, plackett_
 from equipoise.groupings import Grouping, coarsened
 from equipoise.metrics import conditioned, named
 from equipoise.resampling import resample
-from tests.test_cli import equipoise
+from tests.cli_sample import equipoise
 
 CLASSES = ("naevus", "wart", "melanoma", "cyst")
 RISK = {"naevus": "low", "wart": "low", "cyst": "medium", "melanoma": "high"}

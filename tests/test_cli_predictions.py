@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.cli import _screen
 from equipoise.metrics import CATALOGUE, require_known
-from tests.test_cli import equipoise
+from tests.cli_sample import equipoise
 
 STAGES = ("wake", "light", "deep", "rem")
 
@@ -186,13 +186,6 @@ def test_report_prints_its_tables_and_writes_nothing(night):
     header = json.loads((folder / "run/run.json").read_text())
     assert told["rows"] == header["rows"] and told["differences"] == header["differences"]
     assert not (folder / "run/report.html").exists()
-
-
-def test_demo_prints_rows(tmp_path):
-    done = equipoise("demo", "--json", cwd=tmp_path)
-    rows = json.loads(done.stdout)
-    header = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
-    assert len(rows) == len(header["rows"]) == 28
 
 
 def test_long_work_says_one_line_without_a_terminal(monkeypatch, capsys):

@@ -60,7 +60,7 @@ def test_the_commands_work_as_printed(folder):
     }
     made = {"run", "truth.npz", "truth.html", "stability"}
     assert {path.name for path in folder.iterdir()} == {"votes.csv", "scores.csv", *made}
-    assert "Most ambiguous items" in outputs[2]
+    assert "Which items are most ambiguous?" in outputs[2]
 
 
 def test_the_python_works_as_printed(folder):
