@@ -29,8 +29,8 @@ METRIC = '''
 
 import numpy as np
 
-from equipoise.metrics._distributions import itself, mean_finish, mean_influence, mean_reduce
-from equipoise.metrics._distributions import checked_distributions, over_classes
+from equipoise.metrics.distributions import checked_distributions, itself, over_classes
+from equipoise.metrics.distributions import mean_finish, mean_influence, mean_sums
 from equipoise.metrics._metric import Metric
 
 
@@ -43,7 +43,7 @@ def metric():
     return Metric(
         name="kindness", title="kindness", soft_title="kindness", topic="Manners",
         definition="Mean probability of what an annotator says.", family="kindness",
-        prepare=itself, reduce=mean_reduce(score), finish=mean_finish, better="higher",
+        prepare=itself, reduce=mean_sums(score), finish=mean_finish, better="higher",
         needs="probabilities", labels="distribution", influence=mean_influence(score),
         per_item=kindness_per_item, references=("guo2017",),
     )

@@ -19,6 +19,7 @@ SURE = np.round(MEAN)
 NEVER = np.zeros(ITEMS)  # gives probability 0 to a class that votes name
 FEW = {"replicates": 30, "metric": "log_score"}
 
+
 def models(**scores):
     return [Predictions(name, names(ITEMS), one) for name, one in scores.items()]
 

@@ -244,7 +244,7 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     size = draws * (len(made.label) + len(made.items)) * 8
     if size > MOST_BYTES:
         most = MOST_BYTES * draws // size
-        got = f"{draws:,} draws of {len(made.items):,} items ({size / 2**30:.0f} GB)"
+        got = f"{draws:,} draws of {len(made.items):,} items ({round(size / 2**30):,} GB)"
         room = f"at most {MOST_BYTES / 2**30:g} GB"
         raise InputError("--draws", got, room, f"ask for at most {most:,}")
     return made.drawn(draws, seed=seed)

@@ -143,7 +143,7 @@ def _brier_losses(predicted: Floats) -> Floats:
 
 
 def _brier_distance(labels: Floats, predicted: Floats) -> Floats:
-    return np.asarray(((_over_classes(predicted, labels) - labels) ** 2).sum(axis=0))
+    return np.asarray(((over_classes(predicted, labels) - labels) ** 2).sum(axis=0))
 
 
 def log_score(
@@ -209,7 +209,7 @@ def _ranked_losses(predicted: Floats) -> Floats:
 
 
 def _ranked_distance(labels: Floats, predicted: Floats) -> Floats:
-    gap = np.cumsum(_over_classes(predicted, labels) - labels, axis=0)[:-1]
+    gap = np.cumsum(over_classes(predicted, labels) - labels, axis=0)[:-1]
     return np.asarray((gap**2).mean(axis=0))
 
 
@@ -244,7 +244,7 @@ def _squared_losses(predicted: Floats) -> Floats:
 
 
 def _squared_distance(labels: Floats, predicted: Floats) -> Floats:
-    gap = np.cumsum(_over_classes(predicted, labels) - labels, axis=0)[:-1]
+    gap = np.cumsum(over_classes(predicted, labels) - labels, axis=0)[:-1]
     return np.asarray(np.abs(gap).mean(axis=0) ** 2)
 
 
@@ -275,7 +275,7 @@ def total_variation_metric() -> Metric:
 
 
 def _variation(labels: Floats, predicted: Floats) -> Floats:
-    return np.asarray(np.abs(_over_classes(predicted, labels) - labels).sum(axis=0) / 2)
+    return np.asarray(np.abs(over_classes(predicted, labels) - labels).sum(axis=0) / 2)
 
 
 def jensen_shannon(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -298,7 +298,7 @@ def jensen_shannon_metric() -> Metric:
 
 
 def _divergence(labels: Floats, predicted: Floats) -> Floats:
-    wide = _over_classes(predicted, labels)
+    wide = over_classes(predicted, labels)
     nats = entropy((wide + labels) / 2) - (entropy(wide) + entropy(labels)) / 2
     return np.asarray(np.clip(nats / np.log(2), 0.0, 1.0))
 
@@ -478,12 +478,12 @@ def _mean_metric(
         definition=definition,
         family=name.replace("_", " "),
         prepare=prepare,
-        reduce=_mean_sums(score),
-        finish=_mean_finish,
+        reduce=mean_sums(score),
+        finish=mean_finish,
         better="lower",
         needs="probabilities",
         labels="distribution",
-        influence=_mean_influence(score),
+        influence=mean_influence(score),
         topic=Topic.DISTANCE,
     )
 
@@ -526,7 +526,7 @@ def _weighted_mean(values: PerItem, weights: Any) -> float:
     return float((np.where(each > 0, values, 0.0) * each).sum() / total)
 
 
-def _mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
+def mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
     """Sum a score over items, for metrics that are means of one number per item.
 
     The sums are: finite scores, number of infinite ones, number of items; items whose score is
@@ -552,14 +552,14 @@ def _total(values: NDArray[Any], counts: Floats) -> Floats:
     return np.asarray(np.einsum("ir,ir->r", values.astype(np.float64), counts))
 
 
-def _mean_finish(sums: Floats) -> PerReplicate:
+def mean_finish(sums: Floats) -> PerReplicate:
     """Mean of the scores that are defined; infinite if one is, nan without items."""
     plain, endless, number = sums
     mean = plain / np.where(number > 0, number, 1.0)
     return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
 
 
-def _mean_influence(
+def mean_influence(
     score: _PerItemScore,
 ) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
     """Value and influence of a mean over items; labels come as (items, classes).
@@ -604,7 +604,7 @@ def itself(predicted: Floats) -> Floats:
     return predicted
 
 
-def _over_classes(predicted: Floats, labels: Floats) -> Floats:
+def over_classes(predicted: Floats, labels: Floats) -> Floats:
     """Predicted distributions (items, classes) in the shape of labels (classes, items, ...)."""
     return predicted.T.reshape(*predicted.T.shape, *[1] * (labels.ndim - 2))
 
