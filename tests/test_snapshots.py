@@ -41,6 +41,9 @@ VARYING = (
     (re.compile(r"\(\d+ KB\)"), "(<size> KB)"),
     (re.compile(r"([─━═])\1{3,}"), r"\1\1\1"),  # rules are long, and rows show the widths
     (re.compile(r'("bytes": )\d+'), r"\1<size>"),
+    # what was read stays out: which patient, and who said what
+    (re.compile(r"patient\d+"), "patient<n>"),
+    (re.compile(r"\((?:bc|scorer )\d+(?:, (?:bc|scorer )\d+)*\)"), "(<who>)"),
 )
 LONG = re.compile(r"(?<![\w.])-?\d+\.\d{5,}(?:e-?\d+)?(?![\w.])")
 TAGS = ("section", "article", "h2", "h3", "p", "table", "tr", "figure", "svg", "details",

@@ -36,7 +36,7 @@ def test_every_block_runs_and_prints_what_the_tour_shows(tmp_path, monkeypatch, 
     assert shown >= 7
     assert {"stability", "compare", "evaluate", "report"} <= set(verbs)
     assert (tmp_path / "stability/report.html").stat().st_size > 10_000
-    assert "vit minus resnet" in capsys.readouterr().out
+    assert "vit against resnet" in capsys.readouterr().out
 
 
 def test_the_lines_of_code_fit_a_page():

@@ -456,9 +456,9 @@ def agreement_overview(tables: Sequence[AgreementTable]) -> Finding:
     for one in order:
         known = {c.name: c for c in one.coefficients}
         row: dict[str, Cell] = {"task": one.task, "items": one.items}
-        for place, name in enumerate(names):
+        for name in names:
             ends: tuple[Cell, ...] = known[name][1:4] if name in known else ("", None, None)
-            row |= dict(zip((name, f"{place}_low", f"{place}_high"), ends, strict=True))
+            row |= dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
         rows.append(row | {"words": one.coefficients[0].words})
     defined = [one for one in order if not np.isnan(one.coefficients[0].value)]
     text = "Agreement is undefined for every task."
@@ -474,7 +474,9 @@ def agreement_overview(tables: Sequence[AgreementTable]) -> Finding:
             Column("task", "task"),
             Column("items", "items", "count"),
             *(
-                Column(name, name, "number", None if place else ("0_low", "0_high"))
+                Column(
+                    name, name, "number", None if place else (f"{name}, low", f"{name}, high")
+                )
                 for place, name in enumerate(names)
             ),
             Column("words", "in words"),

@@ -67,6 +67,8 @@ def columns(kind: Kind, *keys: str) -> tuple[Column, ...]:
 class Table:
     """Rows with the columns that people read; files for machines hold every key of the rows.
 
+    A column that is empty in every row, such as the task where there is only one, is left out.
+
     Attributes
     ----------
     name
@@ -90,6 +92,10 @@ class Table:
     open: bool = False
     file: bool = True
     page: bool = True
+
+    def __post_init__(self) -> None:
+        said = [one for one in self.columns if any(row.get(one.key) != "" for row in self.rows)]
+        object.__setattr__(self, "columns", tuple(said or self.columns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

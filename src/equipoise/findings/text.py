@@ -61,10 +61,15 @@ def tables(findings: Sequence[Finding]) -> dict[str, Table]:
         for table in finding.tables:
             if not table.file:
                 continue
-            before = found.get(table.name)
-            rows = [*before.rows, *table.rows] if before else table.rows
+            before, columns = found.get(table.name), table.columns
+            rows: list[Row] = list(before.rows) if before else []
+            if finding.task and not any("task" in row for row in table.rows):
+                columns = [Column("task", "task"), *columns]
+                rows += [{"task": finding.task, **row} for row in table.rows]
+            else:
+                rows += table.rows
             found[table.name] = Table(
-                name=table.name, caption=table.caption, columns=table.columns, rows=rows
+                name=table.name, caption=table.caption, columns=columns, rows=rows
             )
     return found
 
