@@ -113,7 +113,7 @@ def test_an_infinite_score_stays_infinite_and_breaks_nothing(kind, interval):
     assert gap["plain", "sure"].value == -math.inf
     assert math.isnan(gap["sure", "again"].value)
     assert done.rank_correlation("log_score").kendall_tau_b == pytest.approx(1)
-    assert str(done.estimate("sure", "log_score")).startswith("inf [")
+    assert str(done.estimate("sure", "log_score")).startswith("∞")
 
 
 def test_grades_need_an_order_and_classes_alone_do_not():

@@ -566,7 +566,11 @@ def _drawing(chart: Drawing, styles: ModelStyles) -> Html | None:
     anchors = {"start": "", "middle": "c", "end": "e"}
     for words in chart.words:
         class_ = f"{styles.class_(words.model, 'a')} {anchors[words.anchor]}".strip()
-        short = styles.short(words.text, 18) if words.text == words.model else words.text
+        short = (
+            styles.short(words.text, 18)
+            if words.text == words.model
+            else shorten(words.text, 15)
+        )
         parts.append(titled(words.text, short, x=words.at[0], y=words.at[1], class_=class_))
     return drawing((NARROW, chart.height), described(chart), *parts)
 

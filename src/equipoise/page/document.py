@@ -224,7 +224,7 @@ def _table(table: Table, styles: ModelStyles) -> Html:
         element("tbody", join(rows)),
         class_=class_ if class_ == "board" or _wordy(table) else None,
     )
-    legend = element("p", table.legend, class_="note") if table.legend else NOTHING
+    legend = element("p", table.legend, class_="about") if table.legend else NOTHING
     frame = element("div", whole, class_="scroll", tabindex=0, role="group", aria_label="Table")
     return join([frame, legend])
 
