@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from equipoise.run import Run
     from equipoise.run.record import Question
 
-INTERVALS = ("percentile", "basic", "normal")
+POPULATIONS = ("random", "fixed")
 RECORDED = (
     "positive",
     "at_least",
@@ -118,14 +118,31 @@ class EvaluateOptions:
         ),
     ] = None
     replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 2000
+        int | None,
+        typer.Option(
+            min=1,
+            rich_help_panel=UNCERTAINTY,
+            help="Number of resamples; by default 2,000, fewer for more than 10,000 items.",
+        ),
+    ] = None
     seed: Seed = 0
     level: Level = 0.95
-    interval: Annotated[
+    items: Annotated[
         str,
-        typer.Option(rich_help_panel=UNCERTAINTY, help="`percentile`, `basic` or `normal`."),
-    ] = "percentile"
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these items stand for others like them; `fixed`: they are all that "
+            "count.",
+        ),
+    ] = "random"
+    annotators: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these annotators stand for others like them; `fixed`: they are the "
+            "standard.",
+        ),
+    ] = "random"
     workers: Annotated[
         int,
         typer.Option(
@@ -137,7 +154,8 @@ class EvaluateOptions:
         """Refuse unknown words."""
         from equipoise.resampling import normalised
 
-        check_choice("interval", self.interval, INTERVALS)
+        check_choice("items", self.items, POPULATIONS)
+        check_choice("annotators", self.annotators, POPULATIONS)
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
         if not self.chosen():
@@ -239,8 +257,14 @@ def evaluate(
         made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
     )
     with progress("scoring") as tell:
-        interval: Any = scoring.interval
-        settings = Settings(scoring.level, interval, reading.on_missing, scoring.workers, tell)
+        settings = Settings(
+            level=scoring.level,
+            items=scoring.items,
+            annotators=scoring.annotators,
+            on_missing=reading.on_missing,
+            workers=scoring.workers,
+            progress=tell,
+        )
         result = run_evaluation(
             models,
             made.given,

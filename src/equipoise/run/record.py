@@ -142,6 +142,9 @@ class RunSettings:
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
         together, and whether items were resampled; earlier runs do not say the last.
+    population, effective_annotators, decides
+        Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
+        design is worth, and whether that is enough for a verdict.
     """
 
     resample: str
@@ -156,6 +159,9 @@ class RunSettings:
     group: str | None = None
     scope: str = ""
     items_redrawn: bool | None = None
+    population: str = ""
+    effective_annotators: float = NAN
+    decides: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +200,10 @@ class Score:
     p_best: float = NAN
     shift: float = NAN
     undefined_share: float = NAN
+    standard_error: float = NAN
+    df: float = NAN
+    rank_low: float = NAN
+    rank_high: float = NAN
 
     @property
     def outside(self) -> bool:
@@ -208,7 +218,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDifference:
-    """Model a minus model b, paired over the same resamples."""
+    """Model a minus model b, paired.
+
+    `separated` is a statement about all pairs at once; earlier runs do not have it.
+    """
 
     task: str
     metric: str
@@ -219,6 +232,11 @@ class PairDifference:
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
+    standard_error: float = NAN
+    df: float = NAN
+    p: float = NAN
+    p_adjusted: float = NAN
+    separated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

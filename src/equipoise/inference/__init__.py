@@ -1,0 +1,36 @@
+"""Inference: one interval and one verdict, for items and annotators like these."""
+
+from equipoise.inference.ballots import (
+    Ballots,
+    Design,
+    Layout,
+    joint_design,
+    unit_design,
+)
+from equipoise.inference.families import Family, family
+from equipoise.inference.spread import Population, Reason, Spread
+from equipoise.inference.two_way import (
+    TwoWay,
+    floor_of,
+    normal_replicates,
+    population_of,
+    two_way,
+)
+
+__all__ = [
+    "Ballots",
+    "Design",
+    "Family",
+    "Layout",
+    "Population",
+    "Reason",
+    "Spread",
+    "TwoWay",
+    "family",
+    "floor_of",
+    "joint_design",
+    "normal_replicates",
+    "population_of",
+    "two_way",
+    "unit_design",
+]
