@@ -1,4 +1,4 @@
-"""Critical difference against scipy, choices side by side, components with known answers."""
+"""Choices side by side, components with known answers."""
 
 import os
 from dataclasses import replace
@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2, friedmanchisquare, spearmanr, studentized_range
+from scipy.stats import chi2, spearmanr
 
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.analyses.choices import DEPENDS, HOLDS, LEANS, TIED, aggregation_choices
 from equipoise.analyses.components import variance_components
 from equipoise.analyses.components.variances import Variance, chi_square, less, split
-from equipoise.analyses.critical_difference import critical_difference, friedman, nemenyi
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO, Settings, evaluate
@@ -53,85 +52,6 @@ def world(seed=0, tasks=4, models=4, *, sure=False):
         for m in range(models)
     ]  # fmt: skip
     return votes(label, which), given
-
-
-def evaluated(truth, given, **more):
-    plan = resample(truth, "items", replicates=50)
-    return evaluate(given, truth, resampling=plan, **more)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("metrics", [["auroc"], ["precision_at_5"], ["brier_score"]])
-def test_friedman_equals_scipy_with_and_without_ties(seed, metrics):
-    truth, given = world(seed, tasks=5)
-    done = evaluated(truth, given, metrics=metrics)
-    for x, labels in enumerate(("hard", "soft")):
-        found = critical_difference(done, metrics[0], labels=labels)
-        values = done.values[:-1, 0, x]
-        expected = friedmanchisquare(*np.round(values, 12).T)
-        assert_allclose([found.statistic, found.p_value], expected)
-
-
-def test_nemenyi_is_the_studentised_range_and_cliques_follow_it():
-    quantile = studentized_range.ppf(0.9, 4, 1e6) / np.sqrt(2)
-    assert_allclose(nemenyi(4, 6, 0.1), quantile * np.sqrt(20 / 36), rtol=1e-5)
-    truth, given = world(1, tasks=6)
-    found = critical_difference(evaluated(truth, given), "auroc", alpha=0.1)
-    average = dict(zip(found.models, found.average, strict=True))
-    for a in found.models:
-        for b in found.models:
-            near = abs(average[a] - average[b]) <= found.difference
-            together = any({a, b} <= set(clique) for clique in found.cliques)
-            assert near == (together or a == b)
-    assert [row["average_rank"] for row in found.rows()] == sorted(average.values())
-    assert (found.low <= found.high).all()
-    assert any("not independent" in str(note) for note in found.notices)
-    assert "share items" in found.finding
-
-
-def test_identical_models_are_level_and_never_apart():
-    truth, given = world(1, tasks=3, models=1)
-    twins = given + [replace(one, model="twin") for one in given]
-    found = critical_difference(evaluated(truth, twins), "auroc")
-    assert_array_equal(found.average, [1.5, 1.5])
-    assert np.isnan(found.p_value) and found.cliques == (("model-0", "twin"),)
-    assert found.finding == (
-        "All 2 models are tied by soft AUROC in each of the 3 tasks: their ranks tell nothing "
-        "apart."
-    )
-
-
-@pytest.mark.parametrize("change", [
-    {"evaluation": None}, {"evaluation": "run"}, {"metric": None}, {"labels": 1},
-    {"alpha": "a"}, {"alpha": float("nan")}, {"alpha": True}, {"alpha": 0},
-])  # fmt: skip
-def test_a_critical_difference_of_something_else_is_refused_in_four_parts(change):
-    given = {"evaluation": evaluated(*world(1, tasks=3)), "metric": "auroc", **change}
-    with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        critical_difference(**given)
-
-
-def test_fewer_than_three_tasks_leave_it_undefined():
-    for tasks in (1, 2):
-        truth, given = world(1, tasks=tasks)
-        found = critical_difference(evaluated(truth, given), "auroc")
-        assert np.isnan(found.difference) and found.cliques == ()
-        assert "undefined" in found.finding and "at least 3 tasks" in found.finding
-    with pytest.raises(InputError, match="did you mean 'auroc'"):
-        critical_difference(evaluated(truth, given), "auoc")
-    with pytest.raises(InputError, match=r"try 0\.05"):
-        critical_difference(evaluated(truth, given), "auroc", alpha=2)
-
-
-def test_tasks_without_a_value_are_left_out():
-    truth, given = world(1, tasks=4)
-    label = truth.label.reshape(4, ITEMS, PANEL).copy()
-    label[2] = 0
-    empty = replace(truth, label=label.ravel())
-    found = critical_difference(evaluated(empty, given), "auroc")
-    assert found.tasks == ("task-0", "task-1", "task-3")
-    assert any("'task-2'" in str(note) for note in found.notices)
-    assert friedman(found.ranks)[0] == found.statistic
 
 
 def test_choices_equal_single_evaluations_on_the_same_redrawn_items():
@@ -349,5 +269,3 @@ def test_the_leaderboard_under_every_choice_and_source():
     total = by_source(parts, "hieupham", MACRO)
     assert total["items"].variance < total["total"].variance
     assert 0 < total["annotators"].low < total["annotators"].variance
-    done = critical_difference(evaluate(study.predictions, study.annotations), "auroc")
-    assert len(done.tasks) == 5 and done.p_value > 0.05 and len(done.cliques) == 1
