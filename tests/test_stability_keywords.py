@@ -48,16 +48,10 @@ OWN = {
     aggregation_choices: {
         "metrics": ("auroc", 3),
         "models": ("glad", 3),
-        "reliabilities": ("1", ["1"], 1.0),
         "draws": (1.5, 0),
         "threshold": ("a",),
     },
-    variance_components: {
-        "replicates": (1,),
-        "models": ("glad", [3], 3),
-        "reliability": ("a", 0),
-        "threshold": ("a",),
-    },
+    variance_components: {"replicates": (1,)},
 }
 
 
