@@ -56,7 +56,6 @@ SOURCES = {
     "items": "which items were chosen",
     "annotators": "who the annotators are",
     "votes": "how annotators happened to vote",
-    "model choice": "how votes are combined into a truth",
 }
 MOVES = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
 SCORE_COLUMNS = (
