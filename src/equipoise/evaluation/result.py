@@ -7,6 +7,7 @@ is the share of replicates in which the model is best (ties share). An infinite 
 worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
