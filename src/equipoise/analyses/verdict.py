@@ -1,20 +1,11 @@
-r"""Verdict: who leads, how sure that is, what would overturn it, and the leaderboard.
+"""Verdict: who leads, how sure that is, what would overturn it, and the leaderboard.
 
 The question is the last task that has a value (the average, where there are several), the first
-metric and the labels asked for. Models that share the best value lead together. Intervals,
-ranks and probabilities speak for other items, and for other annotators where these have names;
-votes that are anonymous are drawn with their items.
-
-Replicates that draw items and annotators together vary too much: resampled items bring the
-noise of their votes along, and resampled annotators bring it once more. Their spread around
-their mean is therefore made that of the parts,
-
-.. math:: V = V_{\text{items}} + V_{\text{panel}} - V_{\text{votes}},
-
-no less than either of the first two. What moves all models together (their mean) and what
-moves them apart (the differences to it) have a factor each, so that duplicates stay duplicates
-and differences, ranks and probabilities follow from the same replicates. Where the parts are
-unknown, replicates stay as drawn, on the wide side.
+metric and the labels asked for. Models that share the best value lead together. Everything is
+read from the study's evaluation, so that a study says what `evaluate` says: intervals are
+two-way t, each of one number by itself; ranks, and who is separated from whom, hold for all
+pairs of models at once. Without such a separation a model "scores higher"; with it, it "is
+better", for the population that the data speak for.
 """
 
 import math
@@ -355,104 +346,3 @@ def _order(scores: Sequence[Score], better: str) -> tuple[tuple[str, ...], tuple
     best = good.max() if len(good) and good.max() > -math.inf else math.nan
     leaders = tuple(known[m].model for m in order if good[m] == best)
     return leaders, tuple(known[m].model for m in order if good[m] != best)
-
-
-def _rank_end(shares: Floats, probability: float) -> float:
-    """The rank that a model holds or betters with a probability; nan where undefined.
-
-    Examples
-    --------
-    >>> _rank_end(np.array([0.5, 0.48, 0.02]), 0.975), _rank_end(np.array([np.nan]), 0.5)
-    (2.0, nan)
-    """
-    if np.isnan(shares).any():
-        return math.nan
-    return float(np.searchsorted(np.cumsum(shares), probability - 1e-9) + 1)
-
-
-class TwoWay(NamedTuple):
-    """An evaluation that speaks for other items and annotators; `wide` where it errs so."""
-
-    evaluation: Evaluation
-    wide: bool
-    notices: tuple[Notice, ...]
-
-
-def two_way_bootstrap(
-    predictions: Sequence[Predictions],
-    annotations: Annotations,
-    metrics: Sequence[str | Metric],
-    options: ResamplingOptions,
-) -> TwoWay:
-    """The evaluation that speaks for other items, and for other annotators who have names.
-
-    Votes that are anonymous are items' own: then items alone are drawn, with their votes.
-    """
-    truth, aside = voting(predictions, annotations, options.settings.on_missing)
-    plans, _ = possible_kinds(truth, None)
-    kind = next((kind for kind in (KIND, "items") if kind in plans), "")
-    if not kind:
-        got, do = (
-            "items that cannot be resampled",
-            "leave the group column out, or give more data",
-        )
-        raise InputError("stability", got, "at least two groups of items", do)
-    kinds = [kind, *(part for part in PARTS if kind == KIND and part in plans)]
-    done = {
-        kind: evaluate_resampled(
-            predictions, truth, metrics=metrics, kind=kind, options=options
-        )
-        for kind in kinds
-    }
-    joint, exact = done[kind], set(PARTS) <= set(done)
-    wide = kind == KIND and not exact
-    notices = as_notices(aside, [WIDE] if wide else [], joint.notices)
-    if not exact:
-        return TwoWay(joint, wide, notices)
-    drawn = {kind: evaluation.replicates for kind, evaluation in done.items()}
-    replicates = np.empty_like(joint.replicates)
-    for cell in np.ndindex(joint.values.shape[:-1]):
-        own = {kind: each[cell] for kind, each in drawn.items()}
-        replicates[cell] = _rescaled(own, np.isfinite(joint.values[cell]))
-    return TwoWay(replace(joint, replicates=replicates), wide, notices)
-
-
-def _rescaled(drawn: Mapping[str, Floats], known: Bools) -> Floats:
-    """Joint replicates of all models, (models, replicates), with the variance of the parts.
-
-    Parameters
-    ----------
-    drawn
-        Replicates by kind: of ``items x panel``, items, panel and votes.
-    known
-        Which models have a finite value, shape (models,); others stay as they are.
-    """
-    found = np.array(drawn[KIND])
-    fine = np.isfinite(found[known]).all(axis=0)
-    if not known.any() or not fine.any():
-        return found
-    halves = {}
-    for kind, each in drawn.items():
-        own = each[known]
-        halves[kind] = _halves(own[:, np.isfinite(own).all(axis=0)])
-    moved = [widened(half, _factor(halves, n)) for n, half in enumerate(halves[KIND])]
-    found[np.ix_(known, fine)] = moved[0] + moved[1]
-    return found
-
-
-def _halves(each: Floats) -> tuple[Floats, Floats]:
-    """What moves all models together, and what moves them apart."""
-    together = each.mean(axis=0, keepdims=True)
-    return together, each - together
-
-
-def _factor(halves: Mapping[str, tuple[Floats, Floats]], half: int) -> float:
-    """Factor of one half; 1 where a variance, summed over models, is unknown or 0."""
-    spread = dict.fromkeys(halves, math.nan)
-    for kind, each in halves.items():
-        if each[half].shape[1] > 1:
-            spread[kind] = float(each[half].var(axis=1, ddof=1).sum())
-    votes, joint = spread["votes"], spread[KIND]
-    parts = max(spread["items"], votes) + max(spread["panel"], votes) - votes
-    known = np.isfinite(list(spread.values())).all() and joint > 0
-    return math.sqrt(parts / joint) if known else 1.0
