@@ -143,6 +143,22 @@ class EvaluateOptions:
             "standard.",
         ),
     ] = "random"
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="How much worse a model may be and still count as no worse: differences are "
+            "judged superior, equivalent, non-inferior, inferior or undecided.",
+        ),
+    ] = None
+    matters: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="The smallest difference that counts; by default half a unit of the last "
+            "printed digit.",
+        ),
+    ] = None
     workers: Annotated[
         int,
         typer.Option(
@@ -230,6 +246,7 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -261,6 +278,8 @@ def evaluate(
             level=scoring.level,
             items=scoring.items,
             annotators=scoring.annotators,
+            margin=scoring.margin,
+            matters=scoring.matters,
             on_missing=reading.on_missing,
             workers=scoring.workers,
             progress=tell,
@@ -275,7 +294,7 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
+    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
     _finish(result, table, made, asked)
 

@@ -19,7 +19,7 @@ from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate
 from equipoise.evaluation.influence import Influential
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.inference import Family, Population, TwoWay, family
+from equipoise.inference import Family, Population, TwoWay, family, judge
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.ranks import (
@@ -59,7 +59,8 @@ class Difference(NamedTuple):
     """Model a minus model b, paired.
 
     The interval and ``p`` are of this difference alone; ``p_adjusted`` is that among all
-    pairs, by which ``separated`` says whether a and b are surely apart.
+    pairs, by which ``separated`` says whether a and b are surely apart. ``judgement`` is what
+    the margin makes of a against b, where there is one, and ``reverse`` of b against a.
     """
 
     task: str
@@ -76,6 +77,8 @@ class Difference(NamedTuple):
     p: float = math.nan
     p_adjusted: float = math.nan
     separated: bool = False
+    judgement: str = ""
+    reverse: str = ""
 
 
 class Correlation(NamedTuple):
@@ -105,6 +108,8 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
+    margin, matters
+        As in `Settings`.
     questions
         The truth of each task, on the items that were scored.
     scores
@@ -124,6 +129,8 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     cells: Cells = ()
+    margin: float | None = None
+    matters: float | None = None
     widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
@@ -308,15 +315,21 @@ class Evaluation:
             low, high = gap.interval(self.level)
             two = self.models[a], self.models[b]
             spread = gap.spread
-            tested = (math.nan,) * 3
+            tested, judged = (math.nan,) * 3, ("", "")
             if spread is not None:
                 tested = spread.standard_error, spread.df, spread.p_value(gap.value)
+            if spread is not None and self.margin is not None and not math.isnan(low):
+                sign = 1 if self.metrics[k].better == "higher" else -1
+                both = (sign * gap.value, -sign * gap.value)
+                first, second = (
+                    judge(one, spread, self.margin, self.level).value for one in both
+                )
+                judged = first, second
             adjusted = float(every_pair.p[a, b])
             apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
             share = float(win[a, b])
-            found.append(
-                Difference(*where, *two, gap.value, low, high, share, *tested, adjusted, apart)
-            )
+            ends = gap.value, low, high, share
+            found.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
         return found
 
 

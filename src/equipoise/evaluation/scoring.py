@@ -30,7 +30,7 @@ from equipoise.evaluation.influence import Influential, influential_items
 from equipoise.evaluation.result import LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
-from equipoise.inference import normal_replicates
+from equipoise.inference import check_margin, normal_replicates
 from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
@@ -63,6 +63,11 @@ class Settings:
     items, annotators
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
+    margin
+        How much worse a model may be and still count as no worse: differences are then judged
+        superior, equivalent, non-inferior, inferior or undecided.
+    matters
+        The smallest difference that counts.
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
@@ -75,6 +80,8 @@ class Settings:
     level: float = 0.95
     items: str = "random"
     annotators: str = "random"
+    margin: float | None = None
+    matters: float | None = None
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
@@ -89,6 +96,8 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+        check_margin("settings, margin", self.margin)
+        check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
@@ -157,6 +166,8 @@ def evaluate(
         plan=plan,
         level=how.level,
         cells=cells,
+        margin=how.margin,
+        matters=how.matters,
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),

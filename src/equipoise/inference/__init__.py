@@ -8,6 +8,7 @@ from equipoise.inference.ballots import (
     unit_design,
 )
 from equipoise.inference.families import Family, family
+from equipoise.inference.margins import Judgement, check_margin, judge
 from equipoise.inference.spread import Population, Reason, Spread
 from equipoise.inference.two_way import (
     TwoWay,
@@ -21,14 +22,17 @@ __all__ = [
     "Ballots",
     "Design",
     "Family",
+    "Judgement",
     "Layout",
     "Population",
     "Reason",
     "Spread",
     "TwoWay",
+    "check_margin",
     "family",
     "floor_of",
     "joint_design",
+    "judge",
     "normal_replicates",
     "population_of",
     "two_way",
