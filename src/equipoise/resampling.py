@@ -236,7 +236,9 @@ def resample(
     return Resampling(
         kind=chosen,
         items=truth.items,
-        replicates=_usual(len(truth.items), chosen) if replicates is None else replicates,
+        replicates=usual_replicates(len(truth.items), chosen)
+        if replicates is None
+        else replicates,
         seed=seed,
         group=known if group is None else np.unique(group, return_inverse=True)[1],
         annotators=annotators,
@@ -245,7 +247,7 @@ def resample(
     )
 
 
-def _usual(items: int, kind: str) -> int:
+def usual_replicates(items: int, kind: str) -> int:
     """How many replicates are made when nobody says."""
     if kind == "influence" or items <= MANY // 10:
         return USUAL

@@ -1,4 +1,4 @@
-r"""Variance components: how much of a result's uncertainty comes from where, as parts that add up.
+r"""Variance components: how much of the uncertainty comes from where, as parts that add up.
 
 A study of n items and A annotators varies by items/n + annotators/A + votes/(nA). Two-way
 inference (`equipoise.inference`) knows, of each model's value and of the difference of the two

@@ -16,8 +16,8 @@ from equipoise.numbers import UNDEFINED
 from equipoise.wording import capital, hint
 
 Kind = Literal[
-    "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
-    "duration",
+    "text", "model", "names", "number", "change", "percent", "share", "count", "rank", "p",
+    "figures", "duration",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -35,7 +35,8 @@ class Column:
         Its head, where people read.
     kind
         How values are written: ``model`` is the name of a model, ``names`` a list,
-        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value.
+        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
+        ``share`` a share of resamples, which is never 0 or 1.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief
@@ -226,6 +227,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "number": numbers.number,
     "change": numbers.change,
     "percent": numbers.percent,
+    "share": numbers.resample_share,
     "count": numbers.count,
     "rank": numbers.rank,
     "p": numbers.p_value,

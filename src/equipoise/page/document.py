@@ -245,7 +245,11 @@ def _row(row: Row, table: Table, styles: ModelStyles) -> Html:
         head = column.head if table.open and table.columns[0].kind == "model" else None
         if place == 0:
             cells.append(element("th", short, title=tip, scope="row"))
-        elif table.open and column.kind == "percent" and _share(row, column) is not None:
+        elif (
+            table.open
+            and column.kind in ("percent", "share")
+            and _share(row, column) is not None
+        ):
             width = round(BARS * min(1.0, max(0.0, _share(row, column) or 0.0)))
             cells.append(element("td", short, class_=f"bar w{width}", data_h=head))
         else:
