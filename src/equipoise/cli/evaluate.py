@@ -143,6 +143,14 @@ class EvaluateOptions:
             "standard.",
         ),
     ] = "random"
+    inference: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
+            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        ),
+    ] = "two-way"
     margin: Annotated[
         float | None,
         typer.Option(
@@ -168,8 +176,10 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.evaluation.result import INFERENCES
         from equipoise.resampling import normalised
 
+        check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("items", self.items, POPULATIONS)
         check_choice("annotators", self.annotators, POPULATIONS)
         if self.resample is not None:
@@ -278,6 +288,7 @@ def evaluate(
             level=scoring.level,
             items=scoring.items,
             annotators=scoring.annotators,
+            inference=scoring.inference,
             margin=scoring.margin,
             matters=scoring.matters,
             on_missing=reading.on_missing,

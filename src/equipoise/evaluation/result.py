@@ -35,6 +35,7 @@ from equipoise.resampling import Resampling
 LABELS = ("hard", "soft")
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
+INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
 
 
 class Row(NamedTuple):
@@ -115,7 +116,7 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
-    margin, matters
+    inference, margin, matters
         As in `Settings`.
     questions
         The truth of each task, on the items that were scored.
@@ -136,6 +137,7 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     cells: Cells = ()
+    inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
     widening: tuple[float, ...] = ()
@@ -214,7 +216,7 @@ class Evaluation:
     @property
     def interval(self) -> str:
         """How intervals are made, in a few words."""
-        return "two-way t"
+        return INFERENCES[self.inference]
 
     @property
     def population(self) -> Population:

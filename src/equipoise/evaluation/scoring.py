@@ -27,7 +27,8 @@ from equipoise.evaluation.cautions import (
 )
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
-from equipoise.evaluation.result import LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.readers import reader_cells
+from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import check_margin, normal_replicates
@@ -63,6 +64,9 @@ class Settings:
     items, annotators
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
     margin
         How much worse a model may be and still count as no worse: differences are then judged
         superior, equivalent, non-inferior, inferior or undecided.
@@ -80,6 +84,7 @@ class Settings:
     level: float = 0.95
     items: str = "random"
     annotators: str = "random"
+    inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
     on_missing: str = "error"
@@ -96,6 +101,7 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+        choice("settings, inference", self.inference, tuple(INFERENCES))
         check_margin("settings, margin", self.margin)
         check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
@@ -154,7 +160,10 @@ def evaluate(
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
-    cells = scorer.uncertainty(values)
+    if how.inference == "mrmc":
+        values, cells = scorer.by_readers(values)
+    else:
+        cells = scorer.uncertainty(values)
     if plan.kind == "influence":
         replicates = _normal(cells, plan)
     return Evaluation(
@@ -166,6 +175,7 @@ def evaluate(
         plan=plan,
         level=how.level,
         cells=cells,
+        inference=how.inference,
         margin=how.margin,
         matters=how.matters,
         widening=tuple(one.question.widening(plan) for one in aligned),
@@ -383,6 +393,15 @@ class _Scorer:
             tuple(tuple(both[label][t] for label in range(len(LABELS))) for both in by_metric)
             for t in range(len(values))
         )
+
+    def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
+        """Values and their parts by each annotator's own votes, alike for both labels."""
+        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        cells = tuple(
+            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+        )
+        made = np.array([[[one.values for one in both] for both in task] for task in cells])
+        return made, cells
 
     def _draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""

@@ -182,6 +182,12 @@ def _intervals(view: RunView) -> str:
             f"{count(how.replicates, 'resample')}, the same for all models, metrics and "
             f"labels; {view.level} intervals ({how.interval})."
         )
+    if how.interval != "two-way t":
+        return (
+            "Each annotator's votes alone give a value of every model, whose mean over "
+            f"annotators is shown; {view.level} intervals by Obuchowski and Rockette with "
+            f"Hillis' degrees of freedom, for {how.population}. Hard and soft are the same."
+        )
     return (
         f"{view.level} two-way t intervals, for {how.population}: the variance of items (or of "
         "groups of items) plus that of annotators, the noise of votes counted once. All models "
@@ -394,6 +400,8 @@ def _labels(record: RunRecord) -> tuple[str, str]:
 
 
 def _interval_sources(how: RunSettings) -> list[str]:
+    if how.population and how.interval != "two-way t":
+        return ["obuchowski1995", "hillis2007"]
     if how.population:
         return references(["two-way"])
     if how.resample == "influence":
@@ -410,6 +418,12 @@ def interval_words(how: RunSettings) -> str:
         return (
             f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples "
             f"of {what}{whole}{sources}."
+        )
+    if how.interval != "two-way t":
+        return (
+            f"Each annotator's votes alone gave a value of every model; {level} are by "
+            f"Obuchowski and Rockette with Hillis' degrees of freedom, for {how.population}"
+            f"{whole}{cite('obuchowski1995', 'hillis2007')}."
         )
     return (
         f"{level} are two-way t, for {how.population}{whole}{sources}; models are called "
