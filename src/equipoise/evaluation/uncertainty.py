@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import pair, plurality
@@ -33,7 +34,8 @@ from equipoise.inference import (
     unit_design,
 )
 from equipoise.metrics import Influence, Metric, Prepared
-from equipoise.resampling import Resampling
+from equipoise.resampling import Resampling, resample
+from equipoise.votes import is_panel
 
 LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
@@ -164,24 +166,43 @@ class Uncertainty:
         values: Floats,
     ) -> TwoWay:
         design, share = self._design(tasks), 1 / len(tasks)
-        layout = self._layout(tasks)
-        population = self._population(tasks, design)
         if any(part.slopes is None for part in parts):
+            population = self._population(tasks, design)
             made = self._jackknifed(tasks, parts, values, design, population)
         else:
-            votes = None
-            counted = population.annotators or not population.items
-            if layout is not None and counted:
-                slopes = [share * part.slopes for part in parts if part.slopes is not None]
-                votes = layout.sums(slopes, LABELS[label])
-            unit = np.concatenate([self.unit[t] for t in tasks])
-            influence = np.concatenate([share * part.items for part in parts], axis=1)
-            made = two_way(
-                values, influence, unit, design=design, population=population, votes=votes
-            )
+            made = self._derived(tasks, parts, LABELS[label], values)
         floor = floor_of(self._units(tasks, metric, label, design), _width(metric))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
+
+    def _derived(
+        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
+    ) -> TwoWay:
+        """Parts by derivatives of every task's items and votes."""
+        design, share, votes = self._design(tasks), 1 / len(tasks), None
+        layout, population = self._layout(tasks), self._population(tasks, design)
+        if layout is not None and (population.annotators or not population.items):
+            slopes = [share * part.slopes for part in parts if part.slopes is not None]
+            votes = layout.sums(slopes, labels)
+        unit = np.concatenate([self.unit[t] for t in tasks])
+        influence = np.concatenate([share * part.items for part in parts], axis=1)
+        return two_way(
+            values, influence, unit, design=design, population=population, votes=votes
+        )
+
+    def of_values(self, t: int, values: Floats, items: Floats, slopes: Floats) -> TwoWay:
+        """Parts of any numbers about a task's soft labels, given their derivatives.
+
+        Parameters
+        ----------
+        values
+            The numbers, shape (numbers,).
+        items, slopes
+            Their derivatives by the weight of items, (numbers, items), and by the shares of
+            scored classes, (numbers, items, classes).
+        """
+        none = np.zeros((len(values), len(values)))
+        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -354,6 +375,14 @@ class Uncertainty:
             population=population,
             votes=votes,
         )
+
+
+def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:
+    """What numbers about votes and predictions share, for items and annotators like these."""
+    plan = resample(annotations, "items", replicates=1)
+    who = annotations.annotator
+    named = who is not None and is_panel(annotations.item, who, len(annotations.items))
+    return Uncertainty(aligned, [], plan, Asked(named=named), workers=1)
 
 
 class _Part(NamedTuple):
