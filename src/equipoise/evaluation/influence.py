@@ -67,7 +67,7 @@ def _gradients(
         truth = np.stack([part.positive for part in block.classes])
         for model in models:
             if metric.labels == "distribution":
-                value, gradient = metric.influence(model, truth.T)
+                value, gradient = metric.influence(model, truth.T)[:2]
             else:
                 parts = [metric.influence(o, p) for o, p in zip(model, truth, strict=True)]
                 value, gradient = class_average(parts, truth, metric.average)

@@ -64,6 +64,25 @@ class Block(NamedTuple):
     numbers: Ints | None = None
 
 
+class Influence(NamedTuple):
+    """A value and its derivatives.
+
+    Attributes
+    ----------
+    value
+        Value of the metric.
+    items
+        Derivative by the weight of each item, shape (items,); sums to 0.
+    shares
+        Derivative by the label shares: (items, classes) for metrics of distributions,
+        (items,) for metrics of one class against the rest.
+    """
+
+    value: float
+    items: PerItem
+    shares: Floats
+
+
 class Topic:
     """Headings under which lists of metrics show those of the catalogue; others may be new."""
 
@@ -106,8 +125,8 @@ class Metric:
         draw.
     influence
         ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
-        with (items, classes), returns the value and its derivative by item, for instant
-        standard errors; None where there is none.
+        with (items, classes), returns the value and its derivatives, for instant standard
+        errors; None where there is none.
     per_item
         For a mean over items: ``per_item(y_true, probabilities)`` scores every one of them.
     curve
@@ -254,7 +273,7 @@ def influence_covariance(
     values, gradients = [], []
     for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
         labels, checked = checked_labels(y_true, scores)
-        value, g = metric.influence(metric.prepare(checked)[0], labels)
+        value, g = metric.influence(metric.prepare(checked)[0], labels)[:2]
         values.append(value)
         gradients.append(g if unit is None else np.bincount(unit, g))
     return np.array(values), clustered(np.stack(gradients), unit)
