@@ -65,15 +65,27 @@ def _gradients(
     for one, models in zip(aligned, prepared, strict=True):
         block = one.question.once([metric.labels])[metric.labels][label]
         truth = np.stack([part.positive for part in block.classes])
+        rows = np.flatnonzero(block.counts[:, 0])
+        place = one.question.place
+        if len(rows) < len(place):  # tied items that hard labels leave out
+            truth, place = truth[:, rows], place[rows]
+            models = [metric.prepare(scores[rows]) for scores in _scored(one, metric)]
         for model in models:
             if metric.labels == "distribution":
                 value, gradient = metric.influence(model, truth.T)[:2]
             else:
-                parts = [metric.influence(o, p) for o, p in zip(model, truth, strict=True)]
+                parts = [metric.influence(o, p)[:2] for o, p in zip(model, truth, strict=True)]
                 value, gradient = class_average(parts, truth, metric.average)
             values.append(value)
-            gradients.append((one.question.place, gradient))
+            gradients.append((place, gradient))
     return np.array(values), gradients
+
+
+def _scored(aligned: Aligned, metric: Metric) -> list[Floats]:
+    """What every model says, as the metric takes it."""
+    if metric.labels == "distribution":
+        return [aligned.distributions(model) for model in aligned.scores]
+    return list(aligned.scores.values())
 
 
 def class_average(
@@ -174,7 +186,7 @@ def influential_items(
     gaps = [
         class_average(
             [
-                metric.influence(*pair)
+                metric.influence(*pair)[:2]
                 for pair in zip(prepared[m], question.shares, strict=True)
             ],
             question.shares,

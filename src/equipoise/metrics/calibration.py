@@ -26,10 +26,10 @@ the label mass of that class, or the mean of those that are tied for it; for ``c
 class in turn (errors are averaged over classes, the curve pools them). Two classes have one
 thing to bin, the probability of the second; where bins of the first would put other items
 together (a probability on an edge of two bins, or equally full bins), errors are the mean of
-both, so that it does not matter which class is the second. There are ``bins`` of them, equally wide on [0, 1]
-(``binning="width"``) or holding equally many items (``mass``; equal probabilities stay
-together, so there may be fewer). They are made once, from the predictions alone, and stay as
-they are in every replicate.
+both, so that it does not matter which class is the second. There are ``bins`` of them, equally
+wide on [0, 1] (``binning="width"``) or holding equally many items (``mass``; equal
+probabilities stay together, so there may be fewer). They are made once, from the predictions
+alone, and stay as they are in every replicate.
 
 All take class codes or label distributions (items, classes), for two classes also one number in
 [0, 1] per item, and predicted distributions (items, classes), or of the second of two classes

@@ -274,7 +274,8 @@ class RemovalScorer:
         metric = self.task.metric
         whole = metric.labels == "distribution"
         once = np.ones((labels.shape[1], 1), dtype=np.uint8)
-        block = pair(labels, once, whole=whole)[self.task.labels == "soft"]
+        ties = self.task.question.ties
+        block = pair(labels, once, whole=whole, ties=ties)[self.task.labels == "soft"]
         truth = np.stack([one.positive for one in block.classes])
         influence, slopes = metric.influence, []
         assert influence is not None
@@ -282,7 +283,7 @@ class RemovalScorer:
             if whole:
                 slopes.append(influence(each, truth.T)[1])
             else:
-                parts = [influence(o, p) for o, p in zip(each, truth, strict=True)]
+                parts = [influence(o, p)[:2] for o, p in zip(each, truth, strict=True)]
                 slopes.append(class_average(parts, truth, metric.average)[1])
         return self.sign * np.stack(slopes)
 
