@@ -200,7 +200,7 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
         settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
-            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence(),
             intervals_sentence(evaluation),
             of_items if experts else "",

@@ -29,7 +29,7 @@ class StudyOptions:
         Names of metrics, or metrics; analyses of a single metric take the first.
     labels
         ``soft`` or ``hard``; rankings and choices of aggregation show both.
-    replicates, seed, level, on_missing
+    replicates, seed, level, on_missing, ties
         As in `evaluate`; by default 1,000 resamples, fewer for more than 20,000 items.
     attributes
         What is known of the items beside their labels, for subgroups.
@@ -47,6 +47,7 @@ class StudyOptions:
     seed: int = 0
     level: float = 0.95
     on_missing: str = "error"
+    ties: str = "half"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
     most: int = 50
@@ -64,7 +65,7 @@ class StudyOptions:
     @property
     def settings(self) -> Settings:
         """What evaluations of the study share."""
-        return Settings(level=self.level, on_missing=self.on_missing)
+        return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
 
     def plan(self, annotations: Annotations, kind: str | None = None) -> Resampling:
         """What is resampled; without a kind, what fits the annotations."""
@@ -114,6 +115,7 @@ class Study:
             "replicates": self.replicates,
             "seed": asked.seed,
             "on_missing": asked.on_missing,
+            "ties": asked.ties,
             "progress": self.tell,
         }
 

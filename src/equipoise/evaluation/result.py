@@ -35,6 +35,7 @@ from equipoise.resampling import Resampling
 LABELS = ("hard", "soft")
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
+INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
 
 
 class Row(NamedTuple):
@@ -108,7 +109,7 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
-    margin, matters
+    inference, margin, matters
         As in `Settings`.
     questions
         The truth of each task, on the items that were scored.
@@ -129,6 +130,7 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     cells: Cells = ()
+    inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
     widening: tuple[float, ...] = ()
@@ -207,7 +209,7 @@ class Evaluation:
     @property
     def interval(self) -> str:
         """How intervals are made, in a few words."""
-        return "two-way t"
+        return INFERENCES[self.inference]
 
     @property
     def population(self) -> Population:

@@ -19,6 +19,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
     tie_notices,
@@ -27,7 +28,8 @@ from equipoise.evaluation.cautions import (
 )
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
-from equipoise.evaluation.result import LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.readers import reader_cells
+from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import check_margin, normal_replicates
@@ -63,6 +65,9 @@ class Settings:
     items, annotators
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
     margin
         How much worse a model may be and still count as no worse: differences are then judged
         superior, equivalent, non-inferior, inferior or undecided.
@@ -75,16 +80,21 @@ class Settings:
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
     """
 
     level: float = 0.95
     items: str = "random"
     annotators: str = "random"
+    inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
+    ties: str = "half"
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -96,6 +106,8 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+        choice("settings, ties", self.ties, TIES)
+        choice("settings, inference", self.inference, tuple(INFERENCES))
         check_margin("settings, margin", self.margin)
         check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
@@ -123,8 +135,8 @@ def evaluate(
     predictions
         What each model says, one object per model and task.
     truth
-        Annotations (soft label: mean vote; hard label: strict majority), or plausibilities
-        (one per task; soft label: their mean).
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean).
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -145,6 +157,7 @@ def evaluate(
     how = settings or Settings()
     chosen = _metrics(metrics)
     asked, plan = _asked(truth, resampling)
+    asked = [replace(one, ties=how.ties) for one in asked]
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
@@ -154,7 +167,10 @@ def evaluate(
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
-    cells = scorer.uncertainty(values)
+    if how.inference == "mrmc":
+        values, cells = scorer.by_readers(values)
+    else:
+        cells = scorer.uncertainty(values)
     if plan.kind == "influence":
         replicates = _normal(cells, plan)
     return Evaluation(
@@ -166,6 +182,7 @@ def evaluate(
         plan=plan,
         level=how.level,
         cells=cells,
+        inference=how.inference,
         margin=how.margin,
         matters=how.matters,
         widening=tuple(one.question.widening(plan) for one in aligned),
@@ -383,6 +400,15 @@ class _Scorer:
             tuple(tuple(both[label][t] for label in range(len(LABELS))) for both in by_metric)
             for t in range(len(values))
         )
+
+    def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
+        """Values and their parts by each annotator's own votes, alike for both labels."""
+        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        cells = tuple(
+            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+        )
+        made = np.array([[[one.values for one in both] for both in task] for task in cells])
+        return made, cells
 
     def _draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""

@@ -9,6 +9,7 @@ from equipoise.inference.ballots import (
 )
 from equipoise.inference.families import Family, family
 from equipoise.inference.margins import Judgement, check_margin, judge
+from equipoise.inference.mrmc import obuchowski_rockette
 from equipoise.inference.spread import Population, Reason, Spread
 from equipoise.inference.two_way import (
     TwoWay,
@@ -34,6 +35,7 @@ __all__ = [
     "joint_design",
     "judge",
     "normal_replicates",
+    "obuchowski_rockette",
     "population_of",
     "two_way",
     "unit_design",

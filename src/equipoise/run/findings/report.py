@@ -53,6 +53,7 @@ READ = {
     "columns": "columns of the input",
     "repeats": "repeated votes",
     "on_missing": "missing answers",
+    "ties": "ties of hard labels",
 }
 
 
@@ -182,6 +183,12 @@ def _intervals(view: RunView) -> str:
             f"{count(how.replicates, 'resample')}, the same for all models, metrics and "
             f"labels; {view.level} intervals ({how.interval})."
         )
+    if how.interval != "two-way t":
+        return (
+            "Each annotator's votes alone give a value of every model, whose mean over "
+            f"annotators is shown; {view.level} intervals by Obuchowski and Rockette with "
+            f"Hillis' degrees of freedom, for {how.population}. Hard and soft are the same."
+        )
     return (
         f"{view.level} two-way t intervals, for {how.population}: the variance of items (or of "
         "groups of items) plus that of annotators, the noise of votes counted once. All models "
@@ -195,7 +202,8 @@ def _intervals(view: RunView) -> str:
 def _hard(view: RunView) -> str:
     """Say what metrics of whole distributions take as the hard label of several classes."""
     whole = any(metric.labels == "distribution" for metric in view.record.metrics)
-    if not view.any_several or not whole:
+    former = any(row.ties == "negative" for row in view.record.truth)
+    if not view.any_several or not whole or not former:
         return ""
     most = "mass" if view.record.truth_model else "votes"
     return f" Metrics of whole distributions take the class with most {most}, shared by ties."
@@ -389,11 +397,14 @@ def _labels(record: RunRecord) -> tuple[str, str]:
     asked = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
+    ties = record.truth[0].ties if record.truth else "negative"
+    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes, ties=ties)
     return f"Soft labels: {asked.soft}; hard labels: {hard}.", ""
 
 
 def _interval_sources(how: RunSettings) -> list[str]:
+    if how.population and how.interval != "two-way t":
+        return ["obuchowski1995", "hillis2007"]
     if how.population:
         return references(["two-way"])
     if how.resample == "influence":
@@ -410,6 +421,12 @@ def interval_words(how: RunSettings) -> str:
         return (
             f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples "
             f"of {what}{whole}{sources}."
+        )
+    if how.interval != "two-way t":
+        return (
+            f"Each annotator's votes alone gave a value of every model; {level} are by "
+            f"Obuchowski and Rockette with Hillis' degrees of freedom, for {how.population}"
+            f"{whole}{cite('obuchowski1995', 'hillis2007')}."
         )
     return (
         f"{level} are two-way t, for {how.population}{whole}{sources}; models are called "
