@@ -41,6 +41,7 @@ from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Difference, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
+from equipoise.inference import Population
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
 from equipoise.numbers import number, percent, resample_share
@@ -103,7 +104,7 @@ class RankStability(GridResult):
 
     Attributes
     ----------
-    kind, whom
+    kind, population
         What was resampled, and whom possible ranks and separations speak for.
     values, value_ranks, possible
         Value and rank of each model, shape (tasks, metrics, labels, models), and the lowest
@@ -123,7 +124,7 @@ class RankStability(GridResult):
     """
 
     kind: str
-    whom: str
+    population: Population
     values: Floats
     value_ranks: Floats
     possible: Floats
@@ -190,16 +191,24 @@ class RankStability(GridResult):
         low, high = row["spearman_low"], row["spearman_high"]
         middle = f" ({number(low, 2)} to {number(high, 2)})" if isfinite(low + high) else ""
         lost = f"; in {percent(row['undefined'])} of the resamples there is no order"
-        best = row["possibly_best"]
-        group = f"{len(best)} of {len(self.models)} models may be the best"
-        if len(best) <= NAMED and len(best) < len(self.models):
-            group = f"{joined(best)} {'is the best' if len(best) == 1 else 'may be the best'}"
         return (
             f"When {RESAMPLED[self.kind]} are resampled, the order of {len(self.models)} "
             f"models by {what} agrees with the original at a rank correlation of "
             f"{number(row['spearman'], 2)} on average{middle}, and {_leaders(row)}"
-            f"{lost if row['undefined'] else ''}. For {self.whom}, {group}."
+            f"{lost if row['undefined'] else ''}. {self._possibly_best(row['possibly_best'])}"
         )
+
+    def _possibly_best(self, best: Sequence[str]) -> str:
+        """Who may be the best, for items and annotators like these."""
+        if not self.population.decides:
+            return "Annotators are too few to say who may be best for annotators like these."
+        if len(best) == len(self.models):
+            group = "any of them may be the best"
+        elif len(best) > NAMED:
+            group = f"{len(best)} of {len(self.models)} may be the best"
+        else:
+            group = f"{joined(best)} {'is the best' if len(best) == 1 else 'may be the best'}"
+        return f"For {self.population.whom}, {group}."
 
     def report(self, labels: str = "soft") -> Finding:
         """The finding for every surface; `labels` stand in front."""
@@ -340,7 +349,7 @@ def stability_of(done: Evaluation) -> RankStability:
     counted = (~np.isnan(drawn).any(axis=-2)).sum(axis=-1).astype(np.float64)
     return RankStability(
         kind=done.plan.kind,
-        whom=done.population.whom,
+        population=done.population,
         tasks=done.tasks,
         metrics=tuple(one.name for one in done.metrics),
         models=done.models,
