@@ -27,7 +27,7 @@ import numpy as np
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
-from equipoise.arrays import choice
+from equipoise.arrays import choice, wrong_type
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.findings import Column, Dot, Dots, Finding, Table
@@ -41,6 +41,7 @@ from equipoise.resampling import resample
 from equipoise.wording import capital, joined
 
 TITLE = "Where does the uncertainty come from?"
+ROUNDING = 1e-12  # of the variance of a number that did not vary
 ITEMS, ANNOTATORS, VOTES, DRAWS = "items", "annotators", "votes", "possible truths"
 TOTAL = "total"
 NOTE = (
@@ -226,6 +227,8 @@ def variance_components(
         Level, missing items, threads.
     """
     choice("components, labels", labels, LABELS)
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
     given, truth = as_predictions(predictions), as_annotations(annotations)
     plan = resample(truth, "influence", replicates=2)
     done = evaluate(
@@ -270,8 +273,12 @@ def _results(cell: TwoWay, better: str) -> list[tuple[int, ...]]:
 
 def _parts(spread: Spread, names: tuple[str, str], level: float) -> list[Component]:
     """All components of one result."""
-    of_items, people, noise = spread.items, spread.annotators, spread.cells
-    whole = replace(spread, population=Population(), floor=0.0)
+    rounding = ROUNDING * spread.floor
+    of_items, people, noise = (
+        0.0 if one <= rounding else one
+        for one in (spread.items, spread.annotators, spread.cells)
+    )
+    whole = replace(spread, items=of_items, population=Population(), floor=0.0)
     made = [(ITEMS, of_items, spread.df_items, noise)]
     reason = spread.population.reason
     if reason not in UNSEEN and reason is not Reason.MODEL:

@@ -23,9 +23,10 @@ Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
 def plan_for(truth: Truths, kind: str | None, options: ResamplingOptions) -> Resampling:
     """One plan over the items of all tasks; without a kind, what fits the truth."""
+    first = _first(truth)
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
     items = tuple(dict.fromkeys(name for part in parts for name in part.items))
-    plan = resample(_first(truth), kind, replicates=options.replicates, seed=options.seed)
+    plan = resample(first, kind, replicates=options.replicates, seed=options.seed)
     return replace(plan, items=items)
 
 
