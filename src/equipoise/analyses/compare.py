@@ -158,7 +158,7 @@ def compare_models(
     >>> pair = ("decision tree", "random forest")
     >>> report = compare_models(pair, scores, readings, options)
     >>> [round(row["value"], 3) for row in report.findings[0].tables[0].rows]
-    [-0.055, -0.046]
+    [-0.058, -0.046]
     """
     asked = options or StudyOptions()
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
