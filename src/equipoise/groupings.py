@@ -244,9 +244,9 @@ def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str)
     one = plausibilities
     inside = grouping.codes(one.classes) == grouping.code(group)
     size = int(inside.sum())  # the group as the first classes of a model that puts it first
-    rank = np.where(inside[one.label], 0, size)
+    member = inside[one.label].astype(np.float64)[None]
     chance = np.empty((len(one.items), one.draws))
-    overlaps(one.packed, rank, (np.array([1]), np.array([size]), np.ones(1)), chance)
+    overlaps(one.packed, member, (np.array([1]), np.array([size]), np.ones(1)), chance)
     return np.clip(chance, 0.0, 1.0)
 
 

@@ -5,11 +5,10 @@ it does not say how few votes there were. Draws on demand are labels with these 
 
 .. math:: \lambda_{ik} = \frac{\sum_{v \in i} w_v [\text{vote } v = k]}{\sum_{v \in i} w_v}
 
-`majority_vote`: the class that more than half of the votes name. Without a strict majority a
-yes/no item is negative, as in the hard labels of the ranking metrics; with more classes the
-mass is split evenly over the most voted. A notice counts them,
+`majority_vote`: the class with most votes, as the hard labels of an evaluation; classes with
+equally many share it, and a notice counts such items,
 
-.. math:: \lambda_{ik} = [\text{share}_{ik} > 1/2]
+.. math:: \lambda_{ik} \propto [\text{share}_{ik} = \max_l \text{share}_{il}]
 
 `dirichlet`: votes as counts, uncertainty from how few there are. The reliability r says how
 much a vote is worth, the prior :math:`\alpha` what every class has without votes. The
@@ -53,8 +52,8 @@ Examples
 >>> mean_vote(votes([1, 0, 1])).mean
 array([[0.333, 0.667]])
 >>> majority_vote(votes([1, 0], [1])).mean
-array([[1., 0.],
-       [0., 1.]])
+array([[0.5, 0.5],
+       [0. , 1. ]])
 >>> dirichlet(votes([1])).certainty
 array([0.75])
 >>> reading = Annotations(kind="ranking", items=("a",), classes=("x", "y", "z"),
@@ -86,7 +85,6 @@ from equipoise.votes import Votes, collect_votes, dense_blocks, row_weights
 from equipoise.wording import AT_LEAST, Option, hint
 
 _DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
-_HALF = 0.5 + 1e-12
 _PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
 
 
@@ -107,10 +105,9 @@ def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
     votes = entries(annotations, task)
-    hard, undecided = _decided(votes, negative=annotations.kind == "binary")
-    number = int(undecided.sum())
-    text = "{items:count} items have no strict majority."
-    tied = (Notice("no_majority", text, (), {"items": number}),) if number else ()
+    hard, number = _decided(votes)
+    text = "{items:count} items have several classes with most votes, which share them."
+    tied = (Notice("tied_classes", text, (), {"items": number}),) if number else ()
     return _from_posterior(
         votes,
         Categorical(hard, np.zeros(len(votes.items))),
@@ -121,16 +118,13 @@ def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities
     )
 
 
-def _decided(votes: "Entries", *, negative: bool) -> tuple[Floats, Bools]:
-    """Mass of every voted class, and which items have no strict majority."""
+def _decided(votes: "Entries") -> tuple[Floats, int]:
+    """Mass of every voted class, and how many items are tied."""
     item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
-    share = votes.shares
-    most = np.maximum.reduceat(share, votes.start[:-1])
-    undecided = most <= _HALF
-    leading = share >= most[item] - 1e-12
-    if negative:  # both classes have half of the votes
-        leading = np.where(undecided[item], votes.label == 0, leading)
-    return leading / np.bincount(item, leading)[item], undecided
+    most = np.maximum.reduceat(votes.shares, votes.start[:-1])
+    leading = votes.shares >= most[item] - 1e-12
+    number = np.bincount(item, leading)
+    return leading / number[item], int((number > 1).sum())
 
 
 def dirichlet(

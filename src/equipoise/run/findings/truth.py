@@ -202,18 +202,12 @@ def _open_words(row: TruthRow) -> str:
 
 def _tied_words(row: TruthRow) -> str:
     """What is true of tied items, and what hard labels make of them."""
-    alone = row.no_majority == 1
-    have, count_, are = ("has", "counts", "is") if alone else ("have", "count", "are")
+    have, counts = ("has", "counts") if row.no_majority == 1 else ("have", "count")
     if row.ties == "negative":
-        side = "" if row.several else f" and {count_} as negative"
-        return f"{have} no strict majority{side}"
-    if row.ties == "drop":
-        return f"{are} tied and {are} left out for hard labels"
-    if row.several:
-        return (
-            f"{have} several classes with most votes, which share {'it' if alone else 'them'}"
-        )
-    return f"{are} tied and {count_} 1/2 for hard labels"
+        return f"{have} no strict majority{'' if row.several else f' and {counts} as negative'}"
+    what = "several classes with most votes" if row.several else "a tied vote"
+    how = "left out" if row.ties == "drop" else "shared" if row.several else "counted 1/2"
+    return f"{have} {what}, {how} for hard labels"
 
 
 def _disputed_words(rows: Sequence[TruthRow]) -> str:
