@@ -43,7 +43,7 @@ def goodness(votes, scores, metric, labels="soft"):
         if not kept.any():
             return np.full(len(given), np.nan)
         p = np.nanmean(said[kept], axis=1)
-        p = p if labels == "soft" else (p > 0.5 + 1e-12).astype(float)
+        p = p if labels == "soft" else np.where(np.abs(p - 0.5) < 1e-12, 0.5, p > 0.5)
         tasks.append([METRICS[metric](p, one[kept]) for one in given])
     return np.mean(np.array(tasks, dtype=float), axis=0)
 
