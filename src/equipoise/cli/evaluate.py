@@ -243,11 +243,12 @@ def evaluate(
 ) -> None:
     """Which model is better, by how much, how sure is that, and does disagreement matter?
 
-    Scores every model against the hard labels (the class with most votes, `--ties` says what
-    ties are) and the soft labels (mean vote) that the annotators' votes give, with intervals
-    from one resampling plan shared by all models, so that every comparison is paired. With
-    `--truth` a model of the votes says what is plausibly true, and models are scored against
-    its draws.
+    Scores every model against the hard labels (the class with most votes) and the soft labels
+    (mean vote). Intervals and verdicts hold for items and annotators like these, groups of
+    items (patients, nights) as wholes; models are paired, and separated only where that holds
+    among all pairs at once. With `--margin` differences are judged superior, equivalent,
+    non-inferior, inferior or undecided. With `--truth` a model of the votes says what is
+    plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
