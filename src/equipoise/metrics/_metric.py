@@ -70,12 +70,12 @@ class Influence(NamedTuple):
     Attributes
     ----------
     value
-        Value of the metric.
+        The metric.
     items
-        Derivative by the weight of each item, shape (items,); sums to 0.
+        By the weight of every item, shape (items,); they sum to 0.
     shares
-        Derivative by the label shares: (items, classes) for metrics of distributions,
-        (items,) for metrics of one class against the rest.
+        By the share of each class among an item's votes: (items,) of one class against the
+        rest, (items, classes) of whole distributions.
     """
 
     value: float
@@ -125,8 +125,8 @@ class Metric:
         draw.
     influence
         ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
-        with (items, classes), returns the value and its derivatives, for instant standard
-        errors; None where there is none.
+        with (items, classes), returns the value and its derivatives by items and by the
+        shares of classes; None where there are none.
     per_item
         For a mean over items: ``per_item(y_true, probabilities)`` scores every one of them.
     curve
@@ -164,7 +164,7 @@ class Metric:
     ordered: bool = False
     labels: Labels = "classes"
     score_draws: Callable[[Prepared, Any], Any] | None = None
-    influence: Callable[[Any, Floats], Influence | tuple[float, PerItem]] | None = None
+    influence: Callable[[Any, Floats], Influence] | None = None
     per_item: Callable[[Any, Any], PerItem] | None = None
     curve: Callable[[Any, Any], tuple[Floats, Floats]] | None = None
     average: str = "macro"
@@ -273,7 +273,7 @@ def influence_covariance(
     values, gradients = [], []
     for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
         labels, checked = checked_labels(y_true, scores)
-        value, g = metric.influence(metric.prepare(checked)[0], labels)[:2]
+        value, g, _ = metric.influence(metric.prepare(checked)[0], labels)
         values.append(value)
         gradients.append(g if unit is None else np.bincount(unit, g))
     return np.array(values), clustered(np.stack(gradients), unit)

@@ -23,6 +23,7 @@ from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings.json import plain
+from equipoise.inference import Reason
 from equipoise.metrics import (
     hard_labels_rule,
     item_scores,
@@ -33,6 +34,7 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
+from equipoise.numbers import number
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -214,11 +216,16 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         plan=plan.fingerprint,
         level=evaluation.level,
         interval=evaluation.interval,
+        population=evaluation.population.whom,
+        effective_annotators=evaluation.population.effective,
+        decides=evaluation.population.decides,
+        margin=evaluation.margin,
+        matters=evaluation.matters,
         soft=provenance.soft,
         hard=_hard_rule(evaluation) if provenance.hard is None else provenance.hard,
         group=group,
-        scope=plan.scope,
-        items_redrawn=resampled,
+        scope=scope_of(evaluation),
+        items_redrawn=evaluation.population.items,
     )
 
 
@@ -227,6 +234,23 @@ def _hard_rule(evaluation: Evaluation) -> str:
     questions, kinds = evaluation.questions, [one.labels for one in evaluation.metrics]
     classes = max(len(one.classes) for one in questions)
     return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
+
+
+def scope_of(evaluation: Evaluation) -> str:
+    """Whom intervals and verdicts speak for, as a sentence."""
+    whom, people = evaluation.population, ""
+    if whom.reason is Reason.TOO_FEW:
+        people = (
+            f" The annotators are too few (effectively {number(whom.effective, 1)}) for a "
+            "verdict on annotators like these; intervals are for these annotators."
+        )
+    elif whom.few:
+        people = (
+            f" Few annotators (effectively {number(whom.effective, 1)}): intervals are wide."
+        )
+    elif whom.reason is Reason.ANONYMOUS:
+        people = " Habits that annotators share across items cannot be seen in anonymous votes."
+    return f"The result speaks for {whom.whom}.{people}"
 
 
 def _metric(evaluation: Evaluation, name: str) -> MetricRecord:

@@ -18,7 +18,7 @@ from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.blocks import pair
-from equipoise.evaluation.influence import class_average
+from equipoise.evaluation.uncertainty import class_average
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
@@ -283,7 +283,7 @@ class RemovalScorer:
             if whole:
                 slopes.append(influence(each, truth.T)[1])
             else:
-                parts = [influence(o, p)[:2] for o, p in zip(each, truth, strict=True)]
+                parts = [influence(o, p) for o, p in zip(each, truth, strict=True)]
                 slopes.append(class_average(parts, truth, metric.average)[1])
         return self.sign * np.stack(slopes)
 
