@@ -60,10 +60,10 @@ VERBS = {  # what is done to a unit, its head in tables, and what one searches
 NOTE = (
     "Every other model is tried as the one that overtakes, and every set that is named is "
     "checked by scoring the models anew. A number without ≤ is the smallest there is; with ≤ "
-    "it is enough, and fewer may do. Where the search ended without a set, the chart says up to "
-    "which size. By the average of tasks, changes are counted in each task. Where models are "
-    "tied at the top, another one must pass all of them. A lead that hangs on a few items or "
-    "votes is no reason to prefer a model."
+    "it is enough, and fewer may do. Where the search ended without a set, the chart says up "
+    "to which size. By the average of tasks, changes are counted in each task. Where models "
+    "are tied at the top, another one must pass all of them. A lead that hangs on a few items "
+    "or votes is no reason to prefer a model."
 )
 LEGEND = (
     "Fewest items or votes to leave out, or votes to change, for the model named to come "
@@ -277,7 +277,8 @@ def flips(
     metric
         Name of a metric, or a `Metric`.
     unit
-        ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go together.
+        ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go
+        together.
     **how
         ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
         (size at which the search ends), ``on_missing`` as in `Settings`, and ``progress``.

@@ -12,7 +12,7 @@ the derivative by the class shares of its label times the change of the label.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from equipoise.metrics import Prepared
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
 AGREES = 1e-9  # how well sums over items must agree with what the metric gives
-BLOCKS = 20  # parts of the items whose labels are changed together
+BLOCKS = 10  # parts of the items whose labels are changed together
 ONCE = 10_000_000  # moves times items up to which each is scored alone, without influence
 WIDTH = 1_000_000  # sets times items scored at once
 
@@ -355,28 +355,38 @@ class TaskMoves:
         """Derivatives of every model's goodness; None without an influence function."""
         if self.task.metric.influence is None:
             return None
-        shares = self.task.question.shares
-        items = [self._item_slopes(one, shares) for one in self.task.prepared]
-        labels = np.zeros(0)
-        if not self.whole_items:
-            labels = np.stack([self._label_slopes(m) for m in range(len(items))])
-        return _Slopes(self.sign * np.stack(items), self.sign * labels)
+        found = [self._influence(one, self.task.question.shares) for one in self.task.prepared]
+        items = self.sign * np.stack([one[1] for one in found])
+        labels = (
+            []
+            if self.whole_items
+            else [
+                self._wide(one[2].T) if len(one) > 2 else self._label_slopes(m)
+                for m, one in enumerate(found)
+            ]
+        )
+        return _Slopes(items, self.sign * np.array(labels))
 
-    def _item_slopes(self, prepared: Prepared, shares: Floats) -> Floats:
-        """Influence of every item on the value of a model, (items,)."""
+    def _wide(self, slopes: Floats) -> Floats:
+        """Slopes of all classes, where those of a yes/no question are of the positive one."""
+        missing = len(self._mass) - len(slopes)
+        return np.pad(slopes, ((missing, 0), (0, 0)))
+
+    def _influence(self, prepared: Prepared, shares: Floats) -> tuple[Any, ...]:
+        """Value of a model and its derivatives, the first by the weight of items."""
         metric, truth = self.task.metric, self._truth(shares)
         assert metric.influence is not None
         if metric.labels == "distribution":
-            return np.asarray(metric.influence(prepared, truth.T)[1])
+            return metric.influence(prepared, truth.T)
         parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-        return np.asarray(class_average(parts, truth, metric.average)[1])
+        return class_average(parts, truth, metric.average)
 
     def _label_slopes(self, model: int) -> Floats:
         """Derivative of a model's value by every item's share of each class.
 
         Up to a number per item, it is the item's influence were all its votes for the class;
-        labels are changed a twentieth of the items at a time, so that the others stay nearly
-        as they are.
+        labels are changed a tenth of the items at a time, so that the others stay nearly as
+        they are.
         """
         shares = self.task.question.shares
         ends = np.array([[0.0, 1.0]]) if len(shares) == 1 else np.eye(len(shares))
@@ -393,7 +403,7 @@ class TaskMoves:
             for code, end in enumerate(ends.T):
                 changed = shares.copy()
                 changed[:, use] = end[:, None]
-                labels[code, use] = self._item_slopes(self.task.prepared[model], changed)[use]
+                labels[code, use] = self._influence(self.task.prepared[model], changed)[1][use]
         return labels
 
 

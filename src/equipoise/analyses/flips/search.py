@@ -10,8 +10,9 @@ lowest lead of each task after 0, 1, ... moves is added up in the best way. With
 the moves are sorted by their mean lead, and the set is the smallest if one of the leaders alone
 needs as many.
 
-Elsewhere moves are sorted by what each takes to first order, and the models are scored exactly
-after the first 1, 2, 4, ... of them, and by bisection between: an upper bound.
+Elsewhere moves are sorted by what each takes to first order. The models are scored exactly from
+the size on at which moves would be enough if they took `HOPE` times as much together, after
+twice as many moves each time, and by bisection between: an upper bound.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from equipoise.arrays import Floats, Ints
 from equipoise.ranks import TIE
 
 AHEAD = 1e-12  # how far a rival must be ahead
+HOPE = 3.0  # how much more moves may take together than the sum of what each takes alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,14 @@ class LeaderSearch:
         gain = np.concatenate([taken for _, taken in ranked])
         task = np.repeat(np.arange(len(ranked)), [len(taken) for _, taken in ranked])
         order = np.argsort(-gain, kind="stable")[:most]
-        task = task[order[gain[order] > 0]]
-        moves = [own for own, _ in ranked]
+        order = order[gain[order] > 0]
+        moves, task = [own for own, _ in ranked], task[order]
+        lead = len(moves) * (self.full[self.leaders[0]] - self.full[rival])
+        least = 1 + int(np.searchsorted(HOPE * np.cumsum(gain[order]), lead))
         if not len(task):
             return SmallestSet()
-        sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
+        doubled = least * 2 ** np.arange(len(task).bit_length())
+        sizes = np.unique(np.minimum(doubled, len(task)))
         enough = np.flatnonzero(self._leads_after(moves, task, rival, sizes) < -AHEAD)
         if not len(enough):
             return SmallestSet()
