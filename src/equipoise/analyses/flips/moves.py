@@ -12,7 +12,7 @@ the derivative by the class shares of its label times the change of the label.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,12 @@ from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.influence import class_average
-from equipoise.metrics import Prepared
+from equipoise.evaluation.uncertainty import class_average
+from equipoise.metrics import Influence, Prepared
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
 AGREES = 1e-9  # how well sums over items must agree with what the metric gives
-BLOCKS = 10  # parts of the items whose labels are changed together
 ONCE = 10_000_000  # moves times items up to which each is scored alone, without influence
 WIDTH = 1_000_000  # sets times items scored at once
 
@@ -331,7 +330,7 @@ class TaskMoves:
         """Goodness of every model on every item, (models, items), for a mean over items."""
         if self.task.metric.per_item is None:
             return None
-        each = self._scores(self._truth(self.task.question.shares))
+        each = self._scores(self._truth)
         with np.errstate(invalid="ignore"):
             agree = np.allclose(each.mean(axis=1), self.full, atol=AGREES, equal_nan=True)
         return each if agree else None
@@ -343,11 +342,14 @@ class TaskMoves:
         each = [per_item(truth.T, aligned.distributions(m)) for m in aligned.scores]
         return self.sign * np.stack(each)
 
-    def _truth(self, shares: Floats) -> Floats:
+    @cached_property
+    def _truth(self) -> Floats:
         """Labels as the metric sees them, (classes, items)."""
         whole = self.task.metric.labels == "distribution"
         once = np.ones((self.items, 1), dtype=np.uint8)
-        block = pair(list(shares), once, whole=whole)[self.task.labels == "soft"]
+        block = pair(list(self.task.question.shares), once, whole=whole)[
+            self.task.labels == "soft"
+        ]
         return np.stack([one.positive for one in block.classes])
 
     @cached_property
@@ -355,56 +357,20 @@ class TaskMoves:
         """Derivatives of every model's goodness; None without an influence function."""
         if self.task.metric.influence is None:
             return None
-        found = [self._influence(one, self.task.question.shares) for one in self.task.prepared]
-        items = self.sign * np.stack([one[1] for one in found])
-        labels = (
-            []
-            if self.whole_items
-            else [
-                self._wide(one[2].T) if len(one) > 2 else self._label_slopes(m)
-                for m, one in enumerate(found)
-            ]
-        )
-        return _Slopes(items, self.sign * np.array(labels))
+        found = [self._influence(one) for one in self.task.prepared]
+        labels = np.stack([one.shares.T for one in found])
+        if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
+            labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
+        return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
 
-    def _wide(self, slopes: Floats) -> Floats:
-        """Slopes of all classes, where those of a yes/no question are of the positive one."""
-        missing = len(self._mass) - len(slopes)
-        return np.pad(slopes, ((missing, 0), (0, 0)))
-
-    def _influence(self, prepared: Prepared, shares: Floats) -> tuple[Any, ...]:
-        """Value of a model and its derivatives, the first by the weight of items."""
-        metric, truth = self.task.metric, self._truth(shares)
+    def _influence(self, prepared: Prepared) -> Influence:
+        """Value of a model and its derivatives."""
+        metric, truth = self.task.metric, self._truth
         assert metric.influence is not None
         if metric.labels == "distribution":
             return metric.influence(prepared, truth.T)
         parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
         return class_average(parts, truth, metric.average)
-
-    def _label_slopes(self, model: int) -> Floats:
-        """Derivative of a model's value by every item's share of each class.
-
-        Up to a number per item, it is the item's influence were all its votes for the class;
-        labels are changed a tenth of the items at a time, so that the others stay nearly as
-        they are.
-        """
-        shares = self.task.question.shares
-        ends = np.array([[0.0, 1.0]]) if len(shares) == 1 else np.eye(len(shares))
-        labels = np.empty((ends.shape[1], self.items))
-        if self.task.metric.per_item is not None and self._each is not None:
-            own = list(self.task.aligned.scores)[model]
-            predicted = self.task.aligned.distributions(own)
-            for code, end in enumerate(np.eye(ends.shape[1])):
-                truth = np.tile(end, (self.items, 1))
-                labels[code] = self.task.metric.per_item(truth, predicted) / self.items
-            return np.where(np.isfinite(labels), labels, 0.0)
-        for block in range(BLOCKS):
-            use = slice(block, None, BLOCKS)
-            for code, end in enumerate(ends.T):
-                changed = shares.copy()
-                changed[:, use] = end[:, None]
-                labels[code, use] = self._influence(self.task.prepared[model], changed)[1][use]
-        return labels
 
 
 class _Slopes(NamedTuple):

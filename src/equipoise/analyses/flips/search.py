@@ -10,9 +10,8 @@ lowest lead of each task after 0, 1, ... moves is added up in the best way. With
 the moves are sorted by their mean lead, and the set is the smallest if one of the leaders alone
 needs as many.
 
-Elsewhere moves are sorted by what each takes to first order. The models are scored exactly from
-the size on at which moves would be enough if they took `HOPE` times as much together, after
-twice as many moves each time, and by bisection between: an upper bound.
+Elsewhere moves are sorted by what each takes to first order, and the models are scored exactly
+after the first 1, 2, 4, ... of them, and by bisection between: an upper bound.
 """
 
 from dataclasses import dataclass
@@ -21,11 +20,11 @@ from functools import cached_property
 import numpy as np
 
 from equipoise.analyses.flips.moves import Moves, TaskMoves
-from equipoise.arrays import Floats, Ints
+from equipoise.arrays import Bools, Floats, Ints
 from equipoise.ranks import TIE
 
 AHEAD = 1e-12  # how far a rival must be ahead
-HOPE = 3.0  # how much more moves may take together than the sum of what each takes alone
+MANY = 10  # times as many moves as are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,34 +129,31 @@ class LeaderSearch:
         order = np.argsort(-gain, kind="stable")[:most]
         order = order[gain[order] > 0]
         moves, task = [own for own, _ in ranked], task[order]
-        lead = len(moves) * (self.full[self.leaders[0]] - self.full[rival])
-        least = 1 + int(np.searchsorted(HOPE * np.cumsum(gain[order]), lead))
-        if not len(task):
+        sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
+        few = MANY * len(task) < self.number  # then all of them take more than some
+        if not len(task) or (few and not self._overtaken(moves, task, rival, sizes[-1:])[0]):
             return SmallestSet()
-        doubled = least * 2 ** np.arange(len(task).bit_length())
-        sizes = np.unique(np.minimum(doubled, len(task)))
-        enough = np.flatnonzero(self._leads_after(moves, task, rival, sizes) < -AHEAD)
+        enough = np.flatnonzero(self._overtaken(moves, task, rival, sizes))
         if not len(enough):
             return SmallestSet()
         works = int(sizes[enough[0]])
         fails = int(sizes[enough[0] - 1]) if enough[0] else 0
         while works - fails > 1:
-            middle = np.array([(works + fails) // 2])
-            ahead = self._leads_after(moves, task, rival, middle)[0] < -AHEAD
-            works, fails = (int(middle[0]), fails) if ahead else (works, int(middle[0]))
+            middle = (works + fails) // 2
+            ahead = self._overtaken(moves, task, rival, np.array([middle]))[0]
+            works, fails = (middle, fails) if ahead else (works, middle)
         held = np.bincount(task[:works], minlength=len(moves))
         return SmallestSet(tuple(own.first(int(k)) for own, k in zip(moves, held, strict=True)))
 
-    def _leads_after(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Floats:
-        """Lead of the best leader after the first few moves, (sizes,); inf where undefined."""
+    def _overtaken(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Bools:
+        """Whether a rival is ahead after the first few moves, (sizes,); not where undefined."""
         models = [*self.leaders, rival]
         total = np.zeros((len(models), len(sizes)))
         for place, (scorer, own) in enumerate(zip(self.scorers, moves, strict=True)):
             held = [int((task[:size] == place).sum()) for size in sizes]
             total += scorer.after(own, held, models)
         with np.errstate(invalid="ignore"):  # of two infinite values: undefined
-            gap = (total[:-1].max(axis=0) - total[-1]) / len(moves)
-        return np.where(np.isnan(gap), np.inf, gap)
+            return np.asarray((total[:-1].max(axis=0) - total[-1]) / len(moves) < -AHEAD)
 
 
 def _shared_out(curves: list[Floats], most: int) -> Ints:
