@@ -144,12 +144,14 @@ def test_sets_for_the_average_take_moves_from_any_task(seed, metric, unit):
     assert done.tasks[0].number == sum(one.number for one in done.tasks[1:])
 
 
+@pytest.mark.parametrize("ties", ["half", "negative", "drop"])
 @pytest.mark.parametrize("metric", HARD)
 @pytest.mark.parametrize("seed", range(4))
-def test_hard_labels_agree_with_exhaustive_search(seed, metric):
+def test_hard_labels_agree_with_exhaustive_search(seed, metric, ties):
     votes, scores = drawn(seed + 60, items=8)
-    (flip,) = flips(*as_given(votes, scores), metric=metric, labels="hard").tasks
-    check(flip, votes, scores, metric, "items", "hard")
+    asked = {"metric": metric, "labels": "hard", "ties": ties}
+    (flip,) = flips(*as_given(votes, scores), **asked).tasks
+    check(flip, votes, scores, metric, "items", ties)
 
 
 def test_the_cases_above_are_not_all_of_one_sort():

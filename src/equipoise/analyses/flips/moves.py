@@ -22,7 +22,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.blocks import every_class, pair
 from equipoise.evaluation.uncertainty import class_average
-from equipoise.metrics import Influence, Prepared
+from equipoise.metrics import Block, Influence, Prepared
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
@@ -140,8 +140,8 @@ class TaskMoves:
             taken = [self._vote_gains([a], rival, moves) for a in leaders]
             fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
             return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
-        size = self._unit_sums(np.ones(self.items))
-        left = self.items - np.cumsum(np.append(0.0, size[moves.which]))
+        size = self._unit_sums(self._counted)
+        left = size.sum() - np.cumsum(np.append(0.0, size[moves.which]))
         out = []
         for leader in leaders:
             each = self._differences([leader], rival)
@@ -200,7 +200,7 @@ class TaskMoves:
         if self._slopes is None:
             return self._tried(leaders, rival)
         if self.whole_items:
-            own = self._slopes.items
+            own = self._slopes.items * self._counted
             gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
         else:
             target = gone
@@ -327,12 +327,16 @@ class TaskMoves:
 
     @cached_property
     def _each(self) -> Floats | None:
-        """Goodness of every model on every item, (models, items), for a mean over items."""
+        """Goodness of every model on every item, (models, items), for a mean over items.
+
+        It is 0 on items that do not count.
+        """
         if self.task.metric.per_item is None:
             return None
-        each = self._scores(self._truth)
-        with np.errstate(invalid="ignore"):
-            agree = np.allclose(each.mean(axis=1), self.full, atol=AGREES, equal_nan=True)
+        each = np.where(self._counted > 0, self._scores(self._truth), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = each.sum(axis=1) / self._counted.sum()
+            agree = np.allclose(mean, self.full, atol=AGREES, equal_nan=True)
         return each if agree else None
 
     def _scores(self, truth: Floats) -> Floats:
@@ -343,14 +347,22 @@ class TaskMoves:
         return self.sign * np.stack(each)
 
     @cached_property
-    def _truth(self) -> Floats:
-        """Labels as the metric sees them, (classes, items)."""
-        whole = self.task.metric.labels == "distribution"
+    def _block(self) -> Block:
+        """Labels as the metric sees them, and which items count: those tied may not."""
+        question, whole = self.task.question, self.task.metric.labels == "distribution"
         once = np.ones((self.items, 1), dtype=np.uint8)
-        block = pair(list(self.task.question.shares), once, whole=whole)[
-            self.task.labels == "soft"
-        ]
-        return np.stack([one.positive for one in block.classes])
+        both = pair(list(question.shares), once, whole=whole, ties=question.ties)
+        return both[self.task.labels == "soft"]
+
+    @property
+    def _truth(self) -> Floats:
+        """Labels, (classes, items)."""
+        return np.stack([one.positive for one in self._block.classes])
+
+    @property
+    def _counted(self) -> Floats:
+        """1 for items that count, else 0, (items,)."""
+        return self._block.counts[:, 0].astype(np.float64)
 
     @cached_property
     def _slopes(self) -> "_Slopes | None":
