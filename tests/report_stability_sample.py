@@ -64,7 +64,7 @@ def report_of(scores, votes, **how):
 def every(bad=""):
     """All analyses at once."""
     scores, votes = study(bad=bad)
-    return report_of(scores, votes, attributes=attributes(votes, bad), sign_test=True)
+    return report_of(scores, votes, attributes=attributes(votes, bad))
 
 
 def anonymous():

@@ -161,15 +161,6 @@ def test_one_undefined_model_has_an_empty_row():
     )
 
 
-def test_steadiness_is_shown_where_only_one_order_has_it():
-    def change(header):
-        header["rank_correlation"][0].update(mean_spearman_soft=0.75, mean_spearman_hard=None)
-
-    made = panel(NOTHING, APART).view
-    page = render(changed(made.run, change))
-    assert re.search(r"<td>undefined<td>0\.750<td>", section(page, "ranks"))
-
-
 def test_an_interval_lost_to_undefined_resamples_is_explained():
     made = holes(panel(APART, APART), "hard", 0.049)
     assert headline(made) == (

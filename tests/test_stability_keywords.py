@@ -11,7 +11,7 @@ from equipoise.analyses.components import variance_components
 from equipoise.analyses.experts import experts
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.ranking import rank_stability, sign_test
+from equipoise.analyses.ranking import rank_stability
 from equipoise.analyses.subgroups import Attributes, subgroups
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.arrays import InputError
@@ -48,16 +48,10 @@ OWN = {
     aggregation_choices: {
         "metrics": ("auroc", 3),
         "models": ("glad", 3),
-        "reliabilities": ("1", ["1"], 1.0),
         "draws": (1.5, 0),
         "threshold": ("a",),
     },
-    variance_components: {
-        "replicates": (1,),
-        "models": ("glad", [3], 3),
-        "reliability": ("a", 0),
-        "threshold": ("a",),
-    },
+    variance_components: {"replicates": (1,)},
 }
 
 
@@ -90,9 +84,7 @@ def test_what_is_no_prediction_or_annotation_is_refused(analysis):
             analysis([MODEL, OTHER], annotations)
 
 
-def test_a_sign_test_of_something_else_is_refused():
-    with pytest.raises(InputError, match="expected the result of rank_stability"):
-        sign_test(None, "auroc", kind="items")
+def test_truths_of_something_else_are_refused():
     with pytest.raises(InputError, match=r"truth: .+, expected .+; .+"):
         rank_stability([MODEL, OTHER], [3])
 

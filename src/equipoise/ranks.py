@@ -5,8 +5,6 @@ Rank 1 is best; tied models share the average of their ranks. Values that differ
 of shape (models, replicates) at once.
 """
 
-from math import comb
-
 import numpy as np
 
 from equipoise.arrays import Bools, Floats, Ints
@@ -128,18 +126,3 @@ def _correlation(x: Floats, y: Floats) -> Floats:
     safe = np.where(below > 0, below, 1.0)
     value = np.where(below > 0, product / safe, np.nan)
     return value if value.ndim else value[()]
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """One-sided binomial sign test, ties left out: P(at least this many wins | fair coin).
-
-    Only for reproducing published tables: applied to bootstrap replicates its p-value shrinks
-    with the number of replicates, which are not data.
-
-    Examples
-    --------
-    >>> sign_test(540, 460)
-    0.00622
-    """
-    number = wins + losses
-    return float(sum(comb(number, k) for k in range(wins, number + 1)) / 2**number)

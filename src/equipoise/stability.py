@@ -14,8 +14,6 @@ from equipoise.analyses.choices import Choices as Choices
 from equipoise.analyses.choices import aggregation_choices as aggregation_choices
 from equipoise.analyses.components import Components as Components
 from equipoise.analyses.components import variance_components as variance_components
-from equipoise.analyses.critical_difference import CriticalDifference as CriticalDifference
-from equipoise.analyses.critical_difference import critical_difference as critical_difference
 from equipoise.analyses.experts import Experts as Experts
 from equipoise.analyses.experts import experts as experts
 from equipoise.analyses.flips import Flip as Flip
@@ -26,9 +24,7 @@ from equipoise.analyses.leave_one_out import leave_one_out as leave_one_out
 from equipoise.analyses.panel_size import PanelSize as PanelSize
 from equipoise.analyses.panel_size import panel_size as panel_size
 from equipoise.analyses.ranking import RankStability as RankStability
-from equipoise.analyses.ranking import SignTest as SignTest
 from equipoise.analyses.ranking import rank_stability as rank_stability
-from equipoise.analyses.ranking import sign_test as sign_test
 from equipoise.analyses.subgroups import Attributes as Attributes
 from equipoise.analyses.subgroups import Subgroups as Subgroups
 from equipoise.analyses.subgroups import read_attributes as read_attributes

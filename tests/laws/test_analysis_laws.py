@@ -39,7 +39,7 @@ WORDS = ("text", "model", "names")
 def plain():
     """Three tasks, three models, named annotators and attributes of the items."""
     scores, votes = study(items=40)
-    return report_of(scores, votes, attributes=attributes(votes), sign_test=True)
+    return report_of(scores, votes, attributes=attributes(votes))
 
 
 def bad_names(names, start):
@@ -62,7 +62,7 @@ def hostile():
     for column, level in (("=1+1 <b>site</b>", BAD[0]), (BAD[4], BAD[8])):
         table[column] = [level if n % 2 else BAD[3] for n in range(len(items))]
     known = Attributes.from_dataframe(pyarrow.table(table))
-    return report_of(renamed, bad, attributes=known, sign_test=True)
+    return report_of(renamed, bad, attributes=known)
 
 
 def undefined():

@@ -219,19 +219,9 @@ def test_agreement_of_hard_and_soft_rankings():
     ]
     done = evaluate(models, TRUTH, metrics=["auroc"], resampling="panel")
     hard, soft = done.values[0, 0]
-    drawn = bootstrap.widened(done.replicates[0, 0], 1 / done.widening[0])
     found = done.rank_correlation("auroc")
     assert found.spearman == pytest.approx(spearmanr(hard, soft).statistic)
     assert found.kendall_tau_b == pytest.approx(kendalltau(hard, soft).statistic)
-    pairs = [
-        (spearmanr(hard, h).statistic, spearmanr(soft, s).statistic)
-        for h, s in zip(*drawn.transpose(0, 2, 1), strict=True)
-        if len(set(h.round(12))) > 1 and not np.isnan(h).any()
-    ]
-    stable = np.mean(pairs, axis=0)
-    assert (found.mean_spearman_hard, found.mean_spearman_soft) == pytest.approx(tuple(stable))
-    wins = [0.5 + np.sign(round(s - h, 9)) / 2 for h, s in pairs]
-    assert found.soft_win_rate == pytest.approx(np.mean(wins))
 
 
 def test_results_are_read_only_and_inputs_unchanged():

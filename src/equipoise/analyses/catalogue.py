@@ -58,9 +58,6 @@ _IN_ORDER = (
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),
     Analysis("threshold_sweep", "equipoise.analyses.threshold_sweep", "yes or no"),
-    Analysis(
-        "critical_difference", "equipoise.analyses.critical_difference", "at least three tasks"
-    ),
     Analysis("subgroups", "equipoise.analyses.subgroups", "attributes of the items"),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

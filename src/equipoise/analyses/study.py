@@ -33,8 +33,6 @@ class StudyOptions:
         What is known of the items beside their labels, for subgroups.
     only
         Names of analyses; empty is all.
-    sign_test
-        Whether to add the published sign test on replicates, which is no evidence.
     most
         Size at which the search for flips ends.
     progress
@@ -50,7 +48,6 @@ class StudyOptions:
     ties: str = "half"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
-    sign_test: bool = False
     most: int = 50
     progress: Progress | None = None
 

@@ -83,19 +83,12 @@ class Difference(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """How the ranking by hard labels agrees with that by soft labels, and how stable each is.
-
-    ``mean_spearman_*`` is the mean rank correlation of the replicates' order with the order
-    of the values; ``soft_win_rate`` how often the soft order stays nearer to its own.
-    """
+    """How the ranking by hard labels agrees with that by soft labels."""
 
     task: str
     metric: str
     spearman: float
     kendall_tau_b: float
-    mean_spearman_hard: float
-    mean_spearman_soft: float
-    soft_win_rate: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -259,26 +252,14 @@ class Evaluation:
         return rank_probabilities(self._good(t, k, label))
 
     def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
-        """Agreement of hard and soft rankings, and the stability of each."""
+        """Agreement of hard and soft rankings."""
         t, k, _ = self._cell(metric, "soft", task)
         hard, soft = self.values[t, k]
-        stable = [
-            spearman(np.broadcast_to(self.values[t, k, x][:, None], reps.shape), reps)
-            for x, reps in enumerate(self._drawn(t, k, x) for x in range(len(LABELS)))
-        ]
-        rounded = np.round(np.stack(stable), 12)
-        both = rounded[:, ~np.isnan(rounded).any(axis=0)]
-        alone = [one[~np.isnan(one)] for one in rounded]
-        first, second = (_mean(one) for one in (both if both.shape[1] else alone))
-        wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
         return Correlation(
             self.tasks[t],
             self.metrics[k].name,
             float(spearman(hard, soft)),
             float(kendall_tau_b(hard, soft)),
-            first,
-            second,
-            _mean(wins),
         )
 
     def _good(self, t: int, k: int, label: int) -> Floats:
@@ -378,7 +359,3 @@ def widened(replicates: Floats, factor: float) -> Floats:
 def narrowed(replicates: Floats, factor: float) -> Floats:
     """Undo `widened`; the mean is the same before and after."""
     return widened(replicates, 1 / factor)
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else math.nan

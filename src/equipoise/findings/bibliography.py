@@ -157,12 +157,6 @@ ENTRIES: Mapping[str, str] = {
   journal = {Scandinavian Journal of Statistics},
   volume = {6}, number = {2}, pages = {65--70}, year = {1979},
 }""",
-    "demsar2006": """@article{demsar2006,
-  title  = {Statistical Comparisons of Classifiers over Multiple Data Sets},
-  author = {Dem{\\v{s}}ar, Janez},
-  journal = {Journal of Machine Learning Research},
-  volume = {7}, pages = {1--30}, year = {2006},
-}""",
     "roe1997": """@article{roe1997,
   title  = {Variance-Component Modeling in the Analysis of Receiver Operating Characteristic
             Index Estimates},

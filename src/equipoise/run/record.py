@@ -286,15 +286,12 @@ class RankShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation:
-    """How alike the orders by hard and soft labels are, and how steady each is."""
+    """How alike the orders by hard and soft labels are."""
 
     task: str
     metric: str
     spearman: float = NAN
     kendall_tau_b: float = NAN
-    mean_spearman_hard: float = NAN
-    mean_spearman_soft: float = NAN
-    soft_win_rate: float = NAN
 
 
 # ---- the truth -----------------------------------------------------------------------------

@@ -49,10 +49,7 @@ FOREST_NOTE = (
     "Mark: the score. Thin line: its interval, for this score by itself; thick line: the "
     "middle half of the resamples."
 )
-RANKS_NOTE = (
-    "Thick lines change rank. Steadiness is the mean Spearman correlation of the resampled "
-    "order with the original one: 1 is an order that never changes."
-)
+RANKS_NOTE = "Thick lines change rank."
 PROBABILITIES_NOTE = (
     "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
     "whose place the data leave open."
@@ -293,26 +290,22 @@ def _ranks(panel: Panel) -> Finding:
         right=f"{last} labels",
         rows=rows,
     )
-    correlation: dict[str, Cell] = asdict(panel.correlation)
     table = Table(
         name="rank_correlation",
-        caption="How alike the two orders are, and how steady each is",
+        caption="How alike the two orders are",
         columns=(
             *panel.view.panel_columns,
             Column("spearman", "Spearman, hard against soft", "number"),
             Column("kendall_tau_b", "Kendall's tau-b", "number"),
-            Column("mean_spearman_hard", "steadiness of the hard order", "number"),
-            Column("mean_spearman_soft", "steadiness of the soft order", "number"),
-            Column("soft_win_rate", "soft order steadier in", "percent"),
         ),
-        rows=[correlation],
+        rows=[asdict(panel.correlation)],
         open=True,
     )
     none = unranked_words(panel) or "There are no two rankings to compare."
     return Finding(
         key="ranks",
         title="From hard to soft",
-        sentence=_steady_words(panel) if ranked else none,
+        sentence=_alike_words(panel) if ranked else none,
         tables=(table,) if panel.view.record.rank_correlation else (),
         charts=(slopes,) if ranked else (),
         note=RANKS_NOTE,
@@ -320,18 +313,12 @@ def _ranks(panel: Panel) -> Finding:
     )
 
 
-def _steady_words(panel: Panel) -> str:
-    """Say how alike the two orders are, and which is steadier."""
-    found = panel.correlation
-    if math.isnan(found.spearman):
+def _alike_words(panel: Panel) -> str:
+    """Say how alike the two orders are."""
+    found = panel.correlation.spearman
+    if math.isnan(found):
         return "The agreement of the two orders is undefined."
-    said = f"The hard and soft orders agree at Spearman {number(found.spearman, 2)}"
-    if math.isnan(found.soft_win_rate):
-        return f"{said}."
-    return (
-        f"{said}; under resampling the soft order stays nearer to its original than the hard "
-        f"order in {percent(found.soft_win_rate)} of resamples."
-    )
+    return f"The hard and soft orders agree at Spearman {number(found, 2)}."
 
 
 # ---- rank probabilities --------------------------------------------------------------------
