@@ -7,7 +7,7 @@ which the metric is defined on the whole panel.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
+BUDGET = 2**27  # labels of items, times models, that are scored in all resamples together
+FEWEST = 200  # resamples that are drawn however many items
 Given = Predictions | Iterable[Predictions]
 
 
@@ -161,6 +163,23 @@ class StudyScorer:
         return interval_ends(
             np.asarray(value), np.asarray(replicates), self.asked.level, bounds
         )
+
+
+def affordable(scorer: StudyScorer) -> StudyScorer:
+    """The same with fewer resamples where the items are so many that all would take long."""
+    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
+    number = max(FEWEST, BUDGET // (cells * len(scorer.models)))
+    if number >= scorer.plan.replicates:
+        return scorer
+    text = (
+        "For {items:count} items {drawn:count} resamples are drawn instead of {asked:count}, "
+        "to keep the time in bounds."
+    )
+    asked = scorer.plan.replicates
+    values = {"items": len(scorer.plan.items), "drawn": number, "asked": asked}
+    plan = replace(scorer.plan, replicates=number)
+    notices = (*scorer.notices, Notice("fewer_resamples", text, (), values))
+    return replace(scorer, plan=plan, notices=notices)
 
 
 def interval_ends(

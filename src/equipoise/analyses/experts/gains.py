@@ -19,7 +19,7 @@ quadratic weighted kappa for grades.
 
 .. math:: g_i = p_i (D_i - \mathrm{gain}) / P - \lambda (1 - p_i) D_i / Q
 
-with D = d - a, P and Q the sums of p and of 1 - p, and :math:`\lambda` the slope of the model's ROC curve
+with D = d - a, P and Q the sums of p and 1 - p, and :math:`\lambda` the slope of the ROC curve
 where the specificities meet (a secant whose width falls with the fifth root of Q); p moves it
 by :math:`h_i = (D_i - \mathrm{gain}) / P + \lambda D_i / Q`.
 """
