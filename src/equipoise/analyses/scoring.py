@@ -168,18 +168,24 @@ class StudyScorer:
 def affordable(scorer: StudyScorer) -> StudyScorer:
     """The same with fewer resamples where the items are so many that all would take long."""
     cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
-    number = max(FEWEST, BUDGET // (cells * len(scorer.models)))
-    if number >= scorer.plan.replicates:
+    number, told = affordable_resamples(scorer.plan, cells * len(scorer.models))
+    if not told:
         return scorer
+    plan = replace(scorer.plan, replicates=number)
+    return replace(scorer, plan=plan, notices=(*scorer.notices, *told))
+
+
+def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice]]:
+    """How many resamples may be scored, each so many labels, and what is said of fewer."""
+    number = max(FEWEST, BUDGET // cells)
+    if number >= plan.replicates:
+        return plan.replicates, []
     text = (
         "For {items:count} items {drawn:count} resamples are drawn instead of {asked:count}, "
         "to keep the time in bounds."
     )
-    asked = scorer.plan.replicates
-    values = {"items": len(scorer.plan.items), "drawn": number, "asked": asked}
-    plan = replace(scorer.plan, replicates=number)
-    notices = (*scorer.notices, Notice("fewer_resamples", text, (), values))
-    return replace(scorer, plan=plan, notices=notices)
+    values = {"items": len(plan.items), "drawn": number, "asked": plan.replicates}
+    return number, [Notice("fewer_resamples", text, (), values)]
 
 
 def interval_ends(
