@@ -1,33 +1,25 @@
 """Estimate: a number that carries its own uncertainty, and only compares in pairs.
 
-Intervals from replicates under one resampling plan:
-
-- ``percentile``: quantiles of the replicates;
-- ``basic``: the same quantiles mirrored at the value, which undoes a shift of the replicates;
-- ``normal``: value plus or minus z standard deviations of the replicates;
-- ``wilson``: for a share of hard labels among a fixed number of trials, without replicates.
-
-An undefined replicate counts against both ends: as the lowest for the lower end and as the
-highest for the upper. An end that so many are undefined to decide is itself undefined. A
-replicate can be infinite (a log score that met a zero probability); then an end can be, too.
+The interval is that of the number's spread (`equipoise.inference`). Numbers that are only known
+by resampling have the quantiles of their replicates instead. An undefined replicate counts
+against both ends: as the lowest for the lower end and as the highest for the upper. An end that
+so many are undefined to decide is itself undefined. A replicate can be infinite (a log score
+that met a zero probability); then an end can be, too.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from equipoise import numbers
-from equipoise.arrays import Floats, InputError, choice, frozen
-
-Method = Literal["percentile", "basic", "normal", "wilson"]
-METHODS: tuple[Method, ...] = get_args(Method)
+from equipoise.arrays import Floats, InputError, frozen
+from equipoise.inference import Spread, TwoWay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A metric's value, and its replicates under one resampling plan.
+    """A metric's value and its uncertainty.
 
     There is no ``<``: the only comparison is the paired difference and its interval.
 
@@ -41,10 +33,8 @@ class Estimate:
         Fingerprint of the plan; only estimates of the same plan can be paired.
     bounds
         Smallest and largest possible value; intervals are cut there.
-    method
-        How intervals are made unless asked otherwise.
-    trials
-        Number of trials for ``wilson``.
+    spread
+        What the uncertainty is made of; None where only resamples tell.
 
     Examples
     --------
@@ -58,42 +48,41 @@ class Estimate:
     replicates: Floats
     plan: str
     bounds: tuple[float, float] = (-math.inf, math.inf)
-    method: Method = "percentile"
-    trials: int | None = None
+    spread: Spread | None = None
+    _source: tuple[TwoWay, int] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        choice("interval", self.method, METHODS)
-        if (self.method == "wilson") != (self.trials is not None):
-            raise InputError(
-                "interval wilson",
-                f"{self.trials} trials",
-                "a number of trials, and only then",
-                "choose percentile for metrics that are not a share of trials",
-            )
         object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))
 
+    @classmethod
+    def of(
+        cls,
+        cell: TwoWay,
+        model: int,
+        replicates: Floats,
+        plan: str,
+        bounds: tuple[float, float],
+    ) -> "Estimate":
+        """One model of a question."""
+        spread = cell.of(model)
+        return cls(float(cell.values[model]), replicates, plan, bounds, spread, (cell, model))
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Lower and upper end; nan where the value or too many replicates are undefined."""
+        """Lower and upper end; nan where they are undefined."""
+        if self.spread is None:
+            return self.resampled(level)
+        return self.spread.interval(self.value, level, self.bounds)
+
+    def resampled(self, level: float = 0.95) -> tuple[float, float]:
+        """Quantiles of the replicates; nan where the value or too many are undefined."""
         if not 0 < level < 1:
             raise InputError(
                 "interval", f"level {level}", "a number between 0 and 1", "try 0.95"
             )
         if math.isnan(self.value):
             return math.nan, math.nan
-        if self.trials is not None:
-            return wilson(self.value * self.trials, self.trials, level)
-        low, high = self._ends(level)
+        low, high = _quantiles(self._defined(), len(self.replicates), (1 - level) / 2)
         return self._cut(low), self._cut(high)
-
-    def _ends(self, level: float) -> tuple[float, float]:
-        tail = (1 - level) / 2
-        if self.method == "normal":
-            half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
-            return self.value - half, self.value + half
-        low, high = _quantiles(self._defined(), len(self.replicates), tail)
-        if self.method == "basic":
-            return 2 * self.value - high, 2 * self.value - low
-        return low, high
 
     def _cut(self, end: float) -> float:
         return end if math.isnan(end) else min(max(end, self.bounds[0]), self.bounds[1])
@@ -106,7 +95,9 @@ class Estimate:
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the defined replicates; infinite if one of them is."""
+        """Of the value; where only resamples tell, their standard deviation."""
+        if self.spread is not None:
+            return self.spread.standard_error
         known = self._defined()
         if np.isinf(known).any():
             return math.inf
@@ -118,7 +109,7 @@ class Estimate:
     @property
     def undefined(self) -> float:
         """Share of replicates that are undefined."""
-        return float(np.isnan(self.replicates).mean())
+        return float(np.isnan(self.replicates).mean()) if len(self.replicates) else 0.0
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Paired difference; both estimates must come from the same plan."""
@@ -133,12 +124,15 @@ class Estimate:
             gaps = self.replicates - other.replicates
         width = max(self.bounds[1] - self.bounds[0], other.bounds[1] - other.bounds[0])
         return Estimate(
-            self.value - other.value,
-            gaps,
-            self.plan,
-            (-width, width),
-            "percentile" if self.method == "wilson" else self.method,
+            self.value - other.value, gaps, self.plan, (-width, width), self._between(other)
         )
+
+    def _between(self, other: "Estimate") -> Spread | None:
+        """Spread of the difference, where both come from one question."""
+        if self._source is None or other._source is None:
+            return None
+        (cell, a), (same, b) = self._source, other._source
+        return cell.between(a, b) if cell is same else None
 
     def __str__(self) -> str:
         return numbers.estimate(self.value, *self.interval())

@@ -68,6 +68,21 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{text}%".replace("-", "−")
 
 
+def resample_share(share: float | None) -> str:
+    """Write a share of resamples: it is never quite 0 or 1, whatever the resamples say.
+
+    Examples
+    --------
+    >>> resample_share(0.0), resample_share(0.42), resample_share(1.0), resample_share(None)
+    ('<1%', '42%', '>99%', 'undefined')
+    """
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    if share < 0.01:
+        return "<1%"
+    return ">99%" if share > 0.99 else percent(share)
+
+
 def exact_percent(share: float) -> str:
     """Write a share that somebody chose, such as the level of intervals, with all its digits.
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from equipoise.run import Run
     from equipoise.run.record import Question
 
-INTERVALS = ("percentile", "basic", "normal")
+POPULATIONS = ("random", "fixed")
 RECORDED = (
     "positive",
     "at_least",
@@ -118,14 +118,55 @@ class EvaluateOptions:
         ),
     ] = None
     replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 2000
+        int | None,
+        typer.Option(
+            min=1,
+            rich_help_panel=UNCERTAINTY,
+            help="Number of resamples; by default 2,000, fewer for more than 10,000 items.",
+        ),
+    ] = None
     seed: Seed = 0
     level: Level = 0.95
-    interval: Annotated[
+    items: Annotated[
         str,
-        typer.Option(rich_help_panel=UNCERTAINTY, help="`percentile`, `basic` or `normal`."),
-    ] = "percentile"
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these items stand for others like them; `fixed`: they are all that "
+            "count.",
+        ),
+    ] = "random"
+    annotators: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these annotators stand for others like them; `fixed`: they are the "
+            "standard.",
+        ),
+    ] = "random"
+    inference: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
+            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        ),
+    ] = "two-way"
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="How much worse a model may be and still count as no worse: differences are "
+            "judged superior, equivalent, non-inferior, inferior or undecided.",
+        ),
+    ] = None
+    matters: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="The smallest difference that counts; by default half a unit of the last "
+            "printed digit.",
+        ),
+    ] = None
     workers: Annotated[
         int,
         typer.Option(
@@ -135,9 +176,12 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.evaluation.result import INFERENCES
         from equipoise.resampling import normalised
 
-        check_choice("interval", self.interval, INTERVALS)
+        check_choice("inference", self.inference, tuple(INFERENCES))
+        check_choice("items", self.items, POPULATIONS)
+        check_choice("annotators", self.annotators, POPULATIONS)
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
         if not self.chosen():
@@ -212,6 +256,7 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -239,8 +284,17 @@ def evaluate(
         made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
     )
     with progress("scoring") as tell:
-        interval: Any = scoring.interval
-        settings = Settings(scoring.level, interval, reading.on_missing, scoring.workers, tell)
+        settings = Settings(
+            level=scoring.level,
+            items=scoring.items,
+            annotators=scoring.annotators,
+            inference=scoring.inference,
+            margin=scoring.margin,
+            matters=scoring.matters,
+            on_missing=reading.on_missing,
+            workers=scoring.workers,
+            progress=tell,
+        )
         result = run_evaluation(
             models,
             made.given,
@@ -251,7 +305,7 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
+    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
     _finish(result, table, made, asked)
 

@@ -64,6 +64,25 @@ class Block(NamedTuple):
     numbers: Ints | None = None
 
 
+class Influence(NamedTuple):
+    """A value and its derivatives.
+
+    Attributes
+    ----------
+    value
+        The metric.
+    items
+        By the weight of every item, shape (items,); they sum to 0.
+    shares
+        By the share of each class among an item's votes: (items,) of one class against the
+        rest, (items, classes) of whole distributions.
+    """
+
+    value: float
+    items: PerItem
+    shares: Floats
+
+
 class Topic:
     """Headings under which lists of metrics show those of the catalogue; others may be new."""
 
@@ -106,8 +125,8 @@ class Metric:
         draw.
     influence
         ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
-        with (items, classes), returns the value and its derivative by item, for instant
-        standard errors; None where there is none.
+        with (items, classes), returns the value and its derivatives by items and by the
+        shares of classes; None where there are none.
     per_item
         For a mean over items: ``per_item(y_true, probabilities)`` scores every one of them.
     curve
@@ -145,7 +164,7 @@ class Metric:
     ordered: bool = False
     labels: Labels = "classes"
     score_draws: Callable[[Prepared, Any], Any] | None = None
-    influence: Callable[[Any, Floats], tuple[float, PerItem]] | None = None
+    influence: Callable[[Any, Floats], Influence] | None = None
     per_item: Callable[[Any, Any], PerItem] | None = None
     curve: Callable[[Any, Any], tuple[Floats, Floats]] | None = None
     average: str = "macro"
@@ -254,7 +273,7 @@ def influence_covariance(
     values, gradients = [], []
     for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
         labels, checked = checked_labels(y_true, scores)
-        value, g = metric.influence(metric.prepare(checked)[0], labels)
+        value, g, _ = metric.influence(metric.prepare(checked)[0], labels)
         values.append(value)
         gradients.append(g if unit is None else np.bincount(unit, g))
     return np.array(values), clustered(np.stack(gradients), unit)

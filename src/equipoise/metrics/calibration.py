@@ -3,9 +3,9 @@ r"""Calibration: predicted probabilities in bins, and what was said of the items
 In each bin b the mean prediction :math:`\overline{p}_b` is compared with the mean label
 :math:`\overline{\pi}_b`: the share of positives with hard labels, the mean vote with soft ones.
 
-`expected_calibration_error`: how far predicted probabilities are from what was said. An
-estimate from few items is too large: bins that are right on average are off by chance. Its
-bootstrap is larger still,
+`expected_calibration_error`: how far predicted probabilities are from what was said. It is
+above 0 even for a calibrated model, because bins are off by chance; `equipoise.stability.
+calibration` takes that off, with an interval that can hold 0,
 
 .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \,\bigl|\,\overline{\pi}_b - \overline{p}_b\bigr|
 

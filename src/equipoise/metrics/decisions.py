@@ -89,7 +89,7 @@ from equipoise.arrays import (
     nearest,
 )
 from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 
 _ORDINAL = ("linear", "quadratic")
@@ -273,7 +273,7 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
     def finish(table: Floats) -> PerReplicate:
         return kappa(table, cost_matrix(cost, len(table)))
 
-    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
+    def influence(prepared: Prepared, labels: Floats) -> Influence:
         return _kappa_influence(prepared, labels, cost_matrix(cost, labels.shape[1]))
 
     text = (
@@ -290,19 +290,20 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
     )
 
 
-def _kappa_influence(decided: Prepared, labels: Floats, cost: Floats) -> tuple[float, PerItem]:
-    """Value and its derivative by the weight of each item: a ratio of two means."""
+def _kappa_influence(decided: Prepared, labels: Floats, cost: Floats) -> Influence:
+    """Value and derivatives: a ratio of two means."""
     items = len(labels)
     table = _confusion(labels, decided, np.full(items, 1 / items))
     true, chosen = table.sum(axis=1), table.sum(axis=0)
     chance = float(true @ cost @ chosen)
     if not chance > _NOTHING:
-        return float("nan"), np.full(items, np.nan)
+        return Influence(float("nan"), np.full(items, np.nan), np.full(labels.shape, np.nan))
     spent = _decided_loss(labels.T, decided, cost)
     ratio = float(spent.mean()) / chance
     expected = labels @ (cost @ chosen) + (true @ cost)[decided] - 2 * chance
     slope = -(spent - spent.mean() - ratio * expected) / chance / items
-    return 1 - ratio, np.asarray(slope)
+    shares = -(cost[:, decided].T - ratio * (cost @ chosen)) / chance / items
+    return Influence(1 - ratio, np.asarray(slope), shares)
 
 
 def _decision_metric(
@@ -337,10 +338,12 @@ def _mean_metric(
     def finish(table: Floats) -> PerReplicate:
         return mean_cost(table, costs(len(table)))
 
-    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
-        values = _decided_loss(labels.T, prepared, costs(labels.shape[1]))
+    def influence(prepared: Prepared, labels: Floats) -> Influence:
+        matrix = costs(labels.shape[1])
+        values = _decided_loss(labels.T, prepared, matrix)
         value = float(values.mean())
-        return value, np.asarray((values - value) / len(values))
+        slopes = matrix[:, prepared].T / len(values)
+        return Influence(value, np.asarray((values - value) / len(values)), slopes)
 
     return replace(
         _decision_metric(name, title, definition, choose, finish),

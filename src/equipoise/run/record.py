@@ -142,6 +142,11 @@ class RunSettings:
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
         together, and whether items were resampled; earlier runs do not say the last.
+    population, effective_annotators, decides
+        Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
+        design is worth, and whether that is enough for a verdict.
+    margin, matters
+        How much worse still counts as no worse, and the smallest difference that counts.
     """
 
     resample: str
@@ -156,6 +161,11 @@ class RunSettings:
     group: str | None = None
     scope: str = ""
     items_redrawn: bool | None = None
+    population: str = ""
+    effective_annotators: float = NAN
+    decides: bool = True
+    margin: float | None = None
+    matters: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +184,6 @@ class MetricRecord:
 # ---- scores --------------------------------------------------------------------------------
 
 
-def _outside(value: float, low: float, high: float) -> bool:
-    """Whether a value lies outside its interval; without an interval it does not."""
-    return value < low - EXACT or value > high + EXACT
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """One model's score under one kind of labels; nan is undefined."""
@@ -194,11 +199,10 @@ class Score:
     p_best: float = NAN
     shift: float = NAN
     undefined_share: float = NAN
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the value it belongs to."""
-        return _outside(self.value, self.low, self.high)
+    standard_error: float = NAN
+    df: float = NAN
+    rank_low: float = NAN
+    rank_high: float = NAN
 
     @property
     def has_interval(self) -> bool:
@@ -208,7 +212,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDifference:
-    """Model a minus model b, paired over the same resamples."""
+    """Model a minus model b, paired.
+
+    `separated` is a statement about all pairs at once; earlier runs do not have it.
+    `judgement` is what the margin makes of a against b, `reverse` of b against a.
+    """
 
     task: str
     metric: str
@@ -219,43 +227,43 @@ class PairDifference:
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
+    standard_error: float = NAN
+    df: float = NAN
+    p: float = NAN
+    p_adjusted: float = NAN
+    separated: bool | None = None
+    judgement: str = ""
+    reverse: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """How much better one model is than another: positive favours the first."""
+    """How much better one model is than another: positive favours the first.
+
+    `apart` is what the run says of all pairs at once; earlier runs say nothing (None).
+    """
 
     value: float = NAN
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the lead it belongs to."""
-        return _outside(self.value, self.low, self.high)
+    p_adjusted: float = NAN
+    apart: bool | None = None
+    judgement: str = ""
 
     @property
     def separated(self) -> bool:
-        """Whether the whole interval is on the side of the first model."""
-        return self.low > EXACT
-
-    @property
-    def reversed(self) -> bool:
-        """Whether the whole interval is on the side of the second model."""
-        return self.high < -EXACT
+        """Whether the first model is surely better."""
+        if self.apart is None:
+            return self.low > EXACT
+        return self.apart and self.value > 0
 
     @property
     def decided(self) -> bool:
-        """Whether the interval excludes zero, on the side of the value."""
-        if self.value > EXACT:
-            return self.separated
-        return self.reversed and self.value < -EXACT
-
-    @property
-    def contrary(self) -> bool:
-        """Whether the interval excludes zero, but not on the side of the value."""
-        return (self.separated or self.reversed) and not self.decided
+        """Whether one of the two is surely better."""
+        if self.apart is None:
+            return self.low > EXACT or self.high < -EXACT
+        return self.apart
 
     @property
     def defined(self) -> bool:

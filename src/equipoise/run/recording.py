@@ -23,6 +23,7 @@ from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings.json import plain
+from equipoise.inference import Reason
 from equipoise.metrics import (
     item_scores,
     named,
@@ -32,6 +33,7 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
+from equipoise.numbers import number
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -213,12 +215,34 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         plan=plan.fingerprint,
         level=evaluation.level,
         interval=evaluation.interval,
+        population=evaluation.population.whom,
+        effective_annotators=evaluation.population.effective,
+        decides=evaluation.population.decides,
+        margin=evaluation.margin,
+        matters=evaluation.matters,
         soft=provenance.soft,
         hard=provenance.hard,
         group=group,
-        scope=plan.scope,
-        items_redrawn=resampled,
+        scope=scope_of(evaluation),
+        items_redrawn=evaluation.population.items,
     )
+
+
+def scope_of(evaluation: Evaluation) -> str:
+    """Whom intervals and verdicts speak for, as a sentence."""
+    whom, people = evaluation.population, ""
+    if whom.reason is Reason.TOO_FEW:
+        people = (
+            f" The annotators are too few (effectively {number(whom.effective, 1)}) for a "
+            "verdict on annotators like these; intervals are for these annotators."
+        )
+    elif whom.few:
+        people = (
+            f" Few annotators (effectively {number(whom.effective, 1)}): intervals are wide."
+        )
+    elif whom.reason is Reason.ANONYMOUS:
+        people = " Habits that annotators share across items cannot be seen in anonymous votes."
+    return f"The result speaks for {whom.whom}.{people}"
 
 
 def _metric(evaluation: Evaluation, name: str) -> MetricRecord:

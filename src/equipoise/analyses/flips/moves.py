@@ -18,7 +18,7 @@ from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.blocks import pair
-from equipoise.evaluation.influence import class_average
+from equipoise.evaluation.uncertainty import class_average
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
