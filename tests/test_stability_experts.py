@@ -214,7 +214,7 @@ def test_too_few_effective_experts_are_no_typical_one():
     votes = VOTES[:, :3].copy()
     votes[6:, 2] = np.nan  # the third read next to nothing
     done = experts(model(TRUTH), bootstrap.annotations(votes))
-    assert done.degrees < 1.9
+    assert done.population.effective < 2.9 and not done.population.annotators
     assert "so few experts say nothing about a typical one" in done.finding
     assert any("these experts" in str(one) for one in done.notices)
 
@@ -251,5 +251,5 @@ def test_chexpert_models_gain_a_little_over_a_radiologist():
     done = experts(given, study.annotations)
     assert done.experts == ("bc1", "bc2", "bc3", "bc4", "bc5", "bc6", "bc7", "bc8")
     assert done.mean_gap.max() == pytest.approx(0.063, abs=0.001)  # AUROC would say 0.163
-    assert done.degrees == pytest.approx(7)
+    assert done.population.effective == pytest.approx(8)
     assert (done.mean_gap_low > 0).all()

@@ -7,9 +7,9 @@ specificity*, and the gain is how much more sensitive it is there. With several 
 truth is the left-out expert, and the gain is how much better the model agrees with it than the
 other experts do: by accuracy, or by quadratic weighted kappa for grades. See `experts.gains`.
 
-The mean over experts has an interval for items and experts like these (`experts.two_way`), and
-so has the difference of two models, on the same items and experts. A model is said to beat a
-typical expert, or to fall behind one, only where its interval leaves out 0.
+The mean over experts has an interval for items and experts like these (`equipoise.inference`),
+and so has the difference of two models, on the same items and experts. A model is said to beat
+a typical expert, or to fall behind one, only where its interval leaves out 0.
 
 Examples
 --------
@@ -20,15 +20,19 @@ Examples
 'Dr Abel'
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise.analyses.experts.gains import Gains, agreement_gains, at_specificity
-from equipoise.analyses.experts.two_way import FEWEST, TaskVotes, TwoWay, two_way
+from equipoise.analyses.experts.compared import (
+    Answers,
+    answers_of,
+    averages,
+    compare_task,
+    uncertainty,
+)
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
@@ -36,11 +40,11 @@ from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, require_number, wrong_type
 from equipoise.evaluation import MACRO
-from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, rows_of
-from equipoise.metrics.decisions import decide
+from equipoise.inference import Population
 from equipoise.notices import Notice
 from equipoise.numbers import UNDEFINED, change, count, estimate
 from equipoise.wording import joined
@@ -107,8 +111,8 @@ class Experts(StudyResult):
         The gain on average over experts, (models,).
     behind, behind_low, behind_high
         Gain of the model with the largest one minus that of each, paired, (models,).
-    degrees
-        Degrees of freedom of the experts: one less than experts who all read everything.
+    population
+        Whom the intervals speak for, with the effective number of experts.
     """
 
     experts: tuple[str, ...]
@@ -124,7 +128,7 @@ class Experts(StudyResult):
     behind: Floats
     behind_low: Floats
     behind_high: Floats
-    degrees: float
+    population: Population
 
     @property
     def yes_no(self) -> bool:
@@ -154,7 +158,7 @@ class Experts(StudyResult):
 
     def _verdict(self) -> str:
         """Which models are shown to do better, or worse, than a typical expert."""
-        if self.degrees < FEWEST:
+        if not self.population.annotators:
             return "so few experts say nothing about a typical one"
         ahead = [m for m, low in zip(self.models, self.mean_gap_low, strict=True) if low > 0]
         back = [m for m, high in zip(self.models, self.mean_gap_high, strict=True) if high < 0]
@@ -319,25 +323,25 @@ def experts(
         given = [one for one in given if one.task == task]
     asked = [one for one in task_truths(annotations) if task in (None, one.task)]
     aligned, notices = align(given, asked, on_missing=on_missing)
-    laid = [_answers(one) for one in aligned]
+    laid = [answers_of(one) for one in aligned]
     people, more = _compared(laid, len(annotations.annotators or ()))
-    compared = [_compare(*one, people) for one in zip(aligned, laid, strict=True)]
+    compared = [compare_task(*one, people) for one in zip(aligned, laid, strict=True)]
     several = len(aligned[0].question.classes) > 1
     by_class = "quadratic_weighted_kappa" if aligned[0].question.ordered else "accuracy"
     models = tuple(aligned[0].scores)
-    means = _averages(compared, len(models))
-    gain, spread = (
-        _known_mean(means["gap"]),
-        _uncertainty(compared, laid, annotations, len(models)),
-    )
-    one = np.eye(len(models))
+    means = averages(compared, len(models))
+    gain = _known_mean(means["gap"])
+    spread = uncertainty(compared, laid, annotations, gain)
     best = int(np.nanargmax(gain)) if not np.isnan(gain).all() else 0
-    half = [spread.half_width(each, level) for each in one]
-    half_behind = [spread.half_width(one[best] - each, level) for each in one]
-    behind = gain[best] - gain
+    behind, every = gain[best] - gain, range(len(models))
+    most = 2.0 if several and aligned[0].question.ordered else 1.0  # kappa goes down to -1
+    within = (level, (-most, most))
+    ends = [spread.of(m).interval(float(gain[m]), *within) for m in every]
+    apart = [spread.between(best, m).interval(float(behind[m]), *within) for m in every]
     names = annotations.annotators or ()
-    if spread.degrees < FEWEST:
-        more.append(Notice("few_experts", FEW, (), {"effective": spread.degrees + 1}))
+    whom = spread.population
+    if not whom.annotators:
+        more.append(Notice("few_experts", FEW, (), {"effective": whom.effective}))
     return Experts(
         task=MACRO if len(aligned) > 1 else aligned[0].question.task,
         metric=by_class if several else SENSITIVITY,
@@ -347,9 +351,9 @@ def experts(
         experts=tuple(names[who] for who in people),
         **means,
         sensitivity=np.full(len(people), np.nan) if several else means["values"],
-        **ends_of("mean_gap", gain, _with_half(gain, half)),
-        **ends_of("behind", behind, _with_half(behind, half_behind)),
-        degrees=spread.degrees,
+        **ends_of("mean_gap", gain, np.array(ends).T),
+        **ends_of("behind", behind, np.array(apart).T),
+        population=whom,
         notices=as_notices(annotations.notices, notices, more),
     )
 
@@ -361,48 +365,7 @@ def analyse(study: Study) -> Finding:
     return experts(*given, level=asked.level, on_missing=asked.on_missing).report()
 
 
-class _Answers(NamedTuple):
-    """Who said what in one task, each pair of annotator and item once, sorted by annotator.
-
-    `place` says where the items stand among those of the annotations; `weight` is (pairs,) and
-    `mass` (pairs, classes); `whole` and `share` are the sums of weights (items,) and the mean
-    votes (items, classes). Items of known truth are nobody's opinion and have no pairs.
-    """
-
-    place: Ints
-    annotator: Ints
-    item: Ints
-    weight: Floats
-    mass: Floats
-    whole: Floats
-    share: Floats
-
-    def of(self, who: int) -> slice:
-        """Where the pairs of an annotator stand."""
-        first, last = np.searchsorted(self.annotator, [who, who + 1])
-        return slice(int(first), int(last))
-
-
-def _answers(aligned: Aligned) -> _Answers:
-    truth = aligned.question
-    votes, items = truth.votes, len(truth.items)
-    assert votes is not None
-    keep = votes.annotator >= 0
-    item = np.repeat(np.arange(items), votes.sizes)[keep]
-    code, pair = np.unique(
-        votes.annotator[keep].astype(np.int64) * items + item, return_inverse=True
-    )
-    annotator, item = np.divmod(code, items)
-    weight: Floats = np.bincount(pair, votes.weight[keep], len(code)).astype(np.float64)
-    parts = [(votes.weight * one)[keep] for one in truth.masses]
-    mass: Floats = np.stack([np.bincount(pair, one, len(code)) for one in parts], axis=1)
-    whole: Floats = np.bincount(item, weight, items).astype(np.float64)
-    total = np.stack([np.bincount(item, one, items) for one in mass.T], 1)
-    share = total / np.where(whole > 0, whole, 1.0)[:, None]
-    return _Answers(truth.place, annotator, item, weight, mass, whole, share)
-
-
-def _compared(laid: Sequence[_Answers], annotators: int) -> tuple[Ints, list[Notice]]:
+def _compared(laid: Sequence[Answers], annotators: int) -> tuple[Ints, list[Notice]]:
     """The experts with most votes, and what the user should know."""
     load = np.sum([np.bincount(one.annotator, minlength=annotators) for one in laid], axis=0)
     active = np.flatnonzero(load)
@@ -419,136 +382,11 @@ def _compared(laid: Sequence[_Answers], annotators: int) -> tuple[Ints, list[Not
     return np.sort(order[:MOST]), more
 
 
-class _Compared(NamedTuple):
-    """One expert in one task: the gains, on these items, at these places among the pairs."""
-
-    gains: Gains
-    item: Ints
-    pair: Ints
-
-
-def _comparison(aligned: Aligned) -> Callable[[Floats, Floats, Ints], Gains | None]:
-    """How an expert's answers, against the others', are compared with the models on items."""
-    names, grades = list(aligned.scores), aligned.question.ordered
-    if len(aligned.question.classes) > 1:
-        decided = np.stack([decide(aligned.distributions(one)) for one in names])
-        return lambda own, others, item: agreement_gains(
-            own, others, decided[:, item], grades=grades
-        )
-    scores = np.stack([aligned.scores[one] for one in names])
-    return lambda own, others, item: at_specificity(own[:, 0], others[:, 0], scores[:, item])
-
-
-def _compare(aligned: Aligned, laid: _Answers, people: Ints) -> list[_Compared | None]:
-    """Every expert next to all models in one task; None where nothing can be compared."""
-    compare, made = _comparison(aligned), list[_Compared | None]()
-    for who in people:
-        span = laid.of(int(who))
-        pair = np.arange(span.start, span.stop)
-        left = laid.whole[laid.item[pair]] - laid.weight[pair]
-        pair, left = pair[left > 1e-9], left[left > 1e-9, None]
-        item = laid.item[pair]
-        others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
-        own = laid.mass[pair] / laid.weight[pair, None]
-        gains = compare(own, np.clip(others, 0, 1), item) if len(pair) else None
-        known = gains is not None and not np.isnan(gains.gain).any()
-        made.append(_Compared(gains, item, pair) if gains is not None and known else None)
-    return made
-
-
-def _averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dict[str, Any]:
-    """Every expert and the models there, on average over the tasks that are known."""
-    nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
-    rows, items = [], []
-    for each in zip(*compared, strict=True):
-        known = [one for one in each if one is not None]
-        told = [
-            [one.gains.expert, one.gains.specificity, *one.gains.models, *one.gains.gain]
-            for one in known
-        ]
-        rows.append(np.mean(told, axis=0) if told else nothing)
-        items.append(sum(len(one.item) for one in known))
-    table = np.array(rows)
-    return {
-        "items": np.array(items),
-        "values": table[:, 0],
-        "specificity": table[:, 1],
-        "model_values": table[:, 2 : 2 + models],
-        "gap": table[:, 2 + models :],
-    }
-
-
-def _uncertainty(
-    compared: Sequence[Sequence[_Compared | None]],
-    laid: Sequence[_Answers],
-    annotations: Annotations,
-    models: int,
-) -> TwoWay:
-    """Covariances of the mean gains, from what every item and every vote adds to them."""
-    times = np.array(
-        [sum(one is not None for one in each) for each in zip(*compared, strict=True)]
-    )
-    weight = 1 / np.maximum(times, 1) / max((times > 0).sum(), 1)
-    group = (
-        np.arange(len(annotations.items)) if annotations.group is None else annotations.group
-    )
-    used = np.unique(np.concatenate([one.place[one.item] for one in laid]))
-    code = np.zeros(len(annotations.items), dtype=np.int64)
-    code[used] = np.unique(group[used], return_inverse=True)[1]
-    sizes = np.bincount(code[used])
-    items, tasks = np.zeros((models, len(sizes))), []
-    for each, answers in zip(compared, laid, strict=True):
-        unit = code[answers.place]
-        psi = _by_vote(each, answers, weight, models)
-        tasks.append(TaskVotes(unit[answers.item], answers.item, answers.annotator, psi))
-        for one, share in zip(each, weight, strict=True):
-            if one is not None:
-                for total, moved in zip(items, one.gains.influence, strict=True):
-                    total += np.bincount(unit[one.item], share * moved, len(sizes))
-    return two_way(items, sizes, tasks)
-
-
-def _by_vote(
-    each: Sequence[_Compared | None], answers: _Answers, weight: Floats, models: int
-) -> Floats:
-    """What every vote adds: by being the expert, and by being in the truth of the others.
-
-    Experts are compared with each other as if the truth were that of all; each one's own is
-    without its votes, which would take back a part of what they add to the truth.
-    """
-    items, item = len(answers.whole), answers.item
-    apart = answers.mass / answers.weight[:, None] - answers.share[item]
-    slope = np.zeros((models, items, answers.mass.shape[1]))
-    rival, readers = np.zeros((models, items)), np.zeros(items)
-    psi = np.zeros((models, len(item)))
-    known = [(one, share) for one, share in zip(each, weight, strict=True) if one is not None]
-    for one, share in known:  # an item is there once
-        gains, pair = one.gains, one.pair
-        left = answers.whole[one.item] - answers.weight[pair]
-        back = apart[pair] * (answers.weight[pair] / left)[:, None]
-        alike = gains.influence + gains.gain[:, None] * gains.mass
-        psi[:, pair] = (alike + (gains.by_share * back).sum(axis=2)) * len(pair)
-        rival[:, one.item] += psi[:, pair]
-        readers[one.item] += 1
-        slope[:, one.item] += share * gains.by_share
-    rival /= np.maximum(readers, 1)
-    for one, share in known:
-        psi[:, one.pair] = (psi[:, one.pair] - rival[:, one.item]) * share / len(one.pair)
-    part = answers.weight / answers.whole[item]
-    psi += np.einsum("mvc,vc->mv", slope[:, item], apart) * part
-    return psi
-
-
 def _known_mean(values: Floats) -> Floats:
     """Mean over the first axis of what is defined; nan where nothing is."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=0)
     return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
-
-
-def _with_half(value: Floats, half: Sequence[float]) -> Floats:
-    """Ends of an interval of differences, (2, models)."""
-    return np.clip(np.stack([value - half, value + half]), -1, 1)
 
 
 def _refuse(annotations: Annotations) -> None:
