@@ -93,7 +93,7 @@ def test_influences_of_agreement_are_its_derivatives(grades):
     random = np.random.default_rng(5)
     own = np.eye(4)[random.integers(0, 4, 40)]
     others = random.dirichlet(np.ones(4), 40)
-    decided = random.integers(0, 4, (2, 40))
+    decided = np.eye(4)[random.integers(0, 4, (2, 40))]
     made = agreement_gains(own, others, decided, grades=grades)
     step = 1e-6
     for item, label in ((3, 1), (11, 2)):

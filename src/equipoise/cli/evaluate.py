@@ -44,6 +44,7 @@ RECORDED = (
     "prediction_layout",
     "repeats",
     "on_missing",
+    "ties",
 )
 
 
@@ -242,10 +243,12 @@ def evaluate(
 ) -> None:
     """Which model is better, by how much, how sure is that, and does disagreement matter?
 
-    Scores every model against the hard labels (strict majority) and the soft labels (mean
-    vote) that the annotators' votes give, with intervals from one resampling plan shared by
-    all models, so that every comparison is paired. With `--truth` a model of the votes says
-    what is plausibly true, and models are scored against its draws.
+    Scores every model against the hard labels (the class with most votes) and the soft labels
+    (mean vote). Intervals and verdicts hold for items and annotators like these, groups of
+    items (patients, nights) as wholes; models are paired, and separated only where that holds
+    among all pairs at once. With `--margin` differences are judged superior, equivalent,
+    non-inferior, inferior or undecided. With `--truth` a model of the votes says what is
+    plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
@@ -292,6 +295,7 @@ def evaluate(
             margin=scoring.margin,
             matters=scoring.matters,
             on_missing=reading.on_missing,
+            ties=reading.ties,
             workers=scoring.workers,
             progress=tell,
         )
@@ -339,7 +343,7 @@ def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _A
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
-        labels["hard"] = "its class with more than half of that mean, or with most of it"
+        labels["hard"] = _hard_words(asked.reading.ties)
     also = {"groups": asked.groups.groups}
     source = dataset_facts(asked.files.dataset)
     run = record(
@@ -355,6 +359,15 @@ def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _A
         ),
     )
     return with_agreement(run, table)
+
+
+def _hard_words(ties: str) -> str:
+    """What the hard labels of a modelled truth are."""
+    return {
+        "half": "its class with most of that mean, shared by ties",
+        "negative": "its class with more than half of that mean, or with most of it",
+        "drop": "its class with most of that mean, ties left out",
+    }[ties]
 
 
 def _question(table: "Annotations", asked: _Asked) -> "Question":

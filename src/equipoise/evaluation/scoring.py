@@ -19,6 +19,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
     tie_notices,
@@ -79,6 +80,9 @@ class Settings:
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
     """
 
     level: float = 0.95
@@ -90,6 +94,7 @@ class Settings:
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
+    ties: str = "half"
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -101,6 +106,7 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+        choice("settings, ties", self.ties, TIES)
         choice("settings, inference", self.inference, tuple(INFERENCES))
         check_margin("settings, margin", self.margin)
         check_margin("settings, matters", self.matters)
@@ -129,8 +135,8 @@ def evaluate(
     predictions
         What each model says, one object per model and task.
     truth
-        Annotations (soft label: mean vote; hard label: strict majority), or plausibilities
-        (one per task; soft label: their mean).
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean).
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -151,6 +157,7 @@ def evaluate(
     how = settings or Settings()
     chosen = _metrics(metrics)
     asked, plan = _asked(truth, resampling)
+    asked = [replace(one, ties=how.ties) for one in asked]
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)

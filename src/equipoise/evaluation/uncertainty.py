@@ -9,7 +9,7 @@ over its draws is added to that of items.
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import pair, plurality
+from equipoise.evaluation.blocks import hard_labels, pair
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
@@ -265,10 +265,17 @@ class Uncertainty:
         if metric.influence is None:
             values_without = _Jackknife(self, t, metric, label)
             return _Part(np.empty((0, 0)), None, draws, values_without)
-        truth = _truth(question, metric, label)
+        block = question.once([metric.labels])[metric.labels][label]
+        truth = np.stack([part.positive for part in block.classes])
+        rows = np.flatnonzero(block.counts[:, 0])
+        names = list(self.aligned[t].scores)
 
         def one(m: int) -> Influence:
-            return influence_of(metric, models[m][metric.prepare], truth)
+            if len(rows) == len(question.items):
+                return influence_of(metric, models[m][metric.prepare], truth)
+            scores = _scores(self.aligned[t], names[m], metric)[rows]  # ties are left out
+            found = influence_of(metric, metric.prepare(scores), truth[:, rows])
+            return _spread_out(found, rows, len(question.items))
 
         found = map_chunks(one, range(number), workers=self.workers)
         items = np.stack([each.items for each in found])
@@ -304,7 +311,8 @@ class Uncertainty:
         self, t: int, metric: Metric, label: int, shares: list[Floats], counts: Any
     ) -> Floats:
         """Every model's value with these soft labels and counts, (models, replicates)."""
-        block = pair(shares, counts, whole=metric.labels == "distribution")[label]
+        ties = self.aligned[t].question.ties
+        block = pair(shares, counts, whole=metric.labels == "distribution", ties=ties)[label]
         models = self.prepared[t]
         return np.stack(
             [metric.finish(metric.reduce(one[metric.prepare], block)) for one in models]
@@ -473,7 +481,7 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
-        harden=_hardened,
+        harden=partial(_hardened, ties=question.ties),
         named=named,
     )
 
@@ -482,20 +490,28 @@ def _settled(ballots: Ballots | None) -> bool:
     return ballots is not None and not len(ballots.item)
 
 
-def _hardened(shares: Floats) -> Floats:
+def _hardened(shares: Floats, ties: str) -> Floats:
     """Hard labels of scored classes, shape (rows, classes)."""
-    found = plurality(list(shares.T))
-    return np.stack(found[-shares.shape[1] :], axis=1)
+    return np.stack(hard_labels(list(shares.T), ties), axis=1)
 
 
 def _labels(question: TaskTruth, label: int) -> Floats:
     return question.hard if label == 0 else question.shares
 
 
-def _truth(question: TaskTruth, metric: Metric, label: int) -> Floats:
-    """Labels as the metric's influence wants them: (classes, items)."""
-    block = question.once([metric.labels])[metric.labels][label]
-    return np.stack([part.positive for part in block.classes])
+def _scores(aligned: Aligned, model: str, metric: Metric) -> Floats:
+    """What a model says, as the metric takes it."""
+    whole = metric.labels == "distribution"
+    return aligned.distributions(model) if whole else aligned.scores[model]
+
+
+def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:
+    """Derivatives of some items among all: the others have none."""
+    moved = np.zeros(items)
+    moved[rows] = found.items
+    shares = np.zeros((items, *found.shares.shape[1:]))
+    shares[rows] = found.shares
+    return Influence(found.value, moved, shares)
 
 
 def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:

@@ -60,6 +60,8 @@ class Question:
 
     Attributes
     ----------
+    ties
+        What became of items tied in the hard label; earlier runs do not say it: negative.
     told
         Names of what is part of the record, in the order of the file; the rest was not said.
     read_as
@@ -75,6 +77,7 @@ class Question:
     prediction_layout: str = "auto"
     repeats: str = "keep"
     on_missing: str = "error"
+    ties: str = "negative"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
@@ -323,7 +326,11 @@ class Bins:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TruthRow:
-    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`."""
+    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`.
+
+    `no_majority` are the items tied in the hard label; of earlier runs those without a strict
+    majority.
+    """
 
     task: str
     items: int
@@ -335,6 +342,7 @@ class TruthRow:
     unanimous: int
     no_majority: int = 0
     single_vote: int = 0
+    ties: str = "negative"
     classes: tuple[str, ...] = ()
     histogram: Bins
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints
+from equipoise.arrays import Floats
 
 NARROW = 0.1  # least spread of a share that the width of a secant is taken from
 ROUNDING = 1e-9
@@ -124,7 +124,7 @@ def _called(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, float]:
     return decided, float((rise[1] - rise[0]) / yes[-1] / ((high - low) / no[-1]))
 
 
-def agreement_gains(own: Floats, others: Floats, decided: Ints, *, grades: bool) -> Gains:
+def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: bool) -> Gains:
     """Agreement with the expert: of the models' decisions, and of the other experts.
 
     Parameters
@@ -132,14 +132,14 @@ def agreement_gains(own: Floats, others: Floats, decided: Ints, *, grades: bool)
     own, others
         The expert's answers and the mean votes of the others, (items, classes).
     decided
-        The class that each model decides for, (models, items).
+        The class that each model decides for, tied ones sharing, (models, items, classes).
     grades
         Whether classes have an order: quadratic weighted kappa instead of accuracy.
 
     Examples
     --------
     >>> own, others = np.eye(3)[[0, 1, 2]], np.eye(3)[[0, 2, 2]]
-    >>> agreement_gains(own, others, np.array([[0, 1, 2]]), grades=False).gain
+    >>> agreement_gains(own, others, own[None], grades=False).gain
     array([0.333])
     """
     items, classes = own.shape
@@ -148,7 +148,7 @@ def agreement_gains(own: Floats, others: Floats, decided: Ints, *, grades: bool)
         grade = np.arange(classes)
         far = np.subtract.outer(grade, grade).astype(np.float64) ** 2
     theirs, their_influence, by_share = _agreement(own, others, far, chance=grades)
-    ours = [_agreement(own, np.eye(classes)[one], far, chance=grades) for one in decided]
+    ours = [_agreement(own, one, far, chance=grades) for one in decided]
     values = np.array([value for value, _, _ in ours])
     return Gains(
         theirs,

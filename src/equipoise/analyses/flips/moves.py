@@ -274,7 +274,8 @@ class RemovalScorer:
         metric = self.task.metric
         whole = metric.labels == "distribution"
         once = np.ones((labels.shape[1], 1), dtype=np.uint8)
-        block = pair(labels, once, whole=whole)[self.task.labels == "soft"]
+        ties = self.task.question.ties
+        block = pair(labels, once, whole=whole, ties=ties)[self.task.labels == "soft"]
         truth = np.stack([one.positive for one in block.classes])
         influence, slopes = metric.influence, []
         assert influence is not None

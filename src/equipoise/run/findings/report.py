@@ -53,6 +53,7 @@ READ = {
     "columns": "columns of the input",
     "repeats": "repeated votes",
     "on_missing": "missing answers",
+    "ties": "ties of hard labels",
 }
 
 
@@ -201,7 +202,8 @@ def _intervals(view: RunView) -> str:
 def _hard(view: RunView) -> str:
     """Say what metrics of whole distributions take as the hard label of several classes."""
     whole = any(metric.labels == "distribution" for metric in view.record.metrics)
-    if not view.any_several or not whole:
+    former = any(row.ties == "negative" for row in view.record.truth)
+    if not view.any_several or not whole or not former:
         return ""
     most = "mass" if view.record.truth_model else "votes"
     return f" Metrics of whole distributions take the class with most {most}, shared by ties."
@@ -395,7 +397,8 @@ def _labels(record: RunRecord) -> tuple[str, str]:
     asked = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
+    ties = record.truth[0].ties if record.truth else "negative"
+    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes, ties=ties)
     return f"Soft labels: {asked.soft}; hard labels: {hard}.", ""
 
 

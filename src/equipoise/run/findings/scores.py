@@ -517,11 +517,13 @@ def _leads_table(panel: Panel) -> Table:
 def _matrix(panel: Panel, labels: str) -> Chart:
     total = len(panel.order)
     cells = np.full((3, total, total), np.nan)
+    apart = np.zeros((total, total), dtype=bool)
     for i, a in enumerate(panel.order):
         for j, b in enumerate(panel.order):
             if i != j:
                 lead = panel.lead(labels, a, b)
                 cells[:, i, j] = lead.value, lead.low, lead.high
+                apart[i, j] = lead.decided
     clear = sum(panel.lead(labels, a, b).decided for a, b in panel.pairs)
     return Matrix(
         name=f"pairs-{labels}",
@@ -536,6 +538,7 @@ def _matrix(panel: Panel, labels: str) -> Chart:
         leads=cells[0],
         low=cells[1],
         high=cells[2],
+        separated=apart,
     )
 
 

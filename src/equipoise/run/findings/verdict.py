@@ -65,7 +65,9 @@ def _labels_words(panel: Panel, labels: str) -> str:
     whole = panel.metric.labels == "distribution"
     if panel.metric.labels == "draws":
         how = DRAWN.get(labels, how)
-    elif labels == "hard" and whole and any(row.several for row in panel.truths):
+    elif labels == "hard" and any(
+        row.several and (whole or row.ties != "negative") for row in panel.truths
+    ):
         how = "most plausible class" if record.truth_model else "class with most votes"
     return f"{labels} labels ({how})" if how else f"{labels} labels"
 
