@@ -23,7 +23,7 @@ from rich.console import Console
 from equipoise import Annotations, Predictions, numbers
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.subgroups import Attributes
-from equipoise.findings import Lines, cell
+from equipoise.findings import cell
 from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.json import as_json
 from equipoise.findings.screen import show
@@ -221,11 +221,6 @@ def told_apart(finding):
         return [0.99, *(int(1000 * cut) / 1000 for cut in cuts)]
     if finding.key == "panel_size":  # the correlation that is to be reached
         return [0.95]
-    if finding.key == "experts":  # the mean of colleagues is a curve of the chart
-        lines = [
-            line for chart in finding.charts if isinstance(chart, Lines) for line in chart.lines
-        ]
-        return [y for line in lines for _, y in line.points]
     return []
 
 

@@ -176,8 +176,6 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
     asked, evaluation, base = study.options, study.evaluation, study_report(study)
     plan, data = evaluation.plan, StudyData.of(evaluation, study.annotations)
     a, b = evaluation.models
-    experts = any(one.key == "experts" and not one.left_out for one in findings)
-    of_items = "Intervals of the comparison with experts are from resamples of items."
     what = f"compared {a} with {b}, 2 models,"
     return replace(
         base,
@@ -190,7 +188,6 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
             labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence() if "items" in plan.kind else "",
             paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
-            of_items if experts and plan.kind != "items" else "",
             computed(),
         ),
         references=(*base.references, *paired_sources(plan.kind)),
