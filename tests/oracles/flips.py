@@ -45,10 +45,6 @@ def goodness(votes, scores, metric, labels="soft"):
         if not kept.any():
             return np.full(len(given), np.nan)
         p = np.nanmean(said[kept], axis=1)
-<<<<<<< HEAD
-        p = p if labels == "soft" else np.where(np.abs(p - 0.5) < 1e-12, 0.5, p > 0.5)
-        tasks.append([METRICS[metric](p, one[kept]) for one in given])
-=======
         given = given[:, kept]
         if labels != "soft":
             tied = np.isclose(p, 0.5, atol=1e-12)
@@ -58,7 +54,6 @@ def goodness(votes, scores, metric, labels="soft"):
         if not len(p):
             return np.full(len(given), np.nan)
         tasks.append([METRICS[metric](p, one) for one in given])
->>>>>>> part6-cuts
     return np.mean(np.array(tasks, dtype=float), axis=0)
 
 
