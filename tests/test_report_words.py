@@ -93,7 +93,7 @@ def test_equal_scores_with_different_resamples_are_tied_not_identical():
 def test_two_identical_models_alone():
     made = panel(TWINS[:2], TWINS[:2])
     assert "and no other model was given" in headline(made)
-    assert len(lead_replicates(made.verdict("hard"))) == 0
+    assert len(lead_replicates(made.verdict("hard"))[0]) == 0
 
 
 def test_one_model_is_not_ranked():
@@ -137,7 +137,7 @@ def test_where_lower_is_better_leads_are_turned():
     assert lead.separated
     assert lead.p_better == 1
     assert made.lead("hard", "alpha", "gamma").high == pytest.approx(-0.2)
-    quantiles = lead_replicates(made.verdict("hard"))
+    quantiles, _ = lead_replicates(made.verdict("hard"))
     assert quantiles == pytest.approx(np.full(201, 0.1))
 
 

@@ -10,6 +10,8 @@ Intervals from replicates under one resampling plan:
 An undefined replicate counts against both ends: as the lowest for the lower end and as the
 highest for the upper. An end that so many are undefined to decide is itself undefined. A
 replicate can be infinite (a log score that met a zero probability); then an end can be, too.
+Where a plan lists all its resamples, each counts by its probability: a quantile is then the
+first replicate at which the cumulated probability reaches it, from its own side.
 """
 
 import math
@@ -45,6 +47,8 @@ class Estimate:
         How intervals are made unless asked otherwise.
     trials
         Number of trials for ``wilson``.
+    weights
+        How much each replicate counts, adding up to 1; None where all count alike.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class Estimate:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     method: Method = "percentile"
     trials: int | None = None
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         choice("interval", self.method, METHODS)
@@ -90,7 +95,10 @@ class Estimate:
         if self.method == "normal":
             half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
             return self.value - half, self.value + half
-        low, high = _quantiles(self._defined(), len(self.replicates), tail)
+        if self.weights is not None:
+            low, high = _weighted_quantiles(self.replicates, self.weights, tail)
+        else:
+            low, high = _quantiles(self._defined(), len(self.replicates), tail)
         if self.method == "basic":
             return 2 * self.value - high, 2 * self.value - low
         return low, high
@@ -102,7 +110,7 @@ class Estimate:
     def shift(self) -> float:
         """How far the defined replicates lie from the value on average."""
         known = self._defined()
-        return float(known.mean()) - self.value if len(known) else math.nan
+        return self._mean(known) - self.value if len(known) else math.nan
 
     @property
     def standard_error(self) -> float:
@@ -110,15 +118,24 @@ class Estimate:
         known = self._defined()
         if np.isinf(known).any():
             return math.inf
-        return float(known.std()) if len(known) else math.nan
+        if not len(known):
+            return math.nan
+        return math.sqrt(self._mean((known - self._mean(known)) ** 2))
 
     def _defined(self) -> Floats:
         return np.asarray(self.replicates[~np.isnan(self.replicates)])
 
+    def _mean(self, known: Floats) -> float:
+        """Mean of something about the defined replicates."""
+        if self.weights is None:
+            return float(known.mean())
+        return float(np.average(known, weights=self.weights[~np.isnan(self.replicates)]))
+
     @property
     def undefined(self) -> float:
         """Share of replicates that are undefined."""
-        return float(np.isnan(self.replicates).mean())
+        lost = np.isnan(self.replicates)
+        return float(lost.mean() if self.weights is None else self.weights[lost].sum())
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Paired difference; both estimates must come from the same plan."""
@@ -138,6 +155,7 @@ class Estimate:
             self.plan,
             (-width, width),
             "percentile" if self.method == "wilson" else self.method,
+            weights=self.weights,
         )
 
     def __str__(self) -> str:
@@ -180,6 +198,27 @@ def _quantiles(known: Floats, number: int, tail: float) -> tuple[float, float]:
     kept = sorted({place for place in around if 0 <= place < len(known)})
     ordered = np.partition(known, kept) if kept else known
     return _between(ordered, places[0]), _between(ordered, places[1])
+
+
+def _weighted_quantiles(
+    replicates: Floats, weights: Floats, tail: float
+) -> tuple[float, float]:
+    """The same where replicates count by weights: each end from its own side, no line between.
+
+    Examples
+    --------
+    >>> _weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.3, 0.5]), 0.25)
+    (1.0, 2.0)
+    """
+    return _first_beyond(replicates, weights, tail), -_first_beyond(-replicates, weights, tail)
+
+
+def _first_beyond(replicates: Floats, weights: Floats, tail: float) -> float:
+    """The smallest replicate up to which at least the tail lies; undefined ones lie below."""
+    order = np.argsort(np.where(np.isnan(replicates), -np.inf, replicates), kind="stable")
+    order = order[np.argsort(~np.isnan(replicates[order]), kind="stable")]
+    place = int(np.searchsorted(np.cumsum(weights[order]), tail - numbers.EXACT))
+    return float(replicates[order[min(place, len(order) - 1)]])
 
 
 def _between(ordered: Floats, place: float) -> float:

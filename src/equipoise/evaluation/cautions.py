@@ -39,12 +39,12 @@ def votes_notices(
         )
         values = {"single": single, "items": items, "plan": _plan("items")}
         made.append(Notice("single_votes", text, (), values))
-    if plan.truth == "panel" and plan.annotators < FEW_ANNOTATORS:
+    if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: intervals are rough and tend to "
             "be too narrow."
         )
-        made.append(Notice("small_panel", text, (), {"annotators": plan.annotators}))
+        made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
     fixed = [one.name for one in metrics if one.labels == "draws"]
     if plan.kind == "posterior" and fixed:
         text = (
@@ -57,7 +57,7 @@ def votes_notices(
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
         made.append(Notice("single_item", text))
-    if plan.replicates < FEW_REPLICATES:
+    if plan.replicates < FEW_REPLICATES and plan.weights is None:
         text = "Only {replicates:count} replicates: intervals are rough; ask for 1,000 or more."
         made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":

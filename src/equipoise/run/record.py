@@ -18,9 +18,10 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError
+from equipoise.arrays import Floats, InputError
 from equipoise.findings.json import JsonValue, plain
 from equipoise.numbers import EXACT
+from equipoise.resampling import distinct_panels
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # those that can be read
@@ -142,6 +143,9 @@ class RunSettings:
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
         together, and whether items were resampled; earlier runs do not say the last.
+    all_panels_of
+        Number of annotators whose panels are all listed, each counting by its probability; 0
+        where replicates count alike.
     """
 
     resample: str
@@ -156,6 +160,12 @@ class RunSettings:
     group: str | None = None
     scope: str = ""
     items_redrawn: bool | None = None
+    all_panels_of: int = 0
+
+    @property
+    def weights(self) -> Floats | None:
+        """How much each replicate counts; None where all count alike."""
+        return distinct_panels(self.all_panels_of)[1] if self.all_panels_of else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -218,6 +218,7 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         group=group,
         scope=plan.scope,
         items_redrawn=resampled,
+        all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
 
 

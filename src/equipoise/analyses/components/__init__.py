@@ -41,7 +41,7 @@ from equipoise.analyses.options import (
     ResamplingOptions,
     checked_options,
 )
-from equipoise.analyses.resampling import evaluate_resampled, plan_for, possible_kinds, voting
+from equipoise.analyses.resampling import plan_for, possible_kinds, voting
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
@@ -310,8 +310,12 @@ def variance_components(
     worth = () if told.reliability is None else (told.reliability,)
     asked = listed_choices(truth, models, worth)
     for number, kind in enumerate(kinds, 1):
-        world.done[kind] = evaluate_resampled(
-            given, truth, metrics=world.metrics, kind=kind, options=told
+        world.done[kind] = evaluate(
+            given,
+            truth,
+            metrics=world.metrics,
+            resampling=plan_for(truth, kind, told),
+            settings=told.settings,
         )
         told.tell(number, len(kinds) + len(asked))
     for number, one in enumerate(asked, 1):
@@ -386,7 +390,9 @@ class _World:
         """All components of one result."""
         drawn = {}
         for kind, one in self.done.items():
-            value = variance_of(gap_of(one.replicates[t, 0, self._label], places))
+            value = variance_of(
+                gap_of(one.replicates[t, 0, self._label], places), one.plan.weights
+            )
             drawn[kind] = chi_square(
                 value, self._freedom(kind, t, places), self.told.settings.level
             )
@@ -422,7 +428,7 @@ class _World:
         return [int(one) for one in np.flatnonzero(~lost)] or list(range(t))
 
     def _freedom(self, kind: str, t: int, places: Places) -> float:
-        """Degrees of freedom: of the units, and the replicates less one."""
+        """Degrees of freedom: of the units, and of the replicates unless all are listed."""
         tasks = self._tasks(t)
         if kind == "panel":  # those with more votes count more
             votes = [self.first.questions[t].votes for t in tasks]
@@ -432,7 +438,9 @@ class _World:
         else:
             look = self._influences.items if kind == "items" else self._influences.votes
             units = look(tasks, places)
-        return 1 / (1 / max(units, 1.0) + 1 / (self.told.replicates - 1))
+        plan = self.done[kind].plan
+        drawn = 0.0 if plan.weights is not None else 1 / (plan.replicates - 1)
+        return 1 / (1 / max(units, 1.0) + drawn)
 
     def _between(self, t: int, places: Places) -> Variance:
         """Variance between aggregation models."""

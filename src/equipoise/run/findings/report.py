@@ -224,13 +224,23 @@ def _intervals(view: RunView) -> str:
     wilson = how.group is None and "hard" in view.record.labels
     precision = wilson and any(name.startswith("precision_at_") for name in names)
     return (
-        f"{count(how.replicates, 'resample')}, the same for all models, metrics and labels, so "
+        f"{_resamples(how)}, the same for all models, metrics and labels, so "
         f"that differences and ranks are paired; {view.level} intervals ({how.interval}). "
         "P(best) is the share of resamples in which a model is best, shared equally among "
         "ties. Intervals hold for each pair by itself and are not adjusted for the number of "
         "pairs. They describe the uncertainty that was resampled and no other."
         + " Precision at k with hard labels has Wilson's interval."
         * precision
+    )
+
+
+def _resamples(how: RunSettings) -> str:
+    """How many resamples there are; whether they are all that a panel has."""
+    if not how.all_panels_of:
+        return count(how.replicates, "resample")
+    return (
+        f"All {count(how.replicates, 'resample')} that {how.all_panels_of} annotators have, "
+        "each counted by its probability"
     )
 
 
@@ -448,6 +458,12 @@ def interval_words(how: RunSettings) -> str:
         return f"{level} are normal, from influence functions of the items{sources}."
     what = RESAMPLED.get(how.resample, how.resample)
     whole = f" ({how.group}, drawn as wholes)" if how.group else ""
+    if how.all_panels_of:
+        return (
+            f"{level} ({how.interval}) come from all {count(how.replicates)} distinct "
+            f"resamples of the {how.all_panels_of} annotators, each counted by its "
+            f"probability{sources}.{WIDENED.get(how.resample, '')}"
+        )
     return (
         f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples of "
         f"{what}{whole}{sources}.{WIDENED.get(how.resample, '')}"

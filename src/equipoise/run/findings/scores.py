@@ -6,11 +6,11 @@ What depends on task and metric is one finding per panel, so that a page can sho
 import math
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from equipoise.arrays import Floats
+from equipoise.estimate import Estimate
 from equipoise.findings import (
     Cell,
     Chart,
@@ -284,13 +284,12 @@ def _forest_chart(panel: Panel, labels: str) -> Chart:
 
 def _dot(panel: Panel, labels: str, model: str) -> Dot:
     score = panel.score(labels, model)
-    known = panel.resampled(labels, model)
-    known = known[~np.isnan(known)]
+    drawn = panel.resampled(labels, model)
     inner = None
-    if score.has_interval and len(known):
-        method: Literal["nearest", "linear"] = "nearest" if np.isinf(known).any() else "linear"
-        low, high = (float(np.quantile(known, q, method=method)) for q in (0.25, 0.75))
-        inner = (low, high)
+    if score.has_interval and not np.isnan(drawn).all():
+        weights = panel.view.record.settings.weights
+        known = Estimate(score.value, drawn, "", weights=weights)
+        inner = known.interval(0.5)
     words = number(score.value) + (OUTSIDE if score.outside else "")
     if math.isinf(score.value):
         words = f"infinite ({words})"
