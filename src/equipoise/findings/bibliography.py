@@ -69,6 +69,13 @@ ENTRIES: Mapping[str, str] = {
   journal = {Biometrics},
   volume = {44}, number = {3}, pages = {837--845}, year = {1988},
 }""",
+    "newcombe1998": """@article{newcombe1998,
+  title  = {Improved Confidence Intervals for the Difference between Binomial Proportions Based
+            on Paired Data},
+  author = {Newcombe, Robert G.},
+  journal = {Statistics in Medicine},
+  volume = {17}, number = {22}, pages = {2635--2650}, year = {1998},
+}""",
     "wilson1927": """@article{wilson1927,
   title  = {Probable Inference, the Law of Succession, and Statistical Inference},
   author = {Wilson, Edwin B.},
