@@ -45,7 +45,7 @@ def test_a_clear_winner_is_called_so():
     assert headline(made) == "alpha is the best model with hard and soft labels."
     said = standing(made.verdict("soft"))
     assert "ahead of beta by 0.100 [+0.100, +0.100]: the interval excludes 0." in said
-    assert "P(best) is 100%." in said
+    assert "Best in >99% of resamples." in said
     assert "does not change the winner; no model changes rank." in disagreement(made)
 
 
@@ -147,7 +147,7 @@ def test_a_lead_that_resampling_reverses_is_not_trusted():
     said = standing(made.verdict("hard"))
     assert "0.900† [" in said
     assert "in the resamples the order is reversed" in said
-    assert "although beta is best more often, in 100%" in said
+    assert "although beta is best more often, in >99%" in said
     assert made.lead("hard", "alpha", "beta").contrary
     assert "alpha is the best model" not in headline(made)
     assert "With hard labels 1 of 3 scores lies outside its own interval (†)." in (

@@ -2,7 +2,8 @@
 
 - A **number** has three decimals; one that these would make zero has two significant digits.
 - A **change** is a number with its sign; exact zero is a bare 0.
-- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%.
+- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%. A **share of
+  resamples** is never either: other resamples might have gone the other way.
 - A **count** has commas, a **rank** keeps its half, a **p-value** is never 0.
 - What is undefined is the word *undefined*, never blank; infinite is ∞; a minus sign is −.
 
@@ -66,6 +67,17 @@ def percent(share: float | None, digits: int = 0) -> str:
     if share < 1 and float(text) == 100:
         return f">{100 - step:g}%"
     return f"{text}%".replace("-", "−")
+
+
+def resample_share(share: float | None) -> str:
+    """Write a share of resamples, which shows neither never nor always.
+
+    Examples
+    --------
+    >>> [resample_share(share) for share in (0.0, 0.004, 0.5, 1.0, None)]
+    ['<1%', '<1%', '50%', '>99%', 'undefined']
+    """
+    return {"0%": "<1%", "100%": ">99%"}.get(text := percent(share), text)
 
 
 def exact_percent(share: float) -> str:

@@ -39,6 +39,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, frozen, meant
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import counted_votes
+from equipoise.wording import Option, hint
 
 KINDS = (
     "items",
@@ -50,6 +51,7 @@ KINDS = (
     "items x posterior",
     "influence",
 )
+VOTES = Option("gold", "ignore", "annotations.with_gold('ignore')")
 MOST_PANELS = 2000  # distinct panels that are listed
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread most evenly over the unit interval
 
@@ -411,7 +413,7 @@ def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
             f"resampling {kind}",
             "adjudicated gold for every item",
             "votes that count",
-            "choose items instead, or leave the gold rows out to score against the votes",
+            hint("choose items instead, or score against the votes: {}", VOTES),
         )
     if truth.is_gold is not None and truth.is_gold.any() and not settled:
         truth = truth.rows(counted_votes(truth))

@@ -62,13 +62,12 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, number
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import row_weights
-from equipoise.wording import joined
+from equipoise.wording import capital, joined
 
 KEY, TITLE = "gold", "Models and annotators against adjudicated gold"
 MOST = 100  # annotators that are scored, those who read most
 CELLS = 2**24  # of item counts at a time
 NAN = math.nan
-SHARES = ("accuracy", "sensitivity", "specificity")
 HEADS = {
     "accuracy": "accuracy",
     "sensitivity": "sensitivity",
@@ -82,9 +81,9 @@ GAINS = {
     "accuracy": "gain in accuracy",
 }
 BETTER = {
-    "sensitivity": ("finds more positives than", "fewer than"),
-    "kappa": ("grades better than", "worse than"),
-    "accuracy": ("is right more often than", "less often than"),
+    "sensitivity": ("finds more positives than", "fewer than", "finds fewer positives than"),
+    "kappa": ("grades better than", "worse than", "grades worse than"),
+    "accuracy": ("is right more often than", "less often than", "is right less often than"),
 }
 NOTE = (
     "Only items with gold count; a vote counts as a decision. Each annotator is scored on the "
@@ -199,7 +198,11 @@ class Gold:
             title=TITLE,
             sentence=first,
             more=tuple(more),
-            tables=(self._score_table(), self._gain_table()),
+            tables=(
+                self._score_table("annotator"),
+                self._score_table("model"),
+                self._gain_table(),
+            ),
             charts=tuple(self._chart(task) for task in tasks),
             note=NOTE,
             methods=METHODS,
@@ -207,27 +210,25 @@ class Gold:
             notices=self.notices,
         )
 
-    def _score_table(self) -> Table:
-        asked = {one.task for one in self.gains if one.measure == "sensitivity"}
-        columns = [
-            Column("task", "task"),
-            Column("who", "who"),
-            Column("kind", "kind"),
-            Column("items", "items", "count"),
-            *([Column("positives", "positives", "count")] if asked else []),
-        ]
-        for key, head in HEADS.items():
-            if any(math.isfinite(getattr(one, key)) for one in self.scores):
-                columns.append(Column(key, head, "number", (f"{key}_low", f"{key}_high")))
-        rows = [
-            {key: "" if row["task"] in asked and _idle(row, key) else row[key] for key in row}
-            for row in self.rows()
+    def _score_table(self, kind: str) -> Table:
+        own = [one for one in self.scores if one.kind == kind]
+        yes_no = any(one.measure == "sensitivity" for one in self.gains)
+        statistics = [
+            Column(key, head, "number", (f"{key}_low", f"{key}_high"))
+            for key, head in HEADS.items()
+            if any(math.isfinite(getattr(one, key)) for one in own)
         ]
         return Table(
-            name="gold",
-            caption="Annotators and models against gold",
-            columns=columns,
-            rows=rows,
+            name=f"gold_{kind}s",
+            caption=f"{capital(kind)}s against gold",
+            columns=(
+                Column("task", "task"),
+                Column("who", kind, "model" if kind == "model" else "text"),
+                Column("items", "items", "count"),
+                *([Column("positives", "positives", "count")] if yes_no else []),
+                *statistics,
+            ),
+            rows=[asdict(one) for one in own],
             legend="Brackets: interval when items are resampled.",
         )
 
@@ -731,7 +732,11 @@ def _standing(gains: Sequence[GoldGain]) -> str:
     fewer = sum(one.gain_high < 0 for one in gains)
     first, everyone = gains[0], count(len(gains), "annotator")
     at = " at their specificity" if first.measure == "sensitivity" else ""
-    ahead, behind = BETTER[first.measure]
+    if not more and not fewer:
+        return f"{first.model} is not told apart from any of {everyone}{at}"
+    ahead, behind, less = BETTER[first.measure]
+    if not more:
+        return f"{first.model} {less} {fewer} of {everyone}{at}"
     worse = f", {behind} {fewer}" if fewer else ""
     return f"{first.model} {ahead} {more} of {everyone}{at}{worse}"
 
@@ -745,9 +750,3 @@ def _left_aside(tasks: Sequence[_Task]) -> list[Notice]:
         for task in tasks
         if task.others > 0
     ]  # fmt: skip
-
-
-def _idle(row: dict[str, Cell], key: str) -> bool:
-    """Whether a statistic of a yes/no question is none of a model, or of an annotator."""
-    stem = key.removesuffix("_low").removesuffix("_high")
-    return stem in (SHARES if row["kind"] == "model" else ("auroc",))

@@ -13,7 +13,7 @@ made, which is wrong usage (exit code 2). Records that read votes build on each 
 - `VoteReading`: kind, classes, exchangeable, columns, layout, repeats;
 - `QuestionReading`: and positive, at_least;
 - `StudyReading`: and prediction_columns, prediction_layout;
-- `ReadingOptions`: and on_missing.
+- `ReadingOptions`: and on_missing, gold.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -277,13 +277,23 @@ class ReadingOptions(StudyReading):
             help="Items that only one side has: `error`, or `drop` and say so.",
         ),
     ] = "error"
+    gold: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+            "count), or `only` items that have some.",
+        ),
+    ] = "truth"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
 
         super(ReadingOptions, self).__post_init__()
         check_choice("on_missing", self.on_missing, ON_MISSING)
+        check_choice("gold", self.gold, GOLD)
 
 
 _file = panel(FILES, votes="Who said what.", scores="What each model scored.")

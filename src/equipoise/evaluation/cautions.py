@@ -29,7 +29,7 @@ def votes_notices(
 ) -> list[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
     values: dict[str, Value]
-    made = _majorities(truths, metrics)
+    made = [*_gold(truths), *_majorities(truths, metrics)]
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
@@ -66,6 +66,27 @@ def votes_notices(
             "groups."
         )
         made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
+    return made
+
+
+def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
+    """How many items are scored against gold, and how many against votes, by task."""
+    made = []
+    for one in truths:
+        settled = 0 if one.votes is None else int(one.votes.gold.sum())
+        about = (one.task,) if one.task else ()
+        values: dict[str, Value] = {"gold": settled, "votes": len(one.items) - settled}
+        if settled == len(one.items):
+            text = (
+                "All {gold:count} items are scored against adjudicated gold; items like these."
+            )
+            made.append(Notice("gold_truth", text, about, values))
+        elif settled:
+            text = (
+                "{gold:count} items are scored against adjudicated gold, which annotators do "
+                "not make uncertain, the other {votes:count} against their votes."
+            )
+            made.append(Notice("some_gold", text, about, values))
     return made
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.analyses.gold import GoldGain, GoldScore
 from equipoise.arrays import Floats, InputError
 from equipoise.findings.json import JsonValue, plain
 from equipoise.numbers import EXACT
@@ -76,6 +77,7 @@ class Question:
     prediction_layout: str = "auto"
     repeats: str = "keep"
     on_missing: str = "error"
+    gold: str = "truth"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
@@ -325,7 +327,10 @@ class Bins:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TruthRow:
-    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`."""
+    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`.
+
+    `gold` counts the items that adjudicated gold settles.
+    """
 
     task: str
     items: int
@@ -339,6 +344,7 @@ class TruthRow:
     single_vote: int = 0
     classes: tuple[str, ...] = ()
     histogram: Bins
+    gold: int = field(default=0, metadata=MAYBE)
 
     @property
     def several(self) -> bool:
@@ -588,6 +594,8 @@ class RunRecord:
         Scores, and all that is paired.
     annotators, truth, certainty, influential, reliability, hardest, retained, agreement
         What is known of the votes, the truth and the predictions.
+    gold, gold_gains
+        Models and annotators against gold, where items have some.
     notices
         What the reader should know, in sentences.
     """
@@ -618,6 +626,8 @@ class RunRecord:
     retained: tuple[RetainedRow, ...] = ()
     notices: tuple[str, ...]
     agreement: tuple[AgreementRow, ...] = field(default=(), metadata=MAYBE)
+    gold: tuple[GoldScore, ...] = field(default=(), metadata=MAYBE)
+    gold_gains: tuple[GoldGain, ...] = field(default=(), metadata=MAYBE)
 
 
 # ---- writing and reading -------------------------------------------------------------------

@@ -297,6 +297,7 @@ def truth_row(truth: TaskTruth) -> TruthRow:
             edges=tuple((np.arange(TRUTH_BINS + 1) / TRUTH_BINS).tolist()),
             counts=tuple(np.bincount(place, minlength=TRUTH_BINS).tolist()),
         ),
+        gold=0 if truth.votes is None else int(truth.votes.gold.sum()),
     )
 
 

@@ -23,6 +23,7 @@ from equipoise.run.findings.scores import FIXED, OUTSIDE, score_findings
 from equipoise.run.findings.truth import truth_findings
 from equipoise.run.findings.verdict import verdict_findings
 from equipoise.run.folder import Run
+from equipoise.run.gold import gold_findings
 from equipoise.run.record import MetricRecord, RunRecord, RunSettings
 from equipoise.wording import capital
 
@@ -84,6 +85,7 @@ def evaluation_report(run: Run) -> Report:
             *verdict_findings(view),
             *score_findings(view),
             *prediction_findings(view),
+            *gold_findings(record),
             *truth_findings(view),
         ),
         terms=_terms(view),
@@ -123,7 +125,7 @@ def terminal_report(run: Run) -> Report:
     answer = Finding(
         key="verdict", title="Verdict", sentence=verdicts[0], more=tuple(verdicts[1:])
     )
-    return replace(report, findings=(*boards, answer))
+    return replace(report, findings=(*boards, answer, *gold_findings(run.record)))
 
 
 def _legend(view: RunView) -> list[str]:
@@ -132,7 +134,7 @@ def _legend(view: RunView) -> list[str]:
     said = [
         "Brackets: normal intervals for other items, from influence functions."
         if how.resample == "influence"
-        else f"Brackets and P(best): over {count(how.replicates)} resamples of "
+        else f"Brackets and shares of resamples: over {count(how.replicates)} resamples of "
         f"{BRACKETS.get(how.resample, how.resample)}."
     ]
     odd = {row.labels for row in view.record.rows if row.outside}
@@ -182,6 +184,7 @@ def _known(view: RunView) -> tuple[str, ...]:
         people = count(len(readers), "annotator")
     else:
         people = "truth from a model" if view.any_model else "anonymous votes"
+        people = "adjudicated gold" if view.all_gold else people
     tasks = len(record.tasks)
     how = record.settings
     return (
@@ -226,9 +229,10 @@ def _intervals(view: RunView) -> str:
     return (
         f"{_resamples(how)}, the same for all models, metrics and labels, so "
         f"that differences and ranks are paired; {view.level} intervals ({how.interval}). "
-        "P(best) is the share of resamples in which a model is best, shared equally among "
-        "ties. Intervals hold for each pair by itself and are not adjusted for the number of "
-        "pairs. They describe the uncertainty that was resampled and no other."
+        "The share of resamples is that in which a model is best, shared equally among ties; "
+        "it is no probability that the model is best. Intervals hold for each pair by itself "
+        "and are not adjusted for the number of pairs. They describe the uncertainty that was "
+        "resampled and no other."
         + " Precision at k with hard labels has Wilson's interval."
         * precision
     )

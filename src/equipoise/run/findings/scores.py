@@ -24,7 +24,16 @@ from equipoise.findings import (
     Slopes,
     Table,
 )
-from equipoise.numbers import UNDEFINED, change, count, interval, number, percent, rank
+from equipoise.numbers import (
+    UNDEFINED,
+    change,
+    count,
+    interval,
+    number,
+    percent,
+    rank,
+    resample_share,
+)
 from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing, noted_once
 from equipoise.run.findings.verdict import moved_words, unranked_words
 from equipoise.run.record import Lead
@@ -94,7 +103,7 @@ def _leaderboard(panel: Panel) -> Finding:
         columns.append(Column(f"{labels}_value", f"{panel.title(labels)}, {labels}", "number"))
         if many:
             columns.append(Column(f"{labels}_rank", "rank", "rank"))
-            columns.append(Column(f"{labels}_p_best", "P(best)", "percent"))
+            columns.append(Column(f"{labels}_p_best", "share of resamples", "resample_share"))
     if many and len(panel.labels) > 1:
         columns.append(Column("rank_change", "rank change"))
     table = Table(
@@ -200,7 +209,10 @@ def _forest(panel: Panel) -> Finding:
     level = panel.view.level
     several = len(panel.view.record.metrics) > 1
     many = len(panel.view.models) > 1
-    ranks = [Column("rank", "rank", "rank"), Column("p_best", "P(best)", "percent")]
+    ranks = [
+        Column("rank", "rank", "rank"),
+        Column("p_best", "share of resamples", "resample_share"),
+    ]
     columns = (
         Column("model", "model", "model"),
         *panel.view.panel_columns,
@@ -359,7 +371,7 @@ def _ranks(panel: Panel) -> Finding:
             Column("kendall_tau_b", "Kendall's tau-b", "number"),
             Column("mean_spearman_hard", "steadiness of the hard order", "number"),
             Column("mean_spearman_soft", "steadiness of the soft order", "number"),
-            Column("soft_win_rate", "soft order steadier in", "percent"),
+            Column("soft_win_rate", "soft order steadier in", "resample_share"),
         ),
         rows=[correlation],
         open=True,
@@ -386,7 +398,7 @@ def _steady_words(panel: Panel) -> str:
         return f"{said}."
     return (
         f"{said}; under resampling the soft order stays nearer to its original than the hard "
-        f"order in {percent(found.soft_win_rate)} of resamples."
+        f"order in {resample_share(found.soft_win_rate)} of resamples."
     )
 
 
@@ -451,7 +463,10 @@ def _rank_row(task: str, metric: str, labels: str, model: str, shares: Floats) -
     else:
         low, high = reach(shares)
         top = int(np.argmax(shares))
-        row |= {"likeliest": f"{top + 1} ({percent(shares[top])})", "reach": f"{low} to {high}"}
+        row |= {
+            "likeliest": f"{top + 1} ({resample_share(shares[top])})",
+            "reach": f"{low} to {high}",
+        }
     return row | {f"rank_{place}": float(share) for place, share in enumerate(shares, 1)}
 
 
@@ -491,7 +506,7 @@ def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
     place = int(np.argmax(shares[best]))
     said = (
         f"With {labels} labels the surest place is {listing([best])} at rank {place + 1} "
-        f"({percent(float(shares[best][place]))} of resamples)"
+        f"({resample_share(float(shares[best][place]))} of resamples)"
     )
     low, high = spans[loose]
     if high - low < 2:
@@ -516,7 +531,7 @@ def _pairs(panel: Panel) -> Finding:
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "difference", "change", ("low", "high")),
-        Column("p_better", "P(better)", "percent"),
+        Column("p_better", "P(better)", "resample_share"),
     )
     rows: list[Row] = [
         asdict(row)
@@ -553,7 +568,7 @@ def _leads_table(panel: Panel) -> Table:
     columns = [Column("a", "first", "model"), Column("b", "second")]
     for labels in panel.labels:
         columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
-        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "resample_share"))
     rows: list[Row] = []
     for a, b in pairs:
         row: dict[str, Cell] = {"a": a, "b": b}

@@ -11,7 +11,17 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings import Bar, Cell, Chart, Column, Finding, Histogram, Row, Table
-from equipoise.numbers import EXACT, UNDEFINED, change, count, interval, number, percent, rank
+from equipoise.numbers import (
+    EXACT,
+    UNDEFINED,
+    change,
+    count,
+    interval,
+    number,
+    percent,
+    rank,
+    resample_share,
+)
 from equipoise.run.findings.panels import UNMOVED, Panel, RunView, Verdict, listing, noted_once
 from equipoise.run.record import TruthRow
 
@@ -208,8 +218,8 @@ def _sureness(found: Verdict) -> list[str]:
     said = []
     if found.runner_up is not None and not math.isnan(score.p_best):
         each = " each" if len(found.best) > 1 else ""
-        share = f"{percent(score.p_best)}{each}{found.panel.over}"
-        said.append(f"P(best) is {share}{_rival(found)}.")
+        share = f"{resample_share(score.p_best)} of resamples{each}{found.panel.over}"
+        said.append(f"Best in {share}{_rival(found)}.")
     return [*said, *_others(found)] if found.lead.separated else [*_others(found), *said]
 
 
@@ -236,7 +246,7 @@ def _rival(found: Verdict) -> str:
     top = max(shares, key=lambda model: np.nan_to_num(shares[model]))
     if top in found.best or not shares[top] > np.nan_to_num(shares[found.best[0]]):
         return ""
-    return f", although {listing([top])} is best more often, in {percent(shares[top])}"
+    return f", although {listing([top])} is best more often, in {resample_share(shares[top])}"
 
 
 # ---- what disagreement changes -------------------------------------------------------------
@@ -261,6 +271,8 @@ def _settled(truths: Sequence[TruthRow]) -> str:
         return ""
     if all(row.from_model for row in truths):
         return "There is no disagreement to count: the truth of every item is certain."
+    if all(row.gold == row.items for row in truths):
+        return "There is no disagreement to count: adjudicated gold settles every item."
     if all(row.votes_per_item[-1] == 1 for row in truths):
         return "There is no disagreement to count: every item has a single vote."
     return (
@@ -348,7 +360,7 @@ def _leads(found: Verdict) -> Chart | None:
         )
         for k in range(low, high + 1)
     ]
-    share = percent(found.lead.p_better)
+    share = resample_share(found.lead.p_better)
     pair = f"{listing(found.best[:1])} over {found.runner_up}"
     return Histogram(
         name=f"lead-{found.labels}",
@@ -374,7 +386,7 @@ def _glance(view: RunView, metric: str) -> Finding:
         columns += [
             Column(f"{labels}_best", f"best, {labels} labels"),
             Column(f"{labels}_lead", "lead over the next", "change"),
-            Column(f"{labels}_p_best", "P(best)", "percent"),
+            Column(f"{labels}_p_best", "share of resamples", "resample_share"),
         ]
     if len(view.record.labels) > 1:
         columns.append(Column("winner", "winner"))
