@@ -212,7 +212,7 @@ def written(rows):
         ways |= {numbers.number(size, digits) for digits in (1, 2, 3)}
         ways |= {numbers.percent(size), numbers.percent(size, 1), numbers.exact_percent(size)}
         ways |= {numbers.p_value(size), numbers.rank(size), numbers.significant(size)}
-        ways |= {numbers.count(size)}
+        ways |= {numbers.count(size), f"{numbers.significant(100 * size)}%"}
     return ways
 
 
