@@ -347,5 +347,5 @@ def test_chexpert_models_stand_within_or_above_the_human_range():
     assert ((done.values > 0.7) & (done.values < 0.9)).all()
     assert (done.low < done.values).all()
     assert (done.values < done.high).all()
-    assert (np.diff(done.crowd) > 0).all()
+    assert (np.diff(done.crowd) > -1e-12).all()  # two who differ tie: no better than one
     assert ((done.superior >= 0) & (done.superior <= 1)).all()

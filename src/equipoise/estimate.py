@@ -1,35 +1,27 @@
 """Estimate: a number that carries its own uncertainty, and only compares in pairs.
 
-Intervals from replicates under one resampling plan:
-
-- ``percentile``: quantiles of the replicates;
-- ``basic``: the same quantiles mirrored at the value, which undoes a shift of the replicates;
-- ``normal``: value plus or minus z standard deviations of the replicates;
-- ``wilson``: for a share of hard labels among a fixed number of trials, without replicates.
-
-An undefined replicate counts against both ends: as the lowest for the lower end and as the
-highest for the upper. An end that so many are undefined to decide is itself undefined. A
-replicate can be infinite (a log score that met a zero probability); then an end can be, too.
-Where a plan lists all its resamples, each counts by its probability: a quantile is then the
-first replicate at which the cumulated probability reaches it, from its own side.
+The interval is that of the number's spread (`equipoise.inference`). Numbers that are only known
+by resampling have the quantiles of their replicates instead. An undefined replicate counts
+against both ends: as the lowest for the lower end and as the highest for the upper. An end that
+so many are undefined to decide is itself undefined. A replicate can be infinite (a log score
+that met a zero probability); then an end can be, too. Where a plan lists all its resamples,
+each counts by its probability: a quantile is then the first replicate at which the cumulated
+probability reaches it, from its own side.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from equipoise import numbers
-from equipoise.arrays import Floats, InputError, choice, frozen
-
-Method = Literal["percentile", "basic", "normal", "wilson"]
-METHODS: tuple[Method, ...] = get_args(Method)
+from equipoise.arrays import Floats, InputError, frozen
+from equipoise.inference import Spread, TwoWay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A metric's value, and its replicates under one resampling plan.
+    """A metric's value and its uncertainty.
 
     There is no ``<``: the only comparison is the paired difference and its interval.
 
@@ -43,10 +35,8 @@ class Estimate:
         Fingerprint of the plan; only estimates of the same plan can be paired.
     bounds
         Smallest and largest possible value; intervals are cut there.
-    method
-        How intervals are made unless asked otherwise.
-    trials
-        Number of trials for ``wilson``.
+    spread
+        What the uncertainty is made of; None where only resamples tell.
     weights
         How much each replicate counts, adding up to 1; None where all count alike.
 
@@ -62,46 +52,48 @@ class Estimate:
     replicates: Floats
     plan: str
     bounds: tuple[float, float] = (-math.inf, math.inf)
-    method: Method = "percentile"
-    trials: int | None = None
+    spread: Spread | None = None
+    _source: tuple[TwoWay, int] | None = field(default=None, repr=False)
     weights: Floats | None = None
 
     def __post_init__(self) -> None:
-        choice("interval", self.method, METHODS)
-        if (self.method == "wilson") != (self.trials is not None):
-            raise InputError(
-                "interval wilson",
-                f"{self.trials} trials",
-                "a number of trials, and only then",
-                "choose percentile for metrics that are not a share of trials",
-            )
         object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))
 
+    @classmethod
+    def of(
+        cls,
+        cell: TwoWay,
+        model: int,
+        replicates: Floats,
+        plan: str,
+        bounds: tuple[float, float],
+        weights: Floats | None = None,
+    ) -> "Estimate":
+        """One model of a question."""
+        spread = cell.of(model)
+        value = float(cell.values[model])
+        return cls(value, replicates, plan, bounds, spread, (cell, model), weights)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Lower and upper end; nan where the value or too many replicates are undefined."""
+        """Lower and upper end; nan where they are undefined."""
+        if self.spread is None:
+            return self.resampled(level)
+        return self.spread.interval(self.value, level, self.bounds)
+
+    def resampled(self, level: float = 0.95) -> tuple[float, float]:
+        """Quantiles of the replicates; nan where the value or too many are undefined."""
         if not 0 < level < 1:
             raise InputError(
                 "interval", f"level {level}", "a number between 0 and 1", "try 0.95"
             )
         if math.isnan(self.value):
             return math.nan, math.nan
-        if self.trials is not None:
-            return wilson(self.value * self.trials, self.trials, level)
-        low, high = self._ends(level)
-        return self._cut(low), self._cut(high)
-
-    def _ends(self, level: float) -> tuple[float, float]:
         tail = (1 - level) / 2
-        if self.method == "normal":
-            half = _z(level) * self.standard_error if self.undefined <= tail else math.nan
-            return self.value - half, self.value + half
         if self.weights is not None:
             low, high = _weighted_quantiles(self.replicates, self.weights, tail)
         else:
             low, high = _quantiles(self._defined(), len(self.replicates), tail)
-        if self.method == "basic":
-            return 2 * self.value - high, 2 * self.value - low
-        return low, high
+        return self._cut(low), self._cut(high)
 
     def _cut(self, end: float) -> float:
         return end if math.isnan(end) else min(max(end, self.bounds[0]), self.bounds[1])
@@ -114,7 +106,9 @@ class Estimate:
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the defined replicates; infinite if one of them is."""
+        """Of the value; where only resamples tell, their standard deviation."""
+        if self.spread is not None:
+            return self.spread.standard_error
         known = self._defined()
         if np.isinf(known).any():
             return math.inf
@@ -134,6 +128,8 @@ class Estimate:
     @property
     def undefined(self) -> float:
         """Share of replicates that are undefined."""
+        if not len(self.replicates):
+            return 0.0
         lost = np.isnan(self.replicates)
         return float(lost.mean() if self.weights is None else self.weights[lost].sum())
 
@@ -154,9 +150,16 @@ class Estimate:
             gaps,
             self.plan,
             (-width, width),
-            "percentile" if self.method == "wilson" else self.method,
+            self._between(other),
             weights=self.weights,
         )
+
+    def _between(self, other: "Estimate") -> Spread | None:
+        """Spread of the difference, where both come from one question."""
+        if self._source is None or other._source is None:
+            return None
+        (cell, a), (same, b) = self._source, other._source
+        return cell.between(a, b) if cell is same else None
 
     def __str__(self) -> str:
         return numbers.estimate(self.value, *self.interval())

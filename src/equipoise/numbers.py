@@ -70,14 +70,18 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def resample_share(share: float | None) -> str:
-    """Write a share of resamples, which shows neither never nor always.
+    """Write a share of resamples: it is never quite 0 or 1, whatever the resamples say.
 
     Examples
     --------
-    >>> [resample_share(share) for share in (0.0, 0.004, 0.5, 1.0, None)]
-    ['<1%', '<1%', '50%', '>99%', 'undefined']
+    >>> resample_share(0.0), resample_share(0.42), resample_share(1.0), resample_share(None)
+    ('<1%', '42%', '>99%', 'undefined')
     """
-    return {"0%": "<1%", "100%": ">99%"}.get(text := percent(share), text)
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    if share < 0.01:
+        return "<1%"
+    return ">99%" if share > 0.99 else percent(share)
 
 
 def exact_percent(share: float) -> str:

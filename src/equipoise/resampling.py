@@ -38,8 +38,11 @@ from numpy.typing import NDArray
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, frozen, meant
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import counted_votes
+from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
+
+USUAL = 2000  # replicates
+MANY = 100_000  # items from which nothing is resampled
 
 KINDS = (
     "items",
@@ -260,11 +263,14 @@ def resample(
     truth: Annotations | Plausibilities,
     kind: str | None = None,
     *,
-    replicates: int = 2000,
+    replicates: int | None = None,
     seed: int = 0,
     group: Any = None,
 ) -> Resampling:
     """Make the plan for a truth; without a kind, the one that fits how it was collected.
+
+    Without a number of replicates there are 2,000, fewer for more than 10,000 items; from
+    100,000 items on nothing is resampled: replicates are normal by influence functions.
 
     ``group`` names the group (patient, night) of every item, drawn as a whole; annotations know
     theirs, plausibilities do not: give them ``annotations.group`` of the same items.
@@ -278,10 +284,13 @@ def resample(
     ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1]),
     ...     annotator=np.array([0, 1, 0, 1]), label=np.array([1, 0, 1, 1]))
     >>> resample(votes).kind
-    'panel'
+    'items x panel'
     """
     if kind is None:
         chosen, reason = _default(truth)
+        if len(truth.items) > MANY:
+            reason = f"influence, in place of {chosen}: there are more than {MANY:,} items."
+            chosen = "influence"
     else:
         chosen = normalised(kind)
         reason = f"{chosen} was asked for."
@@ -314,12 +323,13 @@ def resample(
             f"one for each of the {len(truth.items):,} items",
             "align them item by item",
         )
-    weights = _panel_weights(annotators if voters is None else len(voters), replicates)
+    number = _usual(len(truth.items), chosen) if replicates is None else replicates
+    weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
     return Resampling(
         kind=chosen,
         items=truth.items,
-        replicates=replicates if weights is None else len(weights),
+        replicates=number if weights is None else len(weights),
         seed=seed,
         group=known if group is None else np.unique(group, return_inverse=True)[1],
         annotators=annotators,
@@ -336,6 +346,13 @@ def _panel_weights(size: int, replicates: int) -> Floats | None:
     if size < 2 or comb(2 * size - 1, size) > min(replicates, MOST_PANELS):
         return None
     return distinct_panels(size)[1]
+
+
+def _usual(items: int, kind: str) -> int:
+    """How many replicates are made when nobody says."""
+    if kind == "influence" or items <= MANY // 10:
+        return USUAL
+    return max(USUAL * (MANY // 10) // items // 100 * 100, 200)
 
 
 def normalised(kind: str) -> str:
@@ -359,14 +376,16 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
     """The kind of resampling that fits how the truth was collected, and why."""
     if isinstance(truth, Plausibilities):
         if truth.draws > 1:
-            return "posterior", "posterior, because the truth comes as draws of a model."
+            return (
+                "items x posterior",
+                "items x posterior, because the truth comes as draws of a model.",
+            )
         return "items", "items, because the truth is a single distribution per item."
     if truth.is_gold is None or not truth.is_gold.any():
         return _default_of_votes(truth)
     if _settled(truth):
         return "items", "items, because every item has adjudicated gold, which is the truth."
     kind, _ = _default_of_votes(truth.rows(counted_votes(truth)))
-    kind = kind if kind == "items" else f"items x {kind}"
     return kind, f"{kind}, because some items have adjudicated gold and the others votes."
 
 
@@ -377,23 +396,18 @@ def _settled(truth: Annotations) -> bool:
 
 def _default_of_votes(truth: Annotations) -> tuple[str, str]:
     if truth.annotators is None or truth.annotator is None:
-        if _votes_per_item(truth) > 1.5:
-            return "votes", "votes, because votes are anonymous: each item's own are redrawn."
-        return "items", "items, because votes are anonymous and most items have a single one."
-    pairs = np.unique(truth.annotator.astype(np.int64) * len(truth.items) + truth.item)
-    load = np.bincount(pairs // len(truth.items))
-    shared, people = float(load[load > 1].sum() / load.sum()), np.count_nonzero(load)
-    if people > 1 and shared >= 0.5:
+        return "items", "items, because votes are anonymous: items bring their votes along."
+    if is_panel(truth.item, truth.annotator, len(truth.items)):
         return (
-            "panel",
-            "panel, because annotator ids are shared across items: the same people are "
-            "redrawn for all items at once.",
+            "items x panel",
+            "items x panel, because annotator ids are shared across items: items and people "
+            "are resampled.",
         )
-    if people == 1:
+    if len(distinct(truth.annotator)[0]) == 1:
         return "items", "items, because there is only one annotator."
     if _votes_per_item(truth) <= 1:
         return "items", "items, because every item has a single vote."
-    return "votes", "votes, because most annotators rated a single item."
+    return "items", "items, because most annotators rated a single item."
 
 
 def _votes_per_item(truth: Annotations) -> float:
@@ -402,7 +416,7 @@ def _votes_per_item(truth: Annotations) -> float:
     if truth.reading is not None:
         votes = len(np.unique(truth.reading))
     task = np.zeros(len(truth), dtype=np.int64) if truth.task is None else truth.task
-    return votes / len(np.unique(task.astype(np.int64) * len(truth.items) + truth.item))
+    return votes / len(distinct(task.astype(np.int64) * len(truth.items) + truth.item)[0])
 
 
 def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:

@@ -8,6 +8,8 @@ from equipoise.analyses.audit import Pool as Pool
 from equipoise.analyses.audit import Reevaluation as Reevaluation
 from equipoise.analyses.audit import audit as audit
 from equipoise.analyses.audit import reevaluate as reevaluate
+from equipoise.analyses.calibration import Calibration as Calibration
+from equipoise.analyses.calibration import calibration as calibration
 from equipoise.analyses.choices import Choices as Choices
 from equipoise.analyses.choices import aggregation_choices as aggregation_choices
 from equipoise.analyses.components import Components as Components

@@ -136,6 +136,28 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
     )
 
 
+def distinct(codes: Ints) -> tuple[Ints, Ints]:
+    """Distinct codes, rising, and how often each occurs; by a sort, which beats hashing.
+
+    Examples
+    --------
+    >>> distinct(np.array([3, 1, 3]))
+    (array([1, 3]), array([1, 2]))
+    """
+    ranked = codes if (codes[1:] >= codes[:-1]).all() else np.sort(codes)
+    first = np.flatnonzero(np.concatenate(([len(ranked) > 0], ranked[1:] != ranked[:-1])))
+    return ranked[first], np.diff(np.append(first, len(ranked)))
+
+
+def is_panel(item: Ints, annotator: Ints, items: int) -> bool:
+    """Whether at least half of the votes come from people who rated more than one item."""
+    if not len(item) or annotator.max() < 1:
+        return False
+    pairs, _ = distinct(annotator.astype(np.int64) * items + item)
+    load = np.bincount(pairs // items)
+    return bool((load > 0).sum() > 1 and load[load > 1].sum() >= 0.5 * load.sum())
+
+
 def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) -> Floats:
     """What each row counts; one that stands for several votes counts as often, unless apart."""
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]

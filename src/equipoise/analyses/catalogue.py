@@ -50,6 +50,7 @@ _IN_ORDER = (
     Analysis("flips", "equipoise.analyses.flips", "at least two models"),
     Analysis("components", "equipoise.analyses.components"),
     Analysis("certainty", "equipoise.analyses.certainty"),
+    Analysis("calibration", "equipoise.analyses.calibration", "probabilities"),
     Analysis("leave_one_out", "equipoise.analyses.leave_one_out", "named annotators"),
     Analysis("panel_size", "equipoise.analyses.panel_size"),
     Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),

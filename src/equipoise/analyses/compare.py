@@ -187,7 +187,7 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
         settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
-            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence() if "items" in plan.kind else "",
             paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
             of_items if experts and plan.kind != "items" else "",

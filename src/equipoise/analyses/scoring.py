@@ -7,7 +7,7 @@ which the metric is defined on the whole panel.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,8 @@ class TaskScorer:
 
         def chunk(part: slice) -> Floats:
             labels = [one if one.ndim == 1 else one[:, part] for one in shares]
-            blocks = pair(labels, np.ascontiguousarray(counts[:, part]), whole=whole)
+            times = np.ascontiguousarray(counts[:, part])
+            blocks = pair(labels, times, whole=whole, ties=self.question.ties)
             block = blocks[self.labels == "soft"]
             return np.stack([self.metric.finish(self.metric.reduce(p, block)) for p in given])
 
@@ -182,7 +183,8 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
         given = [one for one in given if one.task == wanted.task]
-    posed = [q for q in task_truths(annotations) if wanted.task in (None, q.task)]
+    every = [replace(one, ties=wanted.ties) for one in task_truths(annotations)]
+    posed = [one for one in every if wanted.task in (None, one.task)]
     aligned, notices = align(given, posed, on_missing=wanted.on_missing)
     subjects = [_subject(one, metric, wanted.labels) for one in aligned]
     kept, undefined = _defined(subjects)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     _Study = tuple[Annotations, tuple[Predictions, ...]]
 
-INTERVALS = ("percentile", "basic", "normal")
+POPULATIONS = ("random", "fixed")
 RECORDED = (
     "positive",
     "at_least",
@@ -47,6 +47,7 @@ RECORDED = (
     "prediction_layout",
     "repeats",
     "on_missing",
+    "ties",
 )
 
 
@@ -121,14 +122,55 @@ class EvaluateOptions:
         ),
     ] = None
     replicates: Annotated[
-        int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 2000
+        int | None,
+        typer.Option(
+            min=1,
+            rich_help_panel=UNCERTAINTY,
+            help="Number of resamples; by default 2,000, fewer for more than 10,000 items.",
+        ),
+    ] = None
     seed: Seed = 0
     level: Level = 0.95
-    interval: Annotated[
+    items: Annotated[
         str,
-        typer.Option(rich_help_panel=UNCERTAINTY, help="`percentile`, `basic` or `normal`."),
-    ] = "percentile"
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these items stand for others like them; `fixed`: they are all that "
+            "count.",
+        ),
+    ] = "random"
+    annotators: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`random`: these annotators stand for others like them; `fixed`: they are the "
+            "standard.",
+        ),
+    ] = "random"
+    inference: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
+            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        ),
+    ] = "two-way"
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="How much worse a model may be and still count as no worse: differences are "
+            "judged superior, equivalent, non-inferior, inferior or undecided.",
+        ),
+    ] = None
+    matters: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="The smallest difference that counts; by default half a unit of the last "
+            "printed digit.",
+        ),
+    ] = None
     workers: Annotated[
         int,
         typer.Option(
@@ -138,9 +180,12 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.evaluation.result import INFERENCES
         from equipoise.resampling import normalised
 
-        check_choice("interval", self.interval, INTERVALS)
+        check_choice("inference", self.inference, tuple(INFERENCES))
+        check_choice("items", self.items, POPULATIONS)
+        check_choice("annotators", self.annotators, POPULATIONS)
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
         if not self.chosen():
@@ -201,10 +246,12 @@ def evaluate(
 ) -> None:
     """Which model is better, by how much, how sure is that, and does disagreement matter?
 
-    Scores every model against the hard labels (strict majority) and the soft labels (mean
-    vote) that the annotators' votes give, with intervals from one resampling plan shared by
-    all models, so that every comparison is paired. With `--truth` a model of the votes says
-    what is plausibly true, and models are scored against its draws.
+    Scores every model against the hard labels (the class with most votes) and the soft labels
+    (mean vote). Intervals and verdicts hold for items and annotators like these, groups of
+    items (patients, nights) as wholes; models are paired, and separated only where that holds
+    among all pairs at once. With `--margin` differences are judged superior, equivalent,
+    non-inferior, inferior or undecided. With `--truth` a model of the votes says what is
+    plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
@@ -215,6 +262,7 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -242,8 +290,18 @@ def evaluate(
         made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
     )
     with progress("scoring") as tell:
-        interval: Any = scoring.interval
-        settings = Settings(scoring.level, interval, reading.on_missing, scoring.workers, tell)
+        settings = Settings(
+            level=scoring.level,
+            items=scoring.items,
+            annotators=scoring.annotators,
+            inference=scoring.inference,
+            margin=scoring.margin,
+            matters=scoring.matters,
+            on_missing=reading.on_missing,
+            ties=reading.ties,
+            workers=scoring.workers,
+            progress=tell,
+        )
         result = run_evaluation(
             models,
             made.given,
@@ -254,7 +312,7 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
+    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
     _finish(result, (table, models), made, asked)
 
@@ -290,7 +348,7 @@ def _recorded(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked)
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
-        labels["hard"] = "its class with more than half of that mean, or with most of it"
+        labels["hard"] = _hard_words(asked.reading.ties)
     else:
         labels |= _label_words(result)
     also = {"groups": asked.groups.groups}
@@ -321,6 +379,15 @@ def _label_words(result: "Evaluation") -> dict[str, str]:
         return {"soft": gold, "hard": gold}
     some = f"{gold} where an item has it, else "
     return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
+
+
+def _hard_words(ties: str) -> str:
+    """What the hard labels of a modelled truth are."""
+    return {
+        "half": "its class with most of that mean, shared by ties",
+        "negative": "its class with more than half of that mean, or with most of it",
+        "drop": "its class with most of that mean, ties left out",
+    }[ties]
 
 
 def _question(table: "Annotations", asked: _Asked) -> "Question":

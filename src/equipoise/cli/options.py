@@ -13,7 +13,7 @@ made, which is wrong usage (exit code 2). Records that read votes build on each 
 - `VoteReading`: kind, classes, exchangeable, columns, layout, repeats;
 - `QuestionReading`: and positive, at_least;
 - `StudyReading`: and prediction_columns, prediction_layout;
-- `ReadingOptions`: and on_missing, gold.
+- `ReadingOptions`: and on_missing, gold, ties.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -285,15 +285,25 @@ class ReadingOptions(StudyReading):
             "count), or `only` items that have some.",
         ),
     ] = "truth"
+    ties: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
+            "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
+        ),
+    ] = "half"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
+        from equipoise.evaluation.blocks import TIES
 
         super(ReadingOptions, self).__post_init__()
         check_choice("on_missing", self.on_missing, ON_MISSING)
         check_choice("gold", self.gold, GOLD)
+        check_choice("ties", self.ties, TIES)
 
 
 _file = panel(FILES, votes="Who said what.", scores="What each model scored.")

@@ -51,7 +51,7 @@ class StabilityOptions:
         str,
         typer.Option(
             rich_help_panel=RESULT,
-            help="`soft` (mean vote) or `hard` (strict majority) for analyses that take one.",
+            help="`soft` (mean vote) or `hard` (most votes) for analyses that take one.",
         ),
     ] = "soft"
     only: Annotated[
@@ -138,6 +138,7 @@ def _report(
         options = StudyOptions(
             metrics=study.metrics,
             on_missing=study.on_missing,
+            ties=study.ties,
             only=words(asked.only),
             attributes=None if path is None else read_attributes(path),
             progress=tell,

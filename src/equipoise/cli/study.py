@@ -59,8 +59,9 @@ class CliStudy:
         What the evaluation drew anew, if the study comes from one.
     dataset
         What is known of the data set, where it is a public one.
-    on_missing
-        What becomes of items that one side lacks: as asked, or as in the evaluation.
+    on_missing, ties
+        What becomes of items that one side lacks, and of those tied in the hard label: as
+        asked, or as in the evaluation.
     """
 
     annotations: "Annotations"
@@ -72,6 +73,7 @@ class CliStudy:
     resample: str | None = None
     dataset: Mapping[str, str] = field(default_factory=dict)
     on_missing: str = "error"
+    ties: str = "half"
 
     @property
     def source(self) -> str:
@@ -134,6 +136,7 @@ def read_study(
         resample=_resampled(record),
         dataset=dataset_facts(data.dataset),
         on_missing=own.on_missing if isinstance(own, ReadingOptions) else "error",
+        ties=own.ties if isinstance(own, ReadingOptions) else "half",
     )
 
 
@@ -283,7 +286,7 @@ def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
         one.name: getattr(question, one.name)
         for one in fields(reading)
         if one.name not in ("classes", "columns", "prediction_columns")
-        and one.name in question.told
+        and (one.name in question.told or one.name == "ties")  # earlier runs: negative
         and getattr(reading, one.name) == one.default
         and getattr(question, one.name) is not None
     }

@@ -299,7 +299,12 @@ def _asked(made: "Plausibilities", question: QuestionReading) -> "Plausibilities
 
 
 def make_plan(
-    truth: Truth, table: "Annotations", resample: str | None, *, replicates: int, seed: int
+    truth: Truth,
+    table: "Annotations",
+    resample: str | None,
+    *,
+    replicates: int | None,
+    seed: int,
 ) -> "Resampling":
     """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
     from equipoise.annotations import Annotations

@@ -1,22 +1,25 @@
 """The result of an evaluation: a table with intervals, and everything paired that follows.
 
-Rows are models by task, metric and labels; ``rank`` is the average rank among the models, and
-``p_best`` the share of resamples in which the model is best (ties share). An infinite score is
-the worst (or best) of all; an undefined one leaves the ranks undefined.
+Rows are models by task, metric and labels. ``low`` and ``high`` are the interval of this value
+alone, for items and annotators like these. ``rank`` is the average rank among the models,
+``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once. ``p_best``
+is the share of resamples in which the model is best (ties share). An infinite score is the
+worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, frozen, listed, nearest
-from equipoise.estimate import Estimate, Method
+from equipoise.estimate import Estimate
 from equipoise.evaluation.influence import Influential
 from equipoise.evaluation.truth import TaskTruth
+from equipoise.inference import Family, Population, TwoWay, family, judge
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.ranks import (
@@ -30,7 +33,9 @@ from equipoise.ranks import (
 from equipoise.resampling import Resampling
 
 LABELS = ("hard", "soft")
+Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
+INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
 
 
 class Row(NamedTuple):
@@ -45,10 +50,19 @@ class Row(NamedTuple):
     high: float
     rank: float
     p_best: float
+    standard_error: float = math.nan
+    df: float = math.nan
+    rank_low: float = math.nan
+    rank_high: float = math.nan
 
 
 class Difference(NamedTuple):
-    """Model a minus model b, paired replicate by replicate."""
+    """Model a minus model b, paired.
+
+    The interval and ``p`` are of this difference alone; ``p_adjusted`` is that among all
+    pairs, by which ``separated`` says whether a and b are surely apart. ``judgement`` is what
+    the margin makes of a against b, where there is one, and ``reverse`` of b against a.
+    """
 
     task: str
     metric: str
@@ -59,6 +73,13 @@ class Difference(NamedTuple):
     low: float
     high: float
     p_better: float
+    standard_error: float = math.nan
+    df: float = math.nan
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    separated: bool = False
+    judgement: str = ""
+    reverse: str = ""
 
 
 class Correlation(NamedTuple):
@@ -91,8 +112,12 @@ class Evaluation:
     widening
         By how much the spread of each task's replicates was widened, shape (tasks,); ranks and
         wins are counted on the replicates as drawn, so that their ties stay ties.
-    plan, level, interval
-        What was resampled, and how intervals are made.
+    plan, level
+        What was resampled, and the level of the intervals.
+    cells
+        What the uncertainty of all models is made of, by task, metric and labels.
+    inference, margin, matters
+        As in `Settings`.
     questions
         The truth of each task, on the items that were scored.
     scores
@@ -111,12 +136,16 @@ class Evaluation:
     replicates: Floats
     plan: Resampling
     level: float = 0.95
-    interval: Method = "percentile"
+    cells: Cells = ()
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
     widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[Notice, ...] = ()
+    _families: dict[tuple[int, int, int], Family] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
@@ -154,6 +183,9 @@ class Evaluation:
             for m, model in enumerate(self.models):
                 estimate = self._estimate(t, k, label, m)
                 low, high = estimate.interval(self.level)
+                known = self._family(t, k, label).ranks[m]
+                ends = tuple(float(one) if one else math.nan for one in known)
+                spread = estimate.spread
                 rows.append(
                     Row(
                         self.tasks[t],
@@ -165,9 +197,39 @@ class Evaluation:
                         high,
                         float(ranks[m]),
                         float(best[m]),
+                        estimate.standard_error,
+                        math.nan if spread is None else spread.df,
+                        *ends,
                     )
                 )
         return rows
+
+    def two_way(self, metric: str, *, labels: str = "soft", task: str | None = None) -> TwoWay:
+        """What the uncertainty of all models in one question is made of."""
+        t, k, label = self._cell(metric, labels, task)
+        return self.cells[t][k][label]
+
+    def family(self, metric: str, *, labels: str = "soft", task: str | None = None) -> Family:
+        """Simultaneous statements about all pairs of models in one question."""
+        return self._family(*self._cell(metric, labels, task))
+
+    @property
+    def interval(self) -> str:
+        """How intervals are made, in a few words."""
+        return INFERENCES[self.inference]
+
+    @property
+    def population(self) -> Population:
+        """Whom the results speak for."""
+        return self.cells[-1][0][-1].population
+
+    def _family(self, t: int, k: int, label: int) -> Family:
+        key = (t, k, label)
+        if key not in self._families:
+            higher = self.metrics[k].better == "higher"
+            cell = self.cells[t][k][label]
+            self._families[key] = family(cell, higher=higher, level=self.level)
+        return self._families[key]
 
     def differences(
         self, metric: str, *, labels: str = "soft", task: str | None = None
@@ -255,17 +317,13 @@ class Evaluation:
         )
 
     def _estimate(self, t: int, k: int, label: int, m: int) -> Estimate:
-        metric = self.metrics[k]
-        single = self.plan.group is None and self.tasks[t] != MACRO
-        wilson = metric.trials is not None and LABELS[label] == "hard" and single
-        return Estimate(
-            float(self.values[t, k, label, m]),
+        return Estimate.of(
+            self.cells[t][k][label],
+            m,
             self.replicates[t, k, label, m],
             self.plan.fingerprint,
-            metric.bounds,
-            "wilson" if wilson else self.interval,
-            metric.trials if wilson else None,
-            weights=self.plan.weights,
+            self.metrics[k].bounds,
+            self.plan.weights,
         )
 
     def _differences(
@@ -276,11 +334,27 @@ class Evaluation:
         where = self.tasks[t], self.metrics[k].name, LABELS[label]
         every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
         win, found = beats(self._good(t, k, label), self.plan.weights), []
+        every_pair = self._family(t, k, label)
         for a, b in pairs:
             gap = every[a] - every[b]
             low, high = gap.interval(self.level)
             two = self.models[a], self.models[b]
-            found.append(Difference(*where, *two, gap.value, low, high, float(win[a, b])))
+            spread = gap.spread
+            tested, judged = (math.nan,) * 3, ("", "")
+            if spread is not None:
+                tested = spread.standard_error, spread.df, spread.p_value(gap.value)
+            if spread is not None and self.margin is not None and not math.isnan(low):
+                sign = 1 if self.metrics[k].better == "higher" else -1
+                both = (sign * gap.value, -sign * gap.value)
+                first, second = (
+                    judge(one, spread, self.margin, self.level).value for one in both
+                )
+                judged = first, second
+            adjusted = float(every_pair.p[a, b])
+            apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
+            share = float(win[a, b])
+            ends = gap.value, low, high, share
+            found.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
         return found
 
 

@@ -12,14 +12,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
-from equipoise.estimate import Method
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
     tie_notices,
@@ -27,16 +27,20 @@ from equipoise.evaluation.cautions import (
     votes_notices,
 )
 from equipoise.evaluation.engine import chunk_width, map_chunks
-from equipoise.evaluation.influence import Influential, gradient_replicates, influential_items
-from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
+from equipoise.evaluation.influence import Influential, influential_items
+from equipoise.evaluation.readers import reader_cells
+from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.metrics import DEFAULT, Block, Metric, Order, named
+from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
+from equipoise.inference import check_margin, normal_replicates
+from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Posterior
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.votes import is_panel
 from equipoise.wording import Option, hint
 
 MODEL = Option(
@@ -56,9 +60,19 @@ class Settings:
 
     Attributes
     ----------
-    level, interval
-        Level of the intervals, and how they are made: percentile, basic or normal. Hard
-        precision at k always takes Wilson's.
+    level
+        Level of the intervals.
+    items, annotators
+        ``random``: the result speaks for others like these; ``fixed``: these are all there
+        are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
+    margin
+        How much worse a model may be and still count as no worse: differences are then judged
+        superior, equivalent, non-inferior, inferior or undecided.
+    matters
+        The smallest difference that counts.
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
@@ -66,16 +80,36 @@ class Settings:
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
     """
 
     level: float = 0.95
-    interval: Method = "percentile"
+    items: str = "random"
+    annotators: str = "random"
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
+    ties: str = "half"
 
     def __post_init__(self) -> None:
-        choice("settings, interval", self.interval, ("percentile", "basic", "normal"))
+        for name in ("items", "annotators"):
+            choice(f"settings, {name}", getattr(self, name), ("random", "fixed"))
+        if self.items == self.annotators == "fixed":
+            raise InputError(
+                "settings",
+                "items and annotators fixed",
+                "at most one of them",
+                "say which of them stand for others like them",
+            )
+        choice("settings, ties", self.ties, TIES)
+        choice("settings, inference", self.inference, tuple(INFERENCES))
+        check_margin("settings, margin", self.margin)
+        check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
@@ -101,8 +135,8 @@ def evaluate(
     predictions
         What each model says, one object per model and task.
     truth
-        Annotations (soft label: mean vote; hard label: strict majority), or plausibilities
-        (one per task; soft label: their mean).
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean).
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -123,15 +157,22 @@ def evaluate(
     how = settings or Settings()
     chosen = _metrics(metrics)
     asked, plan = _asked(truth, resampling)
+    asked = [replace(one, ties=how.ties) for one in asked]
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
-    scorer = _Scorer(aligned, chosen, plan)
-    values, replicates = scorer.run(how.workers, how.progress)
+    scorer = _Scorer(aligned, chosen, plan, how)
+    values, replicates = scorer.run()
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
+    if how.inference == "mrmc":
+        values, cells = scorer.by_readers(values)
+    else:
+        cells = scorer.uncertainty(values)
+    if plan.kind == "influence":
+        replicates = _normal(cells, plan)
     return Evaluation(
         tasks=tuple(tasks),
         models=tuple(aligned[0].scores),
@@ -140,7 +181,10 @@ def evaluate(
         replicates=replicates,
         plan=plan,
         level=how.level,
-        interval="normal" if plan.kind == "influence" else how.interval,
+        cells=cells,
+        inference=how.inference,
+        margin=how.margin,
+        matters=how.matters,
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
@@ -280,31 +324,48 @@ class _Work(NamedTuple):
     stop: int
 
 
+def _normal(cells: Cells, plan: Resampling) -> Floats:
+    """Replicates without resampling: jointly normal with the two-way covariance."""
+    key = int(plan.key("influence"))
+    return np.array(
+        [
+            [[normal_replicates(cell, plan.replicates, key) for cell in both] for both in task]
+            for task in cells
+        ]
+    )
+
+
 class _Scorer:
     """Scores all models of all tasks; sorted once, when made."""
 
-    def __init__(self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling) -> None:
+    def __init__(
+        self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling, how: Settings
+    ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
+        self.workers, self.progress = how.workers or os.cpu_count() or 1, how.progress
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         kinds = {one.prepare: one.labels for one in self.families.values()}
-        self.prepared = [
-            [
-                {
-                    p: p(one.scores[m] if k == "classes" else one.distributions(m))
-                    for p, k in kinds.items()
-                }
-                for m in one.scores
-            ]
-            for one in aligned
-        ]
+
+        def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
+            one, m = part
+            return {
+                p: p(one.scores[m] if k == "classes" else one.distributions(m))
+                for p, k in kinds.items()
+            }
+
+        every = [(one, m) for one in aligned for m in one.scores]
+        made = map_chunks(prepared, every, workers=self.workers)
+        models = len(aligned[0].scores)
+        self.prepared = [made[t * models :][:models] for t in range(len(aligned))]
         of_draws = next((one for one in metrics if one.labels == "draws"), None)
         self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
         self.errors: dict[str, float] = {}
+        asked = Asked(how.items == "random", how.annotators == "random", _named(aligned, plan))
+        self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
+        self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
 
-    def run(
-        self, workers: int, progress: Callable[[int, int], None] | None
-    ) -> tuple[Floats, Floats]:
+    def run(self) -> tuple[Floats, Floats]:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
         values = np.stack(
             [
@@ -313,13 +374,43 @@ class _Scorer:
             ]
         )
         if self.plan.kind == "influence":
-            found = gradient_replicates(self.aligned, self.prepared, self.metrics, self.plan)
-            return values, found
-        replicates = self._resampled(values, workers, progress)
-        self._draws(values, replicates, workers)
+            replicates = np.full((*values.shape, self.plan.replicates), np.nan)
+        else:
+            replicates = self._resampled(values)
+        self._draws(values, replicates)
         return values, replicates
 
-    def _draws(self, values: Floats, replicates: Floats, workers: int) -> None:
+    def uncertainty(self, values: Floats) -> Cells:
+        """Two-way parts of every task, metric and kind of label."""
+        by_metric = []
+        for k, metric in enumerate(self.metrics):
+            both = []
+            for label in range(len(LABELS)):
+                own = values[:, k, label]
+                if metric.labels != "draws":
+                    both.append(self.shared.cells(metric, label, own))
+                    continue
+                models, tasks = range(own.shape[1]), range(len(self.aligned))
+                found = [[self.drawn[t, k, m] for m in models] for t in tasks]
+                without = np.array([[one.without[label] for one in each] for each in found])
+                drawn = np.array([[one.drawn[label] for one in each] for each in found])
+                both.append(self.shared.cells_of_draws(metric, own, without, drawn))
+            by_metric.append(both)
+        return tuple(
+            tuple(tuple(both[label][t] for label in range(len(LABELS))) for both in by_metric)
+            for t in range(len(values))
+        )
+
+    def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
+        """Values and their parts by each annotator's own votes, alike for both labels."""
+        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        cells = tuple(
+            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+        )
+        made = np.array([[[one.values for one in both] for both in task] for task in cells])
+        return made, cells
+
+    def _draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""
         cells = [
             (t, k, m)
@@ -333,24 +424,22 @@ class _Scorer:
             t, k, m = cell
             one, metric = self.aligned[t], self.metrics[k]
             model = list(one.scores)[m]
-            found = _draw_scores(one, self.truths[t], metric, model, self.plan)
-            values[t, k, :, m], replicates[t, k, :, m], error = found
-            self.errors[metric.name] = max(self.errors.get(metric.name, 0.0), error)
+            block = self.shared.block_of(self.shared.most_blocks)[t]
+            found = _draw_scores(one, self.truths[t], metric, model, self.plan, block)
+            values[t, k, :, m], replicates[t, k, :, m] = found.values, found.replicates
+            self.drawn[cell] = found
+            self.errors[metric.name] = max(self.errors.get(metric.name, 0.0), found.error)
 
-        map_chunks(fill, cells, workers=workers or os.cpu_count() or 1)
+        if cells:
+            self.shared.block_of(self.shared.most_blocks)
+        map_chunks(fill, cells, workers=self.workers)
 
-    def _resampled(
-        self,
-        values: Floats,
-        workers: int,
-        progress: Callable[[int, int], None] | None,
-    ) -> Floats:
+    def _resampled(self, values: Floats) -> Floats:
         work = []
         for t, one in enumerate(self.aligned):
             width = chunk_width(len(one.question.items), len(one.question.classes))
             work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
-        threads = workers or os.cpu_count() or 1
-        results = map_chunks(self._chunk, work, workers=threads, progress=progress)
+        results = map_chunks(self._chunk, work, workers=self.workers, progress=self.progress)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]
@@ -471,26 +560,77 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
     return _DrawTruth(settled, plausible)
 
 
+class _DrawScores(NamedTuple):
+    """One model by a metric of draws; every array is by hard and soft labels.
+
+    Attributes
+    ----------
+    values, replicates
+        Shape (2,) and (2, replicates).
+    without
+        Values without each block of items, shape (2, blocks).
+    drawn
+        Values in each draw of the possible truths, shape (2, draws).
+    error
+        Monte Carlo error of the soft value.
+    """
+
+    values: Floats
+    replicates: Floats
+    without: Floats
+    drawn: Floats
+    error: float
+
+
 def _draw_scores(
-    aligned: Aligned, truth: _DrawTruth, metric: Metric, model: str, plan: Resampling
-) -> tuple[Floats, Floats, float]:
-    """Values by hard and soft labels (2,), replicates (2, replicates), Monte Carlo error."""
+    aligned: Aligned,
+    truth: _DrawTruth,
+    metric: Metric,
+    model: str,
+    plan: Resampling,
+    block: Ints,
+) -> _DrawScores:
+    """Score one model against every draw."""
     question = aligned.question
     assert metric.score_draws is not None
     prepared = metric.prepare(aligned.distributions(model))
     tables = [metric.score_draws(prepared, one) for one in truth]
-    values, replicates = np.empty(2), np.empty((2, plan.replicates))
-    once = Block((), np.ones((len(question.items), 1), dtype=np.uint8))
-    for label, table in enumerate(tables):
-        values[label] = metric.finish(metric.reduce(table, once))[0]
-    width = chunk_width(len(question.items), 4)
+    items = len(question.items)
+
+    def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
+        return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
+
+    once = np.ones((items, 1), dtype=np.uint8)
+    values = np.array([scored(label, once)[0] for label in range(2)])
+    number = 1 + int(block.max())
+    left = (block[:, None] != np.arange(number)).astype(np.uint8)
+    without = np.stack([scored(label, left) for label in range(2)])
+    several = min(truth.possible.draws, DRAWS)
+    ones = np.ones((items, several), dtype=np.uint8)
+    drawn = np.stack([np.full(several, values[0]), scored(1, ones, np.arange(several))])
+    replicates = np.full((2, plan.replicates), np.nan)
+    if plan.kind == "influence":
+        return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
+    width = chunk_width(items, 4)
     for first in range(0, plan.replicates, width):
         counts = plan.item_counts(first, first + width)[question.place]
         room = replicates[:, first : first + width]
-        for label, table in enumerate(tables):
+        for label in range(2):
             numbers = None
             if label and plan.truth == "posterior":
                 numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
-            sums = metric.reduce(table, Block((), counts, numbers))
-            room[label] = metric.finish(sums)[: room.shape[1]]
-    return values, replicates, draw_error(tables[1])
+            room[label] = scored(label, counts, numbers)[: room.shape[1]]
+    return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
+
+
+def _named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
+    """Whether votes are by people who rated many items, so that they can be told apart."""
+    items, people = [], []
+    for one in aligned:
+        votes = one.question.votes
+        if votes is None or plan.annotators < 2:
+            return False
+        known = votes.annotator >= 0
+        items.append(np.repeat(one.question.place, votes.sizes)[known])
+        people.append(votes.annotator[known])
+    return is_panel(np.concatenate(items), np.concatenate(people), len(plan.items))

@@ -1,9 +1,9 @@
 """Truth: that of one task, ready to be scored as it is or drawn anew under a plan.
 
 The soft label of an item is its mean vote (or the mean of its possible truths), its hard label
-whether more than half of the votes agree; a tie is negative. A yes/no task has one scored
-class, the positive; a nominal task, which has no positive class, scores each class against the
-rest.
+the class with most votes; what becomes of ties is told in `equipoise.evaluation.blocks`. A
+yes/no task has one scored class, the positive; a nominal task, which has no positive class,
+scores each class against the rest.
 
 Where it was recorded, how long annotators took over their answers is kept beside it. An answer
 is a row, or one reading of a ranking (its first row tells how long it took). Gold rows are
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.evaluation.arguments import as_annotations
-from equipoise.evaluation.blocks import Pair, majority, pair
+from equipoise.evaluation.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
@@ -95,6 +95,8 @@ class TaskTruth:
         How long annotators took, where that is known.
     answers
         What the class codes of `votes` stand for.
+    ties
+        What becomes of items tied in the hard label: half, negative or drop.
     """
 
     task: str
@@ -107,18 +109,17 @@ class TaskTruth:
     plausible: Plausibilities | None = None
     times: ResponseTimes | None = None
     answers: tuple[str, ...] = ()
+    ties: str = "half"
 
     @property
     def hard(self) -> Floats:
         """Hard labels, shape (classes, items)."""
-        return np.stack(majority(self.shares))
+        return np.stack(hard_labels(self.shares, self.ties))
 
-    @property
-    def undecided(self) -> int:
-        """Items without a strict majority; for a yes/no question those tied at one half."""
-        if len(self.classes) == 1:
-            return int((np.abs(self.shares[0] - 0.5) <= 1e-12).sum())
-        return int((self.hard.sum(axis=0) == 0).sum())
+    @cached_property
+    def tied(self) -> Bools:
+        """Items with several classes with most votes, shape (items,)."""
+        return tied_items(self.shares)
 
     @property
     def single(self) -> int:
@@ -131,7 +132,7 @@ class TaskTruth:
     def once(self, labels: Iterable[str] = ("classes",)) -> dict[str, Pair]:
         """Hard and soft truth with every item counting once, by kind of label."""
         counts = np.ones((len(self.items), 1), dtype=np.uint8)
-        return _pairs(self.shares, counts, labels)
+        return self._pairs(self.shares, counts, labels)
 
     def blocks(
         self, plan: Resampling, first: int, stop: int, labels: Iterable[str] = ("classes",)
@@ -140,11 +141,25 @@ class TaskTruth:
         counts = plan.item_counts(first, stop)[self.place]
         wanted = [one for one in labels if one != "draws"]
         if plan.truth is None or not wanted:
-            return _pairs(self.shares, counts, wanted)
+            return self._pairs(self.shares, counts, wanted)
         shares, present = self._drawn(plan, first, stop)
         if present is not None:
             counts = counts * present
-        return _pairs(shares, counts, wanted)
+        return self._pairs(shares, counts, wanted)
+
+    def _pairs(
+        self,
+        shares: Floats | list[Floats],
+        counts: NDArray[np.uint8],
+        labels: Iterable[str],
+    ) -> dict[str, Pair]:
+        """Hard and soft blocks of every kind of label asked for; draws need counts alone."""
+        return {
+            name: (Block((), counts), Block((), counts))
+            if name == "draws"
+            else pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
+            for name in labels
+        }
 
     def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
@@ -267,18 +282,6 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         times=response_times(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
     )
-
-
-def _pairs(
-    shares: Floats | list[Floats], counts: NDArray[np.uint8], labels: Iterable[str]
-) -> dict[str, Pair]:
-    """Hard and soft blocks of every kind of label asked for; draws need the counts alone."""
-    return {
-        name: (Block((), counts), Block((), counts))
-        if name == "draws"
-        else pair(list(shares), counts, whole=name == "distribution")
-        for name in labels
-    }
 
 
 def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:

@@ -26,6 +26,7 @@ from equipoise.metrics import (
 )
 from equipoise.metrics._arguments import Copies as Copies
 from equipoise.metrics._metric import Block as Block
+from equipoise.metrics._metric import Influence as Influence
 from equipoise.metrics._metric import Metric as Metric
 from equipoise.metrics._metric import Order as Order
 from equipoise.metrics._metric import Prepared as Prepared

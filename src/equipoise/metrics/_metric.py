@@ -64,6 +64,25 @@ class Block(NamedTuple):
     numbers: Ints | None = None
 
 
+class Influence(NamedTuple):
+    """A value and its derivatives.
+
+    Attributes
+    ----------
+    value
+        The metric.
+    items
+        By the weight of every item, shape (items,); they sum to 0.
+    shares
+        By the share of each class among an item's votes: (items,) of one class against the
+        rest, (items, classes) of whole distributions.
+    """
+
+    value: float
+    items: PerItem
+    shares: Floats
+
+
 class Topic:
     """Headings under which lists of metrics show those of the catalogue; others may be new."""
 
@@ -106,8 +125,8 @@ class Metric:
         draw.
     influence
         ``influence(order, positive)`` of one class, or ``influence(prepared, distribution)``
-        with (items, classes), returns the value and its derivative by item, for instant
-        standard errors; None where there is none.
+        with (items, classes), returns the value and its derivatives by items and by the
+        shares of classes; None where there are none.
     per_item
         For a mean over items: ``per_item(y_true, probabilities)`` scores every one of them.
     curve
@@ -145,7 +164,7 @@ class Metric:
     ordered: bool = False
     labels: Labels = "classes"
     score_draws: Callable[[Prepared, Any], Any] | None = None
-    influence: Callable[[Any, Floats], tuple[float, PerItem]] | None = None
+    influence: Callable[[Any, Floats], Influence] | None = None
     per_item: Callable[[Any, Any], PerItem] | None = None
     curve: Callable[[Any, Any], tuple[Floats, Floats]] | None = None
     average: str = "macro"
@@ -254,7 +273,7 @@ def influence_covariance(
     values, gradients = [], []
     for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
         labels, checked = checked_labels(y_true, scores)
-        value, g = metric.influence(metric.prepare(checked)[0], labels)
+        value, g, _ = metric.influence(metric.prepare(checked)[0], labels)
         values.append(value)
         gradients.append(g if unit is None else np.bincount(unit, g))
     return np.array(values), clustered(np.stack(gradients), unit)
@@ -267,7 +286,7 @@ def clustered(gradients: Floats, unit: Ints | None) -> Floats:
     return np.asarray(gradients @ gradients.T * scale)
 
 
-def hard_labels_rule(kinds: Iterable[str], *, classes: int) -> str:
+def hard_labels_rule(kinds: Iterable[str], *, classes: int, ties: str = "half") -> str:
     """How hard labels are made of votes, for metrics of some kinds of labels.
 
     Parameters
@@ -276,20 +295,28 @@ def hard_labels_rule(kinds: Iterable[str], *, classes: int) -> str:
         What the metrics look at: ``classes``, ``distribution`` or ``draws``.
     classes
         Number of scored classes: one for a yes/no question.
+    ties
+        What becomes of ties: half, negative or drop.
 
     Examples
     --------
     >>> hard_labels_rule(["classes"], classes=1)
-    'strict majority (a tie is negative)'
+    'majority, a tie counts 1/2'
     >>> hard_labels_rule(["distribution"], classes=5)
     'the class with most votes, shared by classes with equally many'
     """
     if classes == 1:
-        return "strict majority (a tie is negative)"
+        return {
+            "half": "majority, a tie counts 1/2",
+            "negative": "strict majority, a tie is negative",
+            "drop": "majority, tied items left out",
+        }[ties]
+    if ties == "drop":
+        return "the class with most votes, items with several such classes left out"
     known, rules = set(kinds), []
-    if "classes" in known:
+    if "classes" in known and ties == "negative":
         rules.append("for each class, whether more than half of the votes are for it")
-    if known - {"classes"}:
+    if not rules or known - {"classes"}:
         whole = " (for metrics of whole distributions)" if rules else ""
         rules.append(f"the class with most votes, shared by classes with equally many{whole}")
     return ", and ".join(rules)

@@ -106,9 +106,10 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice, require_simplex
 from equipoise.metrics._arguments import checked_labels, checked_weights
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
 
 _SOFT = ("expected", "plug_in")
+_STEP = 1e-6  # of a derivative
 _LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
 
 _PerItemScore = Callable[[Floats, Prepared], Floats]
@@ -559,20 +560,31 @@ def mean_finish(sums: Floats) -> PerReplicate:
     return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
 
 
-def mean_influence(
-    score: _PerItemScore,
-) -> Callable[[Prepared, Floats], tuple[float, PerItem]]:
-    """Value and influence of a mean over items; labels come as (items, classes).
+def mean_influence(score: _PerItemScore) -> Callable[[Prepared, Floats], Influence]:
+    """Value and derivatives of a mean over items; labels come as (items, classes).
 
-    The influence is undefined where the mean is, or is infinite.
+    They are undefined where the mean is, or is infinite. The derivative by a share is taken
+    towards the class, from the label as it is: what one more vote for the class would do.
     """
 
-    def influence(prepared: Prepared, labels: Floats) -> tuple[float, PerItem]:
+    def influence(prepared: Prepared, labels: Floats) -> Influence:
+        def toward(k: int) -> Floats:
+            moved = labels * (1 - _STEP)
+            moved[:, k] += _STEP
+            return (score(moved.T, prepared) - values) / _STEP
+
         values = score(labels.T, prepared)
         value = float(values.mean())
         if not np.isfinite(value):
-            return value, np.full(len(values), np.nan)
-        return value, np.asarray((values - value) / len(values))
+            nothing = np.full(len(values), np.nan)
+            return Influence(value, nothing, np.full(labels.shape, np.nan))
+        number = len(values)
+        if score is expected_loss:
+            slope = prepared
+        else:
+            slope = np.stack([toward(k) for k in range(labels.shape[1])], axis=1)
+        shares = np.where(np.isfinite(slope), slope, 0.0) / number
+        return Influence(value, np.asarray((values - value) / number), shares)
 
     return influence
 

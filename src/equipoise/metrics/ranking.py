@@ -92,6 +92,7 @@ from equipoise.metrics._arguments import Weights, checked_labels, checked_weight
 from equipoise.metrics._metric import (
     AVERAGES,
     Block,
+    Influence,
     Metric,
     Order,
     Prepared,
@@ -243,8 +244,8 @@ def _auroc_definition(form: str, multiclass: str, average: str) -> str:
     )
 
 
-def _auroc_influence(order: Order, positive: PerItem) -> tuple[float, PerItem]:
-    """Value and influence of AUROC, form ``pairs``, shape (items,)."""
+def _auroc_influence(order: Order, positive: PerItem) -> Influence:
+    """Value and derivatives of AUROC, form ``pairs``."""
     start = run_starts(order)
     p = positive[order.items]
     q = 1 - p
@@ -255,12 +256,19 @@ def _auroc_influence(order: Order, positive: PerItem) -> tuple[float, PerItem]:
     losses = spread_runs(above - up / 2, start, len(p)) - p / 2
     pairs = total_up * total_down - (p * q).sum()
     if not pairs > 1e-12 * total_up * total_down:
-        return float("nan"), np.full(len(p), np.nan)
+        return _undefined(len(p))
     value = float((p * wins).sum() / pairs)
-    slope = p * wins + q * losses - value * (p * (total_down - q) + q * (total_up - p))
-    influence = np.empty(len(p))
-    influence[order.items] = slope / pairs
-    return value, influence
+    up_pairs, down_pairs = total_down - q, total_up - p
+    items, shares = np.empty(len(p)), np.empty(len(p))
+    items[order.items] = (
+        p * wins + q * losses - value * (p * up_pairs + q * down_pairs)
+    ) / pairs
+    shares[order.items] = (wins - losses - value * (up_pairs - down_pairs)) / pairs
+    return Influence(value, items, shares)
+
+
+def _undefined(items: int) -> Influence:
+    return Influence(float("nan"), np.full(items, np.nan), np.full(items, np.nan))
 
 
 def _one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
@@ -426,8 +434,8 @@ def _precision_definition(form: str, ties: str, average: str) -> str:
     )
 
 
-def _precision_influence(order: Order, positive: PerItem) -> tuple[float, PerItem]:
-    """Value and influence of average precision, conditional with ties in blocks."""
+def _precision_influence(order: Order, positive: PerItem) -> Influence:
+    """Value and derivatives of average precision, conditional with ties in blocks."""
     start = run_starts(order)
     p = positive[order.items]
     mass, own = np.add.reduceat(p, start), np.add.reduceat(p * (1 - p), start)
@@ -435,20 +443,17 @@ def _precision_influence(order: Order, positive: PerItem) -> tuple[float, PerIte
     above, seen = np.cumsum(mass), np.cumsum(size)
     total = above[-1]
     if total <= 0:
-        return float("nan"), np.full(len(p), np.nan)
+        return _undefined(len(p))
     term = (mass * above + own) / seen
     value = float(term.sum() / total)
-    later_mass = _from_here(mass / seen)
-    later_term = _from_here(term / seen)
-    slope = (
-        p * spread_runs(above / seen + later_mass, start, len(p))
-        + p * (1 - p) * spread_runs(1 / seen, start, len(p))
-        - spread_runs(later_term, start, len(p))
-        - value * p
-    ) / total
-    influence = np.empty(len(p))
-    influence[order.items] = slope - slope.mean()
-    return value, influence
+    gain = spread_runs(above / seen + _from_here(mass / seen), start, len(p))
+    later_term = spread_runs(_from_here(term / seen), start, len(p))
+    seen_each = spread_runs(1 / seen, start, len(p))
+    slope = (p * gain + p * (1 - p) * seen_each - later_term - value * p) / total
+    items, shares = np.empty(len(p)), np.empty(len(p))
+    items[order.items] = slope - slope.mean()
+    shares[order.items] = (gain + (1 - 2 * p) * seen_each - value) / total
+    return Influence(value, items, shares)
 
 
 def _from_here(values: Floats) -> Floats:

@@ -356,7 +356,7 @@ def _item_differences(
         return None
     each = []
     for one in prepared:
-        value, slope = metric.influence(one, labels)
+        value, slope, _ = metric.influence(one, labels)
         each.append(value + len(labels) * slope)
     gap = each[0] - each[1]
     return np.asarray(gap if metric.better == "higher" else -gap)

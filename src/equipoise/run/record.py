@@ -62,6 +62,8 @@ class Question:
 
     Attributes
     ----------
+    ties
+        What became of items tied in the hard label; earlier runs do not say it: negative.
     told
         Names of what is part of the record, in the order of the file; the rest was not said.
     read_as
@@ -78,6 +80,7 @@ class Question:
     repeats: str = "keep"
     on_missing: str = "error"
     gold: str = "truth"
+    ties: str = "negative"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
@@ -148,6 +151,11 @@ class RunSettings:
     all_panels_of
         Number of annotators whose panels are all listed, each counting by its probability; 0
         where replicates count alike.
+    population, effective_annotators, decides
+        Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
+        design is worth, and whether that is enough for a verdict.
+    margin, matters
+        How much worse still counts as no worse, and the smallest difference that counts.
     """
 
     resample: str
@@ -163,6 +171,11 @@ class RunSettings:
     scope: str = ""
     items_redrawn: bool | None = None
     all_panels_of: int = 0
+    population: str = ""
+    effective_annotators: float = NAN
+    decides: bool = True
+    margin: float | None = None
+    matters: float | None = None
 
     @property
     def weights(self) -> Floats | None:
@@ -186,11 +199,6 @@ class MetricRecord:
 # ---- scores --------------------------------------------------------------------------------
 
 
-def _outside(value: float, low: float, high: float) -> bool:
-    """Whether a value lies outside its interval; without an interval it does not."""
-    return value < low - EXACT or value > high + EXACT
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """One model's score under one kind of labels; nan is undefined."""
@@ -206,11 +214,10 @@ class Score:
     p_best: float = NAN
     shift: float = NAN
     undefined_share: float = NAN
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the value it belongs to."""
-        return _outside(self.value, self.low, self.high)
+    standard_error: float = NAN
+    df: float = NAN
+    rank_low: float = NAN
+    rank_high: float = NAN
 
     @property
     def has_interval(self) -> bool:
@@ -220,7 +227,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDifference:
-    """Model a minus model b, paired over the same resamples."""
+    """Model a minus model b, paired.
+
+    `separated` is a statement about all pairs at once; earlier runs do not have it.
+    `judgement` is what the margin makes of a against b, `reverse` of b against a.
+    """
 
     task: str
     metric: str
@@ -231,43 +242,43 @@ class PairDifference:
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
+    standard_error: float = NAN
+    df: float = NAN
+    p: float = NAN
+    p_adjusted: float = NAN
+    separated: bool | None = None
+    judgement: str = ""
+    reverse: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """How much better one model is than another: positive favours the first."""
+    """How much better one model is than another: positive favours the first.
+
+    `apart` is what the run says of all pairs at once; earlier runs say nothing (None).
+    """
 
     value: float = NAN
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the lead it belongs to."""
-        return _outside(self.value, self.low, self.high)
+    p_adjusted: float = NAN
+    apart: bool | None = None
+    judgement: str = ""
 
     @property
     def separated(self) -> bool:
-        """Whether the whole interval is on the side of the first model."""
-        return self.low > EXACT
-
-    @property
-    def reversed(self) -> bool:
-        """Whether the whole interval is on the side of the second model."""
-        return self.high < -EXACT
+        """Whether the first model is surely better."""
+        if self.apart is None:
+            return self.low > EXACT
+        return self.apart and self.value > 0
 
     @property
     def decided(self) -> bool:
-        """Whether the interval excludes zero, on the side of the value."""
-        if self.value > EXACT:
-            return self.separated
-        return self.reversed and self.value < -EXACT
-
-    @property
-    def contrary(self) -> bool:
-        """Whether the interval excludes zero, but not on the side of the value."""
-        return (self.separated or self.reversed) and not self.decided
+        """Whether one of the two is surely better."""
+        if self.apart is None:
+            return self.low > EXACT or self.high < -EXACT
+        return self.apart
 
     @property
     def defined(self) -> bool:
@@ -329,7 +340,8 @@ class Bins:
 class TruthRow:
     """Numbers about one task's truth; see `equipoise.run.recording.truth_row`.
 
-    `gold` counts the items that adjudicated gold settles.
+    `no_majority` are the items tied in the hard label; of earlier runs those without a strict
+    majority. `gold` counts the items that adjudicated gold settles.
     """
 
     task: str
@@ -342,6 +354,7 @@ class TruthRow:
     unanimous: int
     no_majority: int = 0
     single_vote: int = 0
+    ties: str = "negative"
     classes: tuple[str, ...] = ()
     histogram: Bins
     gold: int = field(default=0, metadata=MAYBE)

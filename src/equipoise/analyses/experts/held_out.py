@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Bools, Floats, Ints
-from equipoise.evaluation.blocks import every_class, majority, plurality
+from equipoise.evaluation.blocks import every_class, hard_labels
 from equipoise.evaluation.engine import BYTES, map_chunks
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.metrics import Prepared
@@ -273,7 +273,7 @@ class MergedTask(NamedTuple):
         whole = self.task.metric.labels == "distribution"
         if self.task.labels == "soft":
             return np.stack(every_class(shares) if whole else shares, axis=1)
-        return np.stack(plurality(shares) if whole else majority(shares), axis=1)
+        return np.stack(hard_labels(shares, self.task.question.ties, whole=whole), axis=1)
 
 
 def merge_task(

@@ -105,6 +105,7 @@ class FlipKeywords(TypedDict, total=False):
     task: str | None
     most: int
     on_missing: str
+    ties: str
     progress: Progress | None
 
 
@@ -287,7 +288,8 @@ def flips(
         ``items`` or ``votes`` (taken away), or ``changed votes``.
     **how
         ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
-        (size at which the search ends), ``on_missing`` as in `Settings`, and ``progress``.
+        (size at which the search ends), ``on_missing`` and ``ties`` as in `Settings`, and
+        ``progress``.
     """
     require_keywords(how, list(FlipKeywords.__annotations__))
     options: dict[str, Any] = dict(how)
@@ -341,6 +343,7 @@ def analyse(study: Study) -> Finding:
         "labels": asked.labels,
         "most": asked.most,
         "on_missing": asked.on_missing,
+        "ties": asked.ties,
     }
     results, refused = [], []
     for number, unit in enumerate(UNITS, 1):

@@ -34,7 +34,7 @@ import numpy as np
 
 from equipoise.analyses.flips.moves import RemovalScorer
 from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.blocks import majority
+from equipoise.evaluation.blocks import hard_labels
 
 AHEAD = 1e-12  # how far a rival must be ahead
 SLACK = AHEAD / 2  # what a proof may lack by rounding
@@ -140,7 +140,9 @@ class Auroc:
     def of(cls, scorer: RemovalScorer, ahead: list[int], behind: list[int]) -> "Auroc":
         """Ranks and masses of all models, then differences of the pairs."""
         shares = scorer.task.question.shares
-        label = shares[0] if scorer.task.labels == "soft" else majority(shares)[0]
+        label = shares[0]
+        if scorer.task.labels == "hard":
+            label = hard_labels(shares, scorer.task.question.ties)[0]
         scores = list(scorer.task.aligned.scores.values())
         both = {m: np.stack(_standing(scores[m], label)) for m in {*ahead, *behind}}
         pairs = zip(ahead, behind, strict=True)

@@ -18,7 +18,7 @@ from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.blocks import pair
-from equipoise.evaluation.influence import class_average
+from equipoise.evaluation.uncertainty import class_average
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
@@ -274,7 +274,8 @@ class RemovalScorer:
         metric = self.task.metric
         whole = metric.labels == "distribution"
         once = np.ones((labels.shape[1], 1), dtype=np.uint8)
-        block = pair(labels, once, whole=whole)[self.task.labels == "soft"]
+        ties = self.task.question.ties
+        block = pair(labels, once, whole=whole, ties=ties)[self.task.labels == "soft"]
         truth = np.stack([one.positive for one in block.classes])
         influence, slopes = metric.influence, []
         assert influence is not None

@@ -185,23 +185,37 @@ def label_words(row: TruthRow) -> str:
 
 
 def _open_words(row: TruthRow) -> str:
-    """Count the items without a strict majority, and those with one vote."""
+    """Count the items that are tied, and those with one vote."""
     items = count(row.no_majority, "item")
     if row.from_model:
         if not row.no_majority:
             return ""
         if row.several:
-            return f" On {items} no class has more than half of the plausibility."
+            return f" On {items} several classes are most plausible."
         return f" On {items} both sides are equally plausible."
     said = ""
     if row.no_majority:
-        have, counts = ("has", "counts") if row.no_majority == 1 else ("have", "count")
-        side = "" if row.several else f" and {counts} as negative"
-        said += f" {items} {have} no strict majority{side}."
+        said += f" {items} {_tied_words(row)}."
     if row.single_vote:
         have = "has" if row.single_vote == 1 else "have"
         said += f" {count(row.single_vote, 'item')} {have} a single vote."
     return said
+
+
+def _tied_words(row: TruthRow) -> str:
+    """What is true of tied items, and what hard labels make of them."""
+    alone = row.no_majority == 1
+    have, count_, are = ("has", "counts", "is") if alone else ("have", "count", "are")
+    if row.ties == "negative":
+        side = "" if row.several else f" and {count_} as negative"
+        return f"{have} no strict majority{side}"
+    if row.ties == "drop":
+        return f"{are} tied and {are} left out for hard labels"
+    if row.several:
+        return (
+            f"{have} several classes with most votes, which share {'it' if alone else 'them'}"
+        )
+    return f"{are} tied and {count_} 1/2 for hard labels"
 
 
 def _disputed_words(rows: Sequence[TruthRow]) -> str:

@@ -1,0 +1,328 @@
+r"""Ballots: the votes of a task as two-way inference wants them, and what their design allows.
+
+A metric T of soft labels :math:`p_{ik}` (the share of the votes on item i for class k) moves
+with a vote v of annotator r on item i by
+
+.. math:: \psi_v = \frac{w_v}{W_i} \sum_k h_{ik} (y_{vk} - p_{ik}), \qquad
+    h_{ik} = \partial T / \partial p_{ik}
+
+so that everything but :math:`h` can be laid out once for all models and metrics. With hard
+labels, the class with most votes (tied ones share), the deviation of a vote is that of the
+majority without it, :math:`\frac{m-1}{m} (\overline{L_i(-s)} - L_i(-r))`.
+
+Items of one group (patient, night) are one unit; a cell is what one annotator said of one unit.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import Floats, Ints
+from equipoise.votes import Votes, distinct
+
+BLOCK = 2**18  # votes that are looked at together
+DENSE = 2000  # annotators up to which their design is a full matrix
+CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
+
+Harden = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What centring takes away, and how much the design can tell.
+
+    Attributes
+    ----------
+    units, annotators
+        Groups of items (or items), and annotators with votes.
+    unit_factor, annotator_factor
+        What undoes the centring of units at their mean, and of votes at their item's.
+    df_units, df_annotators
+        Degrees of freedom; 0 where no item has votes of two annotators.
+    """
+
+    units: int
+    annotators: int
+    unit_factor: float
+    annotator_factor: float
+    df_units: float
+    df_annotators: float
+
+    @property
+    def effective(self) -> float:
+        """Effective number of annotators."""
+        return self.df_annotators + 1 if self.df_annotators > 0 else 0.0
+
+
+def joint_design(designs: Sequence[Design], whole: Design) -> Design:
+    """The design of an average over tasks whose cells span the tasks."""
+    if len(designs) == 1:
+        return designs[0]
+    return Design(
+        units=whole.units,
+        annotators=max(one.annotators for one in designs),
+        unit_factor=whole.unit_factor,
+        annotator_factor=float(np.mean([one.annotator_factor for one in designs])),
+        df_units=whole.df_units,
+        df_annotators=min(one.df_annotators for one in designs),
+    )
+
+
+def unit_design(unit: Ints) -> Design:
+    """The design of units alone, by how many items each has."""
+    size = np.bincount(unit)
+    size = size[size > 0]
+    if len(size) < 2:
+        return Design(len(size), 0, np.nan, 0.0, 0.0, 0.0)
+    w = size / size.sum()
+    u, c3, c4, c5 = (float((w**k).sum()) for k in (2, 3, 4, 5))
+    trace = u - 2 * c3 + u * u
+    square = c4 + u**4 + 4 * u * c4 - 4 * u * u * c3 + 2 * c3 * c3 - 4 * c5
+    return Design(len(size), 0, u / trace, 0.0, trace * trace / square, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Votes of one task by people with names, sorted by unit.
+
+    Attributes
+    ----------
+    unit
+        Unit of every item, shape (items,); codes are shared by all tasks of a study.
+    item, annotator
+        Position of the item in the task, and code of the annotator, shape (votes,).
+    share
+        Weight of the vote among those of its item, shape (votes,).
+    mass
+        How much of the vote goes to each scored class, shape (votes, classes).
+    labels
+        Soft labels, shape (items, classes).
+    harden
+        Makes hard labels of shares (rows, classes).
+    named
+        Whether annotators are people who rated many items; else only items can be told apart.
+    """
+
+    unit: Ints
+    item: Ints
+    annotator: Ints
+    share: Floats
+    mass: Floats
+    labels: Floats
+    harden: Harden
+    named: bool
+
+    @classmethod
+    def of(
+        cls,
+        votes: Votes,
+        masses: Sequence[Floats],
+        unit: Ints,
+        *,
+        labels: Floats,
+        harden: Harden,
+        named: bool,
+    ) -> "Ballots":
+        """Lay out votes; those of gold are nobody's and left out."""
+        item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+        total = np.add.reduceat(votes.weight, votes.start[:-1])
+        mass = np.stack(masses, axis=1)
+        share = votes.weight / total[item]
+        keep = np.flatnonzero(votes.annotator >= 0)
+        rising = bool((np.diff(unit) >= 0).all())
+        if not rising:
+            keep = keep[np.argsort(unit[item[keep]], kind="stable")]
+        every = rising and len(keep) == len(item)
+        chosen: Any = slice(None) if every else keep
+        return cls(
+            unit,
+            item[chosen],
+            votes.annotator[chosen],
+            share[chosen],
+            mass[chosen],
+            labels,
+            harden,
+            named,
+        )
+
+    @cached_property
+    def vote_unit(self) -> Ints:
+        """Unit of every vote, rising."""
+        return self.unit[self.item]
+
+    @cached_property
+    def soft(self) -> Floats:
+        """Deviation of every vote from the soft label of its item, (votes, classes)."""
+        moved = self.mass - self.labels[self.item]
+        return np.asarray(moved * (self.share * self._scale)[:, None])
+
+    @cached_property
+    def hard(self) -> Floats:
+        """Deviation by the majorities without each vote, shape (votes, classes)."""
+        mass, share = self.mass, self.share
+        rest = 1 - share
+        alone = rest <= 1e-12
+        others = self.labels[self.item] - share[:, None] * mass
+        others = np.clip(others / np.where(alone, 1.0, rest)[:, None], 0.0, 1.0)
+        left = self.harden(others)
+        left[alone] = 0.0
+        number = np.bincount(self.item, minlength=len(self.labels))
+        safe = np.maximum(number, 1)
+        mean = np.stack(
+            [np.bincount(self.item, one, len(number)) / safe for one in left.T], axis=1
+        )
+        factor = ((number - 1) / safe)[self.item] * self._scale
+        return np.asarray(factor[:, None] * (mean[self.item] - left))
+
+    @property
+    def _scale(self) -> Any:
+        """1 for people; for anonymous votes what undoes the centring at their item."""
+        if self.named:
+            return 1.0
+        number = np.bincount(self.item, minlength=len(self.labels)).astype(np.float64)
+        widened = np.sqrt(number / np.maximum(number - 1, 1))
+        return widened[self.item]
+
+    def deviations(self, labels: str) -> Floats:
+        """How labels deviate with every vote, ``hard`` or ``soft``, (votes, classes)."""
+        return self.soft if labels == "soft" else self.hard
+
+    @cached_property
+    def design(self) -> Design:
+        """What the design of units and annotators allows."""
+        units = unit_design(self.unit)
+        people = np.flatnonzero(np.bincount(self.annotator))
+        empty = Design(units.units, len(people), units.unit_factor, 0.0, units.df_units, 0.0)
+        if not self.named or len(people) < 2 or units.units < 2:
+            return empty
+        who = np.searchsorted(people, self.annotator)
+        weight: Floats = np.bincount(who, self.share, len(people)).astype(np.float64)
+        trace, square = _traces(self.item, who, self.share, weight, len(self.labels))
+        if trace <= 1e-12 * float((weight**2).sum()):
+            return empty
+        code = self.vote_unit.astype(np.int64) * len(people) + who
+        order = np.argsort(code, kind="stable")
+        number = distinct(code[order])[1]
+        own = np.add.reduceat(self.share[order], np.cumsum(number) - number)
+        cells = float((own**2).sum())
+        within = float((own**2 * (1 - own / number)).sum())
+        size = np.bincount(self.unit)
+        u = float(((size / size.sum()) ** 2).sum())
+        factor = (float((weight**2).sum()) - cells) / (trace - within) / (1 - u)
+        return Design(
+            units.units,
+            len(people),
+            units.unit_factor,
+            max(factor, 0.0),
+            units.df_units,
+            trace**2 / square,
+        )
+
+
+def _traces(
+    item: Ints, who: Ints, share: Floats, weight: Floats, items: int
+) -> tuple[float, float]:
+    """Traces of L'L and of its square, L the annotators' weights centred at their items."""
+    from scipy.sparse import csr_matrix, diags
+
+    people = len(weight)
+    rated = csr_matrix((share, (item, who)), shape=(items, people))
+    together = (rated.T @ rated).tocsr()
+    if people <= DENSE:
+        centred = np.diag(weight) - together.toarray()
+        square = centred @ centred
+        return float(np.trace(square)), float((square * square).sum())
+    left = (diags(weight) - together).tocsr()
+    trace = float(left.multiply(left).sum())
+    if left.nnz > CROWD // 100:  # so many that each alone matters little
+        own = left.diagonal() ** 2
+        return trace, max(float((own**2).sum()), trace**2 / max(people - 1, 1))
+    square = left @ left
+    return trace, float(square.multiply(square).sum())
+
+
+class _Block(NamedTuple):
+    """A run of units: which votes of each task, and the cell of each of them."""
+
+    votes: tuple[slice, ...]
+    cells: tuple[Ints, ...] | None
+    number: int
+
+
+class Layout:
+    """Votes of one or several tasks on the same units, in blocks of whole units."""
+
+    def __init__(self, ballots: Sequence[Ballots]) -> None:
+        self.ballots = tuple(ballots)
+        self.units = 1 + max(int(one.unit.max()) for one in ballots)
+        self.people = 1 + max(
+            (int(one.annotator.max()) for one in ballots if len(one.item)), default=0
+        )
+
+    @cached_property
+    def blocks(self) -> list[_Block]:
+        """Blocks of about equally many votes."""
+        return list(self._made())
+
+    def _made(self) -> Iterator[_Block]:
+        number = np.zeros(self.units + 1, dtype=np.int64)
+        for one in self.ballots:
+            number[1:] += np.bincount(one.vote_unit, minlength=self.units)
+        before = np.cumsum(number)
+        first = 0
+        while first < self.units:
+            last = int(np.searchsorted(before, before[first] + BLOCK, side="right")) - 1
+            last = min(max(last, first + 1), self.units)
+            yield self._block(first, last)
+            first = last
+
+    def _block(self, first: int, last: int) -> _Block:
+        votes, codes = [], []
+        for one in self.ballots:
+            start, stop = np.searchsorted(one.vote_unit, (first, last))
+            votes.append(slice(int(start), int(stop)))
+            code = (one.vote_unit[start:stop] - first).astype(np.int64) * self.people
+            codes.append(code + one.annotator[start:stop])
+        every = np.concatenate(codes)
+        if len(distinct(every)[0]) == len(every):
+            return _Block(tuple(votes), None, len(every))
+        cells, inverse = np.unique(every, return_inverse=True)
+        ends = np.cumsum([len(code) for code in codes])[:-1]
+        return _Block(tuple(votes), tuple(np.split(inverse, ends)), len(cells))
+
+    def sums(self, slopes: Sequence[Floats], labels: str) -> tuple[Floats, Floats]:
+        """Covariances over annotators and over cells, uncorrected, both (models, models).
+
+        Parameters
+        ----------
+        slopes
+            By task, derivatives of every model's value by the shares of classes, shape
+            (models, items, classes), weighed as the task is in the average.
+        """
+        models = len(slopes[0])
+        people, cells = np.zeros((models, self.people)), np.zeros((models, models))
+        for block in self.blocks:
+            parts, who = [], []
+            for one, slope, votes in zip(self.ballots, slopes, block.votes, strict=True):
+                parts.append(_moved(slope, one, votes, labels))
+                who.append(one.annotator[votes])
+            psi, person = np.concatenate(parts, axis=1), np.concatenate(who)
+            for m in range(models):
+                people[m] += np.bincount(person, psi[m], self.people)
+            if block.cells is not None:
+                cell = np.concatenate(block.cells)
+                psi = np.stack([np.bincount(cell, one, block.number) for one in psi])
+            cells += psi @ psi.T
+        return people @ people.T, cells
+
+
+def _moved(slope: Floats, ballots: Ballots, votes: slice, labels: str) -> Floats:
+    """How every vote moves every model's value, shape (models, votes)."""
+    item, deviation = ballots.item[votes], ballots.deviations(labels)[votes]
+    psi = slope[:, item, 0] * deviation[:, 0]
+    for k in range(1, deviation.shape[1]):
+        psi += slope[:, item, k] * deviation[:, k]
+    return np.asarray(psi)

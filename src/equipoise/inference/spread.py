@@ -1,0 +1,240 @@
+r"""Spread: what the uncertainty of one number is made of, and the interval that follows.
+
+With :math:`V_i` the part of items, :math:`V_r` that of annotators with the noise of their votes
+and :math:`V_c` that noise alone, the variance for items and annotators like these is
+:math:`V_i + \max(V_r - V_c, 0)`. From five effective annotators on the interval is Student's t
+with Satterthwaite's degrees of freedom; the annotators' mean square stays in the denominator
+where the bracket was cut to 0. With fewer, the mean square is a pivot: the half width q solves
+
+.. math:: E_X \Big[ 2 P\big( t_{\nu_i} > q / \sqrt{V_i + \max(V_r \nu_a / X - V_c, 0)} \big)
+    \Big] = \alpha, \quad X \sim \chi^2_{\nu_a}
+
+which is t when annotators are all the uncertainty there is, and never collapses at the cut.
+Values between 0 and 1 have their interval on the logit scale.
+
+A number that did not vary at all (every item alike, a metric at its bound) has the variance
+that one more unit at the other extreme would give it.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError
+
+FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
+TOO_FEW = 1.9  # below which nothing can be said about annotators like these
+_STEPS = 40
+_NOTHING = 1e-12  # of the floor, up to which a number did not vary
+_POINTS = 200
+
+
+class Reason(Enum):
+    """Why a result does not speak for annotators like these."""
+
+    NONE = ""
+    FIXED = "fixed"
+    ANONYMOUS = "anonymous"
+    SINGLE = "single votes"
+    GOLD = "gold"
+    MODEL = "truth model"
+    TOO_FEW = "too few annotators"
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Whom a result speaks for.
+
+    Attributes
+    ----------
+    items, annotators
+        Whether it speaks for other items, and for other annotators, like these.
+    reason
+        Why not for other annotators.
+    units
+        What items are resampled by: items, or groups of them.
+    effective
+        Effective number of annotators; 0 where they cannot be told apart.
+    """
+
+    items: bool = True
+    annotators: bool = True
+    reason: Reason = Reason.NONE
+    units: str = "items"
+    effective: float = 0.0
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict is possible: not when annotators matter and are too few."""
+        return self.reason is not Reason.TOO_FEW
+
+    @property
+    def few(self) -> bool:
+        """Whether annotators are so few that intervals must be wide."""
+        return self.annotators and 0 < self.effective - 1 < FEW
+
+    @property
+    def whom(self) -> str:
+        """Whom the result speaks for, in a few words.
+
+        Examples
+        --------
+        >>> Population().whom, Population(annotators=False, reason=Reason.FIXED).whom
+        ('items and annotators like these', 'items like these and these annotators')
+        """
+        if self.items and self.annotators:
+            return f"{self.units} and annotators like these"
+        if self.annotators:
+            return f"these {self.units} and annotators like these"
+        others = {
+            Reason.ANONYMOUS: " and votes like these",
+            Reason.SINGLE: " and votes like these",
+            Reason.GOLD: ", against adjudicated gold",
+            Reason.MODEL: ", judged by this model of the truth",
+        }
+        if not self.items:
+            return f"these {self.units}{others.get(self.reason, ' and votes like these')}"
+        return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Parts of the variance of one number.
+
+    Attributes
+    ----------
+    items, annotators, cells
+        :math:`V_i`, :math:`V_r` and :math:`V_c` as above.
+    draws
+        Variance over the possible truths of a model of them.
+    df_items, df_annotators
+        Degrees of freedom of the first two.
+    population
+        Whom it speaks for, which decides what counts.
+    floor
+        The variance of a number that did not vary.
+    """
+
+    items: float
+    annotators: float = 0.0
+    cells: float = 0.0
+    draws: float = 0.0
+    df_items: float = math.inf
+    df_annotators: float = 0.0
+    population: Population = Population()
+    floor: float = 0.0
+
+    @property
+    def _parts(self) -> tuple[float, float, float]:
+        """The parts that count: items (with draws), annotators, cells."""
+        whom = self.population
+        if whom.items and whom.annotators:
+            return self.items + self.draws, self.annotators, self.cells
+        if whom.items:
+            return self.items + self.draws, 0.0, 0.0
+        if whom.annotators:
+            return self.draws, self.annotators, 0.0
+        return self.draws + self.cells, 0.0, 0.0
+
+    @property
+    def variance(self) -> float:
+        """Variance of the number."""
+        items, annotators, cells = self._parts
+        found = items + max(annotators - cells, 0.0)
+        return self.floor if found <= _NOTHING * self.floor else found
+
+    @property
+    def standard_error(self) -> float:
+        """Square root of the variance."""
+        return math.sqrt(self.variance) if self.variance >= 0 else math.nan
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom, at least 1."""
+        items, annotators, _ = self._parts
+        below = items**2 / self.df_items if items > 0 else 0.0
+        if annotators > 0 and self.df_annotators > 0:
+            below += annotators**2 / self.df_annotators
+        total = self.variance
+        return (
+            max(total**2 / below, 1.0) if below > 0 and total > 0 else max(self.df_items, 1.0)
+        )
+
+    @property
+    def pivotal(self) -> bool:
+        """Whether annotators are few, so that their mean square is taken as a pivot."""
+        return self._parts[1] > 0 and 0 < self.df_annotators < FEW
+
+    def p_value(self, difference: float) -> float:
+        """Two-sided probability of a difference as large under equality."""
+        from scipy.special import stdtr
+
+        size = abs(difference)
+        if math.isnan(size) or math.isnan(self.variance):
+            return math.nan
+        if not self.variance > 0:
+            return 1.0 if size == 0 else 0.0
+        if not self.pivotal:
+            return float(2 * stdtr(self.df, -size / self.standard_error))
+        items, annotators, cells = self._parts
+        spread = items + np.maximum(annotators * _pivot(self.df_annotators) - cells, 0.0)
+        spread = np.where(spread <= _NOTHING * self.floor, self.floor, spread)
+        with np.errstate(divide="ignore"):
+            t = np.where(spread > 0, size / np.sqrt(spread), np.inf if size else 0.0)
+        return float(2 * stdtr(self.df_items, -t).mean())
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Half the width of the interval of a plain number."""
+        from scipy.special import stdtrit
+
+        if not 0 < level < 1:
+            raise InputError(
+                "interval", f"level {level}", "a number between 0 and 1", "try 0.95"
+            )
+        if math.isnan(self.variance) or not self.variance > 0:
+            return self.variance
+        if not self.pivotal:
+            return float(stdtrit(self.df, 0.5 + level / 2)) * self.standard_error
+        low, high = 0.0, self.standard_error
+        while self.p_value(high) > 1 - level:
+            high *= 2
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.p_value(middle) > 1 - level else (low, middle)
+        return high
+
+    def interval(
+        self,
+        value: float,
+        level: float = 0.95,
+        bounds: tuple[float, float] = (-math.inf, math.inf),
+    ) -> tuple[float, float]:
+        """Lower and upper end around a value, on the logit scale between bounds of 0 and 1.
+
+        Examples
+        --------
+        >>> Spread(0.0004, df_items=99).interval(0.9, bounds=(0.0, 1.0))
+        (0.852, 0.934)
+        """
+        half = self.half_width(level)
+        if not math.isfinite(value) or math.isnan(half):
+            return math.nan, math.nan
+        if bounds == (0.0, 1.0) and 0 < value < 1:
+            centre, scaled = math.log(value / (1 - value)), half / (value * (1 - value))
+            return _logistic(centre - scaled), _logistic(centre + scaled)
+        return max(value - half, bounds[0]), min(value + half, bounds[1])
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+@lru_cache
+def _pivot(df: float) -> Floats:
+    """Degrees of freedom over chi-square, at equally probable points."""
+    from scipy.special import chdtri
+
+    return np.asarray(df / chdtri(df, (np.arange(_POINTS) + 0.5) / _POINTS))

@@ -1,0 +1,238 @@
+r"""Two-way inference: variances and covariances of all models at once, items by annotators.
+
+Per model there is a value T, the influence :math:`g_i` of every item (the derivative by its
+weight) and :math:`h_{ik}`, its derivative by the share of class k among the votes. Summed over
+groups of items (S), annotators (R) and cells of both (C),
+
+.. math:: \mathrm{Cov} = e \sum_g S S' + f \Big[ \sum_r R R' - \sum_{gr} C C' \Big]
+
+where e and f undo the centring (`equipoise.inference.ballots`). On complete designs of a linear
+metric this is exactly the analysis of variance with random items and annotators (Owen 2007;
+Cameron, Gelbach, Miller 2011).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.arrays import Floats, Ints, frozen
+from equipoise.inference.ballots import Design
+from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoWay:
+    """Values of models in one question, and what their uncertainty is made of.
+
+    Attributes
+    ----------
+    values
+        Shape (models,); nan where undefined.
+    items, annotators, cells, draws
+        Covariances by source, shape (models, models); annotators hold the cells.
+    df_items
+        Degrees of freedom of items, of values on the diagonal and of differences elsewhere,
+        shape (models, models).
+    df_annotators
+        Degrees of freedom of annotators.
+    floor
+        Standard error of a value that did not vary; of a difference it is the same.
+    population
+        Whom the result speaks for.
+    """
+
+    values: Floats
+    items: Floats
+    annotators: Floats
+    cells: Floats
+    draws: Floats
+    df_items: Floats
+    df_annotators: float
+    floor: float
+    population: Population
+
+    def __post_init__(self) -> None:
+        for name in ("values", "items", "annotators", "cells", "draws", "df_items"):
+            object.__setattr__(self, name, frozen(np.asarray(getattr(self, name), float)))
+
+    def of(self, model: int) -> Spread:
+        """Uncertainty of one model's value."""
+        parts = [
+            float(one[model, model])
+            for one in (self.items, self.annotators, self.cells, self.draws)
+        ]
+        return self._spread(parts, float(self.df_items[model, model]), self.floor)
+
+    def between(self, a: int, b: int) -> Spread:
+        """Uncertainty of the difference of two models."""
+        every = (self.items, self.annotators, self.cells, self.draws)
+        parts = [float(one[a, a] + one[b, b] - 2 * one[a, b]) for one in every]
+        scale = [float(one[a, a] + one[b, b]) for one in every]
+        parts = [
+            0.0 if part < 1e-12 * size else part
+            for part, size in zip(parts, scale, strict=True)
+        ]
+        floor = self.floor if self.values[a] != self.values[b] else 0.0
+        return self._spread(parts, float(self.df_items[a, b]), floor)
+
+    def _spread(self, parts: Sequence[float], df_items: float, floor: float) -> Spread:
+        items, annotators, cells, draws = parts
+        return Spread(
+            items=items,
+            annotators=max(annotators, 0.0),
+            cells=max(cells, 0.0),
+            draws=max(draws, 0.0),
+            df_items=df_items,
+            df_annotators=self.df_annotators,
+            population=self.population,
+            floor=floor**2,
+        )
+
+    def covariance(self) -> Floats:
+        """Covariance of the values, positive semidefinite, shape (models, models)."""
+        whom = self.population
+        annotators = self.annotators - (self.cells if whom.items else 0.0)
+        base = self.draws + (self.items if whom.items else 0.0)
+        if not whom.items and not whom.annotators:
+            base = base + self.cells
+        if not whom.annotators or np.isnan(annotators).any():
+            return np.asarray(base)
+        size, direction = np.linalg.eigh((annotators + annotators.T) / 2)
+        return np.asarray(base + (direction * np.maximum(size, 0)) @ direction.T)
+
+    def speaking_for(self, population: Population) -> "TwoWay":
+        """The same numbers for another population."""
+        return replace(self, population=population)
+
+
+def two_way(
+    values: Floats,
+    influence: Floats,
+    unit: Ints,
+    *,
+    design: Design,
+    population: Population,
+    votes: tuple[Floats, Floats] | None = None,
+) -> TwoWay:
+    """Put the parts together.
+
+    Parameters
+    ----------
+    values
+        Shape (models,).
+    influence
+        Influence of every item on every model, shape (models, items).
+    unit
+        Unit of every item, shape (items,).
+    votes
+        Uncorrected covariances over annotators and over cells (`Layout.sums`).
+    """
+    units = 1 + int(unit.max())
+    sums = influence if _each_alone(unit) else _by_unit(influence, unit, units)
+    number = len(values)
+    zero = np.zeros((number, number))
+    people, cells = (zero, zero) if votes is None else votes
+    factor = design.annotator_factor if population.reason is not Reason.ANONYMOUS else 1.0
+    return TwoWay(
+        values=values,
+        items=design.unit_factor * (sums @ sums.T),
+        annotators=factor * people,
+        cells=factor * cells,
+        draws=zero,
+        df_items=_item_df(sums, design),
+        df_annotators=design.df_annotators,
+        floor=0.0,
+        population=population,
+    )
+
+
+def _each_alone(unit: Ints) -> bool:
+    return len(unit) == int(unit.max()) + 1 and bool((np.diff(unit) == 1).all())
+
+
+def _by_unit(influence: Floats, unit: Ints, units: int) -> Floats:
+    return np.stack([np.bincount(unit, one, units) for one in influence])
+
+
+def _item_df(sums: Floats, design: Design) -> Floats:
+    """Degrees of freedom of items, less where few units carry a number."""
+    models, units = sums.shape
+    found = np.full((models, models), design.df_units)
+    for a in range(models):
+        for b in range(a, models):
+            gap = sums[a] if a == b else sums[a] - sums[b]
+            square = gap * gap
+            total = float(square.sum())
+            if not total > 0:
+                continue
+            excess = units * float(square @ square) / total**2 - 1
+            if excess > 0:
+                found[a, b] = min(design.df_units, max(2 * units / excess, 1.0))
+            found[b, a] = found[a, b]
+    return found
+
+
+def population_of(
+    design: Design,
+    *,
+    named: bool,
+    reason: Reason = Reason.NONE,
+    units: str = "items",
+    items: bool = True,
+    annotators: bool = True,
+) -> Population:
+    """Whom the result can speak for, given the design and what was asked.
+
+    Parameters
+    ----------
+    named
+        Whether annotators are people who rated many items.
+    reason
+        Known already, where the truth comes from gold labels or from a model.
+    items, annotators
+        Whether items and annotators are taken as samples.
+    """
+    if reason is Reason.NONE:
+        if not named:
+            reason = Reason.ANONYMOUS
+        elif not design.df_annotators > 0:
+            reason = Reason.SINGLE
+        elif not annotators:
+            reason = Reason.FIXED
+        elif design.df_annotators < TOO_FEW and items:
+            reason = Reason.TOO_FEW
+    effective = design.effective if named else 0.0
+    return Population(items, reason is Reason.NONE, reason, units, effective)
+
+
+def normal_replicates(cell: TwoWay, replicates: int, key: int) -> Floats:
+    """Jointly normal values with exactly these means and covariance, (models, replicates)."""
+    out = np.full((len(cell.values), replicates), np.nan)
+    covariance = cell.covariance()
+    known = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(covariance)))
+    if not len(known):
+        return out
+    size, direction = np.linalg.eigh(covariance[np.ix_(known, known)])
+    kept = size > 1e-12 * max(float(size.max()), 1e-300)
+    factor = direction[:, kept] * np.sqrt(size[kept])
+    random = np.random.default_rng(np.random.Philox(key=key))
+    noise = random.standard_normal((replicates, factor.shape[1]))
+    noise -= noise.mean(axis=0)
+    if noise.shape[1] and replicates > noise.shape[1] + 1:
+        root = np.linalg.cholesky(noise.T @ noise / replicates)
+        noise = np.linalg.solve(root, noise.T).T
+    out[known] = cell.values[known, None] + factor @ noise.T
+    return out
+
+
+def floor_of(units: float, width: float) -> float:
+    """Standard error where nothing varied: one more unit at the other extreme.
+
+    Examples
+    --------
+    >>> floor_of(99, 1.0)
+    0.01
+    """
+    return width / (units + 1) if math.isfinite(width) else 0.0
