@@ -60,7 +60,8 @@ def test_listed_panels_equal_all_draws_with_replacement(readers):
     factor, weights = done.widening[0], done.plan.weights
     wide = bootstrap.widened(whole, factor)
     for m, model in enumerate(done.models):
-        one = done.estimate(model, "auroc")
+        drawn = done.estimate(model, "auroc").replicates
+        one = Estimate(float(done.values[0, 0, 1, m]), drawn, "", weights=weights)
         assert one.standard_error == pytest.approx(wide[m].std(), rel=1e-9)
         assert one.shift == pytest.approx(wide[m].mean() - one.value, rel=1e-9)
         for level in (0.5, 0.9, 0.95):

@@ -126,7 +126,7 @@ def test_gold_can_be_ignored_or_asked_for_alone():
     assert votes.with_gold() is votes and ignored.is_gold is None
     assert len(ignored) == (~votes.is_gold).sum() and (only.item < 30).all()
     assert_array_equal(task_truths(only)[0].shares[0], truth[:30])
-    assert resample(ignored).kind == "panel"
+    assert resample(ignored).kind == "items x panel" and not resample(ignored).gold
     with pytest.raises(InputError, match="no gold rows"):
         ignored.with_gold("only")
     with pytest.raises(InputError, match="nothing but gold rows"):
@@ -350,7 +350,7 @@ def test_a_run_holds_and_shows_annotators_beside_models(equipoise, tmp_path):
 
 @pytest.mark.parametrize(
     ("use", "kind", "items"),
-    [("truth", "items x panel", 90), ("ignore", "panel", 90), ("only", "items", 30)],
+    [("truth", "items x panel", 90), ("ignore", "items x panel", 90), ("only", "items", 30)],
 )
 def test_the_option_says_what_gold_is_for(use, kind, items, equipoise, tmp_path):
     words = written(tmp_path, 30)

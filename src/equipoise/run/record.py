@@ -174,8 +174,8 @@ class RunSettings:
     population: str = ""
     effective_annotators: float = NAN
     decides: bool = True
-    margin: float | None = None
-    matters: float | None = None
+    margin: float | None = field(default=None, metadata=MAYBE)
+    matters: float | None = field(default=None, metadata=MAYBE)
 
     @property
     def weights(self) -> Floats | None:
