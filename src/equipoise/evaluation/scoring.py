@@ -32,7 +32,7 @@ from equipoise.evaluation.readers import reader_cells
 from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
-from equipoise.inference import check_margin, normal_replicates
+from equipoise.inference import Reason, check_margin, normal_replicates
 from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
@@ -361,7 +361,12 @@ class _Scorer:
         of_draws = next((one for one in metrics if one.labels == "draws"), None)
         self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
         self.errors: dict[str, float] = {}
-        asked = Asked(how.items == "random", how.annotators == "random", _named(aligned, plan))
+        asked = Asked(
+            how.items == "random",
+            how.annotators == "random",
+            _named(aligned, plan),
+            Reason.ALONE if plan.annotators == 1 else Reason.NONE,
+        )
         self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
         self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
 

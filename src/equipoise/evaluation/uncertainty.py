@@ -47,11 +47,15 @@ SCORED = 20_000_000  # items times draws
 
 
 class Asked(NamedTuple):
-    """Whom the result should speak for."""
+    """Whom the result should speak for.
+
+    `named` says whether annotators are people who rated many items; `reason` why not.
+    """
 
     items: bool = True
     annotators: bool = True
     named: bool = True
+    reason: Reason = Reason.NONE
 
 
 class Uncertainty:
@@ -114,7 +118,7 @@ class Uncertainty:
         return self._layouts[tasks]
 
     def _population(self, tasks: tuple[int, ...], design: Design) -> Population:
-        reason = Reason.NONE
+        reason = self.asked.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
         elif all(_settled(self.ballots[t]) for t in tasks):
@@ -171,7 +175,8 @@ class Uncertainty:
             made = self._jackknifed(tasks, parts, values, design, population)
         else:
             made = self._derived(tasks, parts, LABELS[label], values)
-        floor = floor_of(self._units(tasks, metric, label, design), _width(metric))
+        units = self._units(tasks, metric, label, design)
+        floor = floor_of(units, _width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
 
@@ -250,7 +255,7 @@ class Uncertainty:
             spread: Floats = np.zeros((len(own), len(own)))
             if drawn.shape[-1] > 1:
                 spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
-            floor = floor_of(design.units, _width(metric))
+            floor = floor_of(design.units, _width(metric, own))
             made.append(replace(cell, draws=spread, floor=floor))
         return made
 
@@ -390,7 +395,9 @@ def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Unce
     plan = resample(annotations, "items", replicates=1)
     who = annotations.annotator
     named = who is not None and is_panel(annotations.item, who, len(annotations.items))
-    return Uncertainty(aligned, [], plan, Asked(named=named), workers=1)
+    alone = who is not None and plan.annotators == 1
+    asked = Asked(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    return Uncertainty(aligned, [], plan, asked, workers=1)
 
 
 class _Part(NamedTuple):
@@ -542,5 +549,8 @@ def _scored(shares: Floats, classes: int) -> Floats:
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide
 
 
-def _width(metric: Metric) -> float:
-    return metric.bounds[1] - metric.bounds[0]
+def _width(metric: Metric, values: Floats) -> float:
+    """How far values can be apart; without bounds, how far they are from 0."""
+    width = metric.bounds[1] - metric.bounds[0]
+    known = np.abs(values[np.isfinite(values)])
+    return width if np.isfinite(width) else float(known.max()) if len(known) else 0.0
