@@ -169,7 +169,7 @@ def test_ties_of_redrawn_votes_stay_ties_in_wins():
 
 def test_too_many_replicates_are_refused_before_anything_is_computed():
     truth = table(VOTES)
-    plan = resample(truth, replicates=10**10)
+    plan = resample(truth, "items", replicates=10**10)
     with pytest.raises(InputError, match=r"GB\), expected at most 4 GB"):
         evaluate(model(30), truth, resampling=plan)
 

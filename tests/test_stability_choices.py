@@ -201,7 +201,12 @@ def test_components_are_the_variances_of_the_replicates_less_that_of_votes():
     for kind in ("items", "panel", "votes"):
         done = evaluate(given, truth, metrics=["auroc"],
                         resampling=resample(truth, kind, replicates=80, seed=2))  # fmt: skip
-        spread[kind] = done.replicates[:, 0, 1].var(axis=-1, ddof=1)
+        drawn, weights = done.replicates[:, 0, 1], done.plan.weights
+        if weights is None:
+            spread[kind] = drawn.var(axis=-1, ddof=1)
+        else:
+            centre = np.average(drawn, axis=-1, weights=weights)[..., None]
+            spread[kind] = np.average((drawn - centre) ** 2, axis=-1, weights=weights)
     items, panel = (np.maximum(spread[k] - spread["votes"], 0) for k in ("items", "panel"))
     for cell in np.ndindex(items.shape):
         parts = by_source(found, done.models[cell[1]], done.tasks[cell[0]])

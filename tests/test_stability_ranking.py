@@ -200,6 +200,8 @@ def test_redraws_without_an_order_are_told():
     assert "of the resamples there is no order" in done.finding and "nan" not in done.finding
 
 
-def test_a_model_that_always_leads_is_best_in_every_redraw():
+def test_a_model_that_always_leads_is_best_in_nearly_all_resamples():
     done = stability([VOTES.mean(axis=1), 1 - VOTES.mean(axis=1)], kinds=["items"])
-    assert "model-0 is best in every resample" in done.finding
+    assert (
+        "model-0 is best in >99% of the resamples, followed by model-1 with <1%" in done.finding
+    )

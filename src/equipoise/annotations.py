@@ -24,13 +24,14 @@ from equipoise.arrays import (
     require_unique,
 )
 from equipoise.notices import Notice, as_notice
-from equipoise.wording import AT_LEAST, ONE_CLASS, hint
+from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
 
 if TYPE_CHECKING:
     from equipoise.read.options import AnnotationKeywords
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+GOLD = ("truth", "ignore", "only")  # what gold rows are for
 COLUMNS = (
     "item",
     "label",
@@ -293,6 +294,43 @@ class Annotations:
         return self._as_binary(
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")
         )
+
+    def with_gold(self, use: str = "truth") -> "Annotations":
+        """Say what gold rows are for.
+
+        Parameters
+        ----------
+        use
+            ``truth`` leaves the annotations as they are: gold settles its items. ``ignore``
+            leaves gold rows out, so that the votes count; ``only`` leaves out items without
+            gold. Tasks of which nothing is left go, too.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+        ...     item=np.array([0, 0, 1]), label=np.array([1, 0, 1]),
+        ...     is_gold=np.array([True, False, False]))
+        >>> len(votes.with_gold("ignore")), len(votes.with_gold("only"))
+        (2, 2)
+        """
+        choice("annotations, gold", use, GOLD)
+        gold = np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
+        if use == "truth" or (use == "ignore" and not gold.any()):
+            return self
+        cell = self.item if self.task is None else self.task * len(self.items) + self.item
+        keep = ~gold if use == "ignore" else np.isin(cell, cell[gold])
+        if not keep.any():
+            got = "nothing but gold rows" if use == "ignore" else "no gold rows"
+            expected = "votes beside gold" if use == "ignore" else "items with gold"
+            do = hint(
+                "let gold be the truth: {}", Option("gold", "truth", "with_gold('truth')")
+            )
+            raise InputError(f"annotations, gold {use}", got, expected, do)
+        left = self.rows(keep)
+        if left.task is not None:
+            codes, task = np.unique(left.task, return_inverse=True)
+            left = replace(left, task=task, tasks=tuple(self.tasks[code] for code in codes))
+        return replace(left, is_gold=None) if use == "ignore" else left
 
     def rows(self, keep: Bools) -> "Annotations":
         """Only some rows, with all names as they were."""

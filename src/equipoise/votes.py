@@ -41,6 +41,11 @@ class Votes:
     label: Ints
     share: Floats
 
+    @property
+    def gold(self) -> Bools:
+        """Which items gold settles, shape (items,)."""
+        return np.asarray(self.annotator[self.start[:-1]] < 0)
+
     def mass(self, label: int) -> Floats:
         """How much of each vote goes to a class, shape (votes,)."""
         chosen = self.label == label
@@ -183,10 +188,33 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
     if annotations.is_gold is None or not (rows & annotations.is_gold).any():
         return rows
     gold = rows & annotations.is_gold
-    settled = np.zeros(len(annotations.items), dtype=bool)
-    settled[annotations.item[gold]] = True
     _agree(annotations, gold)
-    return np.asarray(rows & (gold | ~settled[annotations.item]))
+    return np.asarray(rows & (gold | ~gold_items(annotations, task)[annotations.item]))
+
+
+def gold_items(annotations: Annotations, task: str = "") -> Bools:
+    """Which items of one task gold settles, shape (items,)."""
+    settled = np.zeros(len(annotations.items), dtype=bool)
+    if annotations.is_gold is not None:
+        settled[annotations.item[annotations.in_task(task) & annotations.is_gold]] = True
+    return settled
+
+
+def counted_votes(annotations: Annotations) -> Bools:
+    """Which rows are votes that count: not gold, nor on an item that gold settles.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+    ...     item=np.array([0, 0, 1]), label=np.array([1, 0, 1]),
+    ...     is_gold=np.array([True, False, False]))
+    >>> counted_votes(votes)
+    array([False, False,  True])
+    """
+    keep = np.zeros(len(annotations), dtype=bool)
+    for task in annotations.tasks:
+        keep |= annotations.in_task(task) & ~gold_items(annotations, task)[annotations.item]
+    return keep
 
 
 def check_gold(annotations: Annotations, task: str = "") -> None:

@@ -30,7 +30,7 @@ from equipoise.findings.screen import show
 from equipoise.findings.text import FORMULA, texts
 from equipoise.page import figures, render, report_files
 from tests.findings_sample import HOSTILE
-from tests.report_stability_sample import anonymous, attributes, report_of, study
+from tests.report_stability_sample import anonymous, attributes, report_of, study, with_gold
 
 BAD = (*HOSTILE, "-2+3", "@SUM(1)", "a\nb\tc", "]]>&amp;<!--", "$x_1^2$ \\input{x}", "\x00nul")
 WORDS = ("text", "model", "names")
@@ -39,6 +39,7 @@ WORDS = ("text", "model", "names")
 def plain():
     """Three tasks, three models, named annotators and attributes of the items."""
     scores, votes = study(items=40)
+    votes = with_gold(votes)
     return report_of(scores, votes, attributes=attributes(votes))
 
 
@@ -50,6 +51,7 @@ def bad_names(names, start):
 def hostile():
     """The same with names of everything that try to be markup."""
     scores, votes = study(items=40)
+    votes = with_gold(votes)
     models, tasks = sorted({one.model for one in scores}), bad_names(votes.tasks, 6)
     items = bad_names(votes.items, 0)
     bad = replace(votes, items=items, annotators=bad_names(votes.annotators, 3), tasks=tasks)
@@ -210,7 +212,7 @@ def written(rows):
         ways |= {numbers.number(size, digits) for digits in (1, 2, 3)}
         ways |= {numbers.percent(size), numbers.percent(size, 1), numbers.exact_percent(size)}
         ways |= {numbers.p_value(size), numbers.rank(size), numbers.significant(size)}
-        ways |= {numbers.count(size)}
+        ways |= {numbers.count(size), f"{numbers.significant(100 * size)}%"}
     return ways
 
 

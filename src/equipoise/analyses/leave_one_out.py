@@ -328,6 +328,9 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)
     load = found.votes_given(len(annotations.annotators))
     active = np.flatnonzero(load)
+    if not len(active):
+        got, do = "adjudicated gold for every item", "look at gold, which scores annotators"
+        raise InputError("leave_one_out", got, "votes that count", do)
     order = active[np.argsort(-load[active], kind="stable")]
     return np.sort(order[:MOST]), load
 

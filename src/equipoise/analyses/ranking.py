@@ -54,7 +54,7 @@ from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
-from equipoise.numbers import number, percent
+from equipoise.numbers import number, percent, resample_share
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import beats, higher_is_better, kendall_tau_b, rank_probabilities, spearman
@@ -92,22 +92,22 @@ COLUMNS = (
     Column("spearman", "Spearman", "number", ("spearman_low", "spearman_high")),
     Column("kendall_tau_b", "Kendall's tau-b", "number", ("kendall_low", "kendall_high")),
     Column("most_often_best", "best most often", "model"),
-    Column("p_best", "in", "percent"),
+    Column("p_best", "in", "resample_share"),
     Column("runner_up", "runner-up", "model"),
-    Column("p_runner_up", "in", "percent"),
+    Column("p_runner_up", "in", "resample_share"),
 )
 MODEL_COLUMNS = (
     Column("kind", "resampled"),
     *QUESTION,
     Column("model", "model", "model"),
     Column("value", "value", "number"),
-    Column("p_best", "P(best)", "percent"),
+    Column("p_best", "share of resamples", "resample_share"),
 )
 PAIR_COLUMNS = (
     *MODEL_COLUMNS[:4],
     Column("a", "model", "model"),
     Column("b", "against", "model"),
-    Column("p_a_beats_b", "P(better)", "percent"),
+    Column("p_a_beats_b", "P(better)", "resample_share"),
 )
 
 
@@ -127,7 +127,7 @@ class RankStability(GridResult):
         metrics, labels, replicates); nan where an order is undefined.
     ranks
         How often each model holds each rank, shape (kinds, tasks, metrics, labels, models,
-        ranks); the first rank is P(best).
+        ranks); the first rank is the share of resamples in which a model is best.
     beats
         How often one model beats another, ties half, shape (..., models, models).
     counted
@@ -159,9 +159,9 @@ class RankStability(GridResult):
         return found
 
     def model_rows(self) -> list[dict[str, Any]]:
-        """One row per model: its value, P(best) and how often it holds each rank.
+        """One row per model: its value, and how often it is best and holds each rank.
 
-        The interval of P(best) counts the error of the simulation alone.
+        The interval of the share in which it is best counts the error of the simulation alone.
         """
         found = []
         for cell, names in self._cells():
@@ -378,9 +378,7 @@ def _leaders(row: Mapping[str, Any]) -> str:
     'a and b are best equally often, in 40% of the resamples each'
     """
     first, second = row["most_often_best"], row["runner_up"]
-    if row["p_best"] == 1:
-        return f"{first} is best in every resample"
-    most, next_most = percent(row["p_best"]), percent(row["p_runner_up"])
+    most, next_most = (resample_share(row[key]) for key in ("p_best", "p_runner_up"))
     if round(row["p_best"] - row["p_runner_up"], 12) == 0:
         return f"{first} and {second} are best equally often, in {most} of the resamples each"
     return (

@@ -43,7 +43,7 @@ from equipoise.evaluation.result import Difference, widened
 from equipoise.findings import Cell, Column, Finding, Table
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
-from equipoise.numbers import change, count, estimate, number, percent
+from equipoise.numbers import change, count, estimate, number, resample_share
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
@@ -63,7 +63,7 @@ SCORE_COLUMNS = (
     Column("model", "model", "model"),
     Column("value", "value", "number", ("low", "high")),
     Column("rank", "rank", "rank"),
-    Column("p_best", "P(best)", "percent"),
+    Column("p_best", "share of resamples", "resample_share"),
 )
 
 
@@ -170,10 +170,9 @@ class Lead:
         drawn = RESAMPLED[self.kind]
         scored = next(score for score in self.scores if score.model == first)
         some = "" if math.isfinite(scored.low) else " that can be scored"
-        text = f"{first} is best in {percent(best[first])} of the resamples of {drawn}{some}"
-        if not best[second]:
-            return f"{text}, no other model in any."
-        text += f", {second} in {percent(best[second])}."
+        most, next_most = resample_share(best[first]), resample_share(best[second])
+        text = f"{first} is best in {most} of the resamples of {drawn}{some}"
+        text += f", {second} in {next_most}."
         if self.separated and len(self.leaders) == 1:
             text += (
                 f" With other {drawn} its lead over {count(len(self.separated))} of the "
@@ -187,7 +186,7 @@ class Lead:
             Column("model", "model", "model"),
             Column("value", titled(self.metric.name, self.labels), "number", ("low", "high")),
             Column("rank", "rank", "rank", ("rank_low", "rank_high")),
-            Column("p_best", "P(best)", "percent"),
+            Column("p_best", "share of resamples", "resample_share"),
         )
         spread = f", {self.spread}" if self.spread else ""
         return Table(
@@ -334,7 +333,7 @@ def _best_everywhere(study: Study) -> Table:
             *QUESTION[:2],
             Column("best", "best", "names"),
             Column("value", "value", "number", ("low", "high")),
-            Column("p_best", "P(best), items resampled", "percent"),
+            Column("p_best", "share of resamples of items", "resample_share"),
         ),
         rows=rows,
         brief=(),

@@ -13,7 +13,7 @@ made, which is wrong usage (exit code 2). Records that read votes build on each 
 - `VoteReading`: kind, classes, exchangeable, columns, layout, repeats;
 - `QuestionReading`: and positive, at_least;
 - `StudyReading`: and prediction_columns, prediction_layout;
-- `ReadingOptions`: and on_missing, ties.
+- `ReadingOptions`: and on_missing, gold, ties.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -277,6 +277,14 @@ class ReadingOptions(StudyReading):
             help="Items that only one side has: `error`, or `drop` and say so.",
         ),
     ] = "error"
+    gold: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+            "count), or `only` items that have some.",
+        ),
+    ] = "truth"
     ties: Annotated[
         str,
         typer.Option(
@@ -288,11 +296,13 @@ class ReadingOptions(StudyReading):
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
         from equipoise.evaluation.blocks import TIES
 
         super(ReadingOptions, self).__post_init__()
         check_choice("on_missing", self.on_missing, ON_MISSING)
+        check_choice("gold", self.gold, GOLD)
         check_choice("ties", self.ties, TIES)
 
 

@@ -415,6 +415,8 @@ def _read_scored(
         table, models = _published(files.dataset)
     else:
         table, models = _matched(sources)
+    if isinstance(reading, ReadingOptions):
+        table, models = _with_gold(table, models, reading.gold)
     models, notices = _as_answers(table, models, reading, metrics)
     table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
@@ -423,6 +425,36 @@ def _read_scored(
 
         refuse_plain_scores(question, models, f"{files.annotations}")
     return question, models
+
+
+def _with_gold(
+    table: "Annotations", models: "Sequence[Predictions]", use: str
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Use gold rows as asked; what is predicted for items that go with them goes, too."""
+    kept = table.with_gold(use)
+    if kept is table:
+        return table, tuple(models)
+    gone = {
+        task: {table.items[code] for code in _voted(table, task) - _voted(kept, task)}
+        for task in table.tasks
+    }
+    left = [one for one in models if one.task in kept.tasks or one.task not in table.tasks]
+    return kept, tuple(_without(one, gone.get(one.task, set())) for one in left)
+
+
+def _voted(table: "Annotations", task: str) -> set[int]:
+    """Codes of the items of a task."""
+    return set(table.item[table.in_task(task)].tolist()) if task in table.tasks else set()
+
+
+def _without(one: "Predictions", items: set[str]) -> "Predictions":
+    """Predictions for all but some items."""
+    keep = [place for place, name in enumerate(one.items) if name not in items]
+    if len(keep) in (0, len(one.items)):
+        return one
+    return replace(
+        one, items=tuple(one.items[place] for place in keep), values=one.values[keep]
+    )
 
 
 def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":

@@ -450,7 +450,8 @@ class _Scorer:
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
-            out[t] = widened(out[t], task.question.widening(self.plan))
+            factor = task.question.widening(self.plan)
+            out[t] = widened(out[t], factor, self.plan.weights)
         return out
 
     def _chunk(self, work: _Work) -> Floats:

@@ -69,6 +69,13 @@ ENTRIES: Mapping[str, str] = {
   journal = {Biometrics},
   volume = {44}, number = {3}, pages = {837--845}, year = {1988},
 }""",
+    "newcombe1998": """@article{newcombe1998,
+  title  = {Improved Confidence Intervals for the Difference between Binomial Proportions Based
+            on Paired Data},
+  author = {Newcombe, Robert G.},
+  journal = {Statistics in Medicine},
+  volume = {17}, number = {22}, pages = {2635--2650}, year = {1998},
+}""",
     "owen2007": """@article{owen2007,
   title  = {The Pigeonhole Bootstrap},
   author = {Owen, Art B.},

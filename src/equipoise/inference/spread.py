@@ -94,7 +94,7 @@ class Population:
             Reason.ANONYMOUS: ", with votes like these",
             Reason.SINGLE: ", with votes like these",
             Reason.ALONE: ", judged by this annotator",
-            Reason.GOLD: ", judged by the gold labels",
+            Reason.GOLD: ", against adjudicated gold",
             Reason.MODEL: ", judged by this model of the truth",
         }
         if not self.items:

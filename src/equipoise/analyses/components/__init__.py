@@ -344,7 +344,9 @@ class _World:
         """All components of one result."""
         drawn = {}
         for kind, one in self.done.items():
-            value = variance_of(gap_of(one.replicates[t, 0, self._label], places))
+            value = variance_of(
+                gap_of(one.replicates[t, 0, self._label], places), one.plan.weights
+            )
             drawn[kind] = chi_square(
                 value, self._freedom(kind, t, places), self.told.settings.level
             )
@@ -379,7 +381,7 @@ class _World:
         return [int(one) for one in np.flatnonzero(~lost)] or list(range(t))
 
     def _freedom(self, kind: str, t: int, places: Places) -> float:
-        """Degrees of freedom: of the units, and the replicates less one."""
+        """Degrees of freedom: of the units, and of the replicates unless all are listed."""
         tasks = self._tasks(t)
         if kind == "panel":  # those with more votes count more
             votes = [self.first.questions[t].votes for t in tasks]
@@ -389,7 +391,9 @@ class _World:
         else:
             look = self._influences.items if kind == "items" else self._influences.votes
             units = look(tasks, places)
-        return 1 / (1 / max(units, 1.0) + 1 / (self.told.replicates - 1))
+        plan = self.done[kind].plan
+        drawn = 0.0 if plan.weights is not None else 1 / (plan.replicates - 1)
+        return 1 / (1 / max(units, 1.0) + drawn)
 
 
 def _notices(

@@ -175,6 +175,8 @@ def label_words(row: TruthRow) -> str:
             f"{count(row.items, 'item')} ({percent(middle / row.items)}) {_disputed(row)}."
             f"{_open_words(row)}"
         )
+    if row.gold == row.items:
+        return f"Adjudicated gold settles all {count(row.items, 'item')}."
     return (
         f"The votes are unanimous on {count(row.unanimous)} of {count(row.items, 'item')} "
         f"({percent(row.unanimous / row.items)}); on {count(middle)} "
