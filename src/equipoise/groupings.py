@@ -288,7 +288,9 @@ def _law(law: Posterior | None, sums: _Sums) -> Posterior | None:
     """The law of the groups."""
     none = np.zeros(len(sums.left))
     if isinstance(law, Dirichlet):
-        return Dirichlet(sums.over(law.concentration, law.rest, sums.even), none)
+        whole = sums.over(law.concentration, law.rest, sums.even)
+        prior = None if law.prior is None else sums.over(law.prior, law.rest, sums.even)
+        return Dirichlet(whole, none, prior)
     if isinstance(law, Categorical):
         return Categorical(sums.over(law.chance, law.rest, sums.even), none)
     return None

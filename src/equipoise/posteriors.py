@@ -76,11 +76,32 @@ class Dirichlet:
         Of each mentioned class, shape (entries,).
     rest
         Of all other classes of an item together, shape (items,).
+    prior
+        Which part of `concentration` is an estimated prior, shape (entries,), as all of `rest`
+        is; None where there is none.
     """
 
     concentration: Floats
     rest: Floats
+    prior: Floats | None = None
     name: str = "dirichlet"
+
+    def centred(self, start: Ints) -> "Dirichlet":
+        """As certain, but with the mean at the votes; itself without an estimated prior.
+
+        Examples
+        --------
+        >>> law = Dirichlet(np.array([4.5, 1.5]), np.zeros(1), np.array([0.5, 0.5]))
+        >>> law.centred(np.array([0, 2])).concentration
+        array([4.8, 1.2])
+        """
+        if self.prior is None:
+            return self
+        item, votes = _item_of(start), self.concentration - self.prior
+        own = np.bincount(item, votes, len(self.rest))
+        total = np.bincount(item, self.concentration, len(self.rest)) + self.rest
+        scale = np.divide(total, own, out=np.ones(len(own)), where=own > 0)
+        return Dirichlet(votes * scale[item], np.zeros(len(self.rest)))
 
     def mean(self, start: Ints) -> tuple[Floats, Floats]:
         """Concentration over its sum."""
@@ -114,7 +135,8 @@ class Dirichlet:
 
     def subset(self, entries: Ints, items: Ints) -> "Dirichlet":
         """The posterior of some items and their entries."""
-        return Dirichlet(self.concentration[entries], self.rest[items])
+        prior = None if self.prior is None else self.prior[entries]
+        return Dirichlet(self.concentration[entries], self.rest[items], prior)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
