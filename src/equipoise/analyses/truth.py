@@ -208,7 +208,7 @@ def reliability_sweep(
     values, how = COUNTS, "Each value is a fit of the same model; certainties are exact."
     fit: Callable[..., Plausibilities]
     if made.model == "dirichlet":
-        fit = partial(dirichlet, prior=float(given["prior"]))
+        fit = partial(dirichlet, prior=given["prior"])
     elif made.model == "probabilistic_inverse_rank":
         values = FACTORS
         fit = partial(probabilistic_inverse_rank, preset=str(given["preset"]))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
-MOST_BYTES = 4 * 2**30  # of draws
 _truth = partial(typer.Option, rich_help_panel="What the truth is")
 
 
@@ -241,12 +240,6 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     """Draw from the law, where there is one and nobody has yet."""
     if made.law is None or made.draws > 1:
         return made
-    size = draws * (len(made.label) + len(made.items)) * 8
-    if size > MOST_BYTES:
-        most = MOST_BYTES * draws // size
-        got = f"{draws:,} draws of {len(made.items):,} items ({round(size / 2**30):,} GB)"
-        room = f"at most {MOST_BYTES / 2**30:g} GB"
-        raise InputError("--draws", got, room, f"ask for at most {most:,}")
     return made.drawn(draws, seed=seed)
 
 

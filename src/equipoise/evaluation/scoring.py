@@ -34,7 +34,7 @@ from equipoise.metrics import DEFAULT, Block, Metric, Order, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Posterior
+from equipoise.posteriors import Posterior, Seed
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
 from equipoise.wording import Option, hint
@@ -431,9 +431,9 @@ class _Remembered:
         """As the law."""
         return self.law.mean(start)
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
         """As the law."""
-        return self.law.draw(start, draws, seed)
+        return self.law.draw(start, seed)
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """As the law, of which there is one for one set of items."""
@@ -464,7 +464,7 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
             "draws",
             "make some: .drawn(1000, seed=0)",
         )
-    settled = plausible.averaged()
+    settled, plausible = plausible.averaged(), plausible.stored()
     if plausible.law is not None:
         plausible = replace(plausible, law=_Remembered(plausible.law))
     return _DrawTruth(settled, plausible)
