@@ -410,7 +410,7 @@ class Plausibilities:
         return full
 
 
-def _mean_of(law: Posterior, start: Ints) -> dict[str, Floats]:
+def _mean_of(law: Posterior, start: Ints) -> dict[str, Any]:
     """The mean of a law as the one draw."""
     mass, rest = law.mean(start)
     return {"mass": mass[None], "rest": rest[None]}

@@ -146,9 +146,7 @@ def class_posteriors(who: AnnotatorVotes, log: Floats, classes: Floats) -> tuple
     return posterior, float(each.sum())
 
 
-def decided_otherwise(
-    who: AnnotatorVotes, posterior: Floats, model: str
-) -> tuple[Notice, ...]:
+def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tuple[Notice, ...]:
     """Say how many items of the rarer class a model decides otherwise than the votes.
 
     Of more than two classes the rarer ones are those with at least ten items, and the one

@@ -78,8 +78,8 @@ def unanimity_notice(model: str, found: Unanimity | None) -> tuple[Notice, ...]:
         return ()
     text = (
         "{model} does not describe how these annotators agree: it expects {expected} of the "
-        "items to be unanimous ({low} to {high} in 95% of simulated data), observed {observed}. "
-        "Its probabilities rest on annotators who err independently of each other."
+        "items to be unanimous ({low} to {high} in 95% of simulated data), observed "
+        "{observed}. Its probabilities rest on annotators who err independently of each other."
     )
     ends = {name: percent(getattr(found, name), 1) for name in ("low", "high", "observed")}
     expected = percent(found.expected, 1)

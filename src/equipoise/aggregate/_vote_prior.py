@@ -96,7 +96,9 @@ def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> 
     'empirical prior: base rate 0.50, concentration 1.0, one vote per item'
     """
     if not len(votes):  # every item is known
-        return VotePrior(np.full(classes, 1 / classes), "empirical prior: no votes", True)
+        return VotePrior(
+            np.full(classes, 1 / classes), "empirical prior: no votes", empirical=True
+        )
     even = classes > MOST_CLASSES or len(total) * classes > MOST_CELLS
     tally = _Tally.of(np.zeros_like(label) if even else label, votes, total, classes)
     every = float(votes.sum())
@@ -109,7 +111,7 @@ def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> 
         rate = (every * shapes / strength + 1 / classes) / (every + 1)
     alone = len(votes) == len(total) and bool((total <= 1).all())
     words = _words(rate, strength, even=even) + (", one vote per item" if alone else "")
-    return VotePrior(strength * rate, words, True)
+    return VotePrior(strength * rate, words, empirical=True)
 
 
 def _words(rate: Floats, strength: float, *, even: bool) -> str:
@@ -140,9 +142,7 @@ class _Tally:
         values, code = np.unique(votes, return_inverse=True)
         pair, times = np.unique(label * len(values) + code, return_counts=True)
         own, code = pair // len(values), pair % len(values)
-        return cls(
-            sizes, items.astype(float), own, values[code], times.astype(float), classes
-        )
+        return cls(sizes, items.astype(float), own, values[code], times.astype(float), classes)
 
     def likelihood(self, shapes: Floats) -> float:
         """Log-likelihood of a shape per class, but for a constant."""

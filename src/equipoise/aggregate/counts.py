@@ -20,8 +20,8 @@ demand,
 .. math:: \lambda_i \sim \mathrm{Dirichlet}(r \cdot \text{votes}_i + \alpha)
 
 Any prior moves the mean of an item towards the base rate whatever a model says of the item, so
-scores against that mean are pulled to chance: with five votes a soft AUROC of 0.74 becomes 0.67,
-by the empirical prior as by the uniform one. `equipoise.evaluate` therefore scores against the
+scores against that mean are pulled to chance: with five votes a soft AUROC of 0.74 becomes
+0.67, by the empirical prior as by the uniform one. `equipoise.evaluate` therefore scores against the
 votes' own shares where the prior is empirical (`Dirichlet.centred`); a prior that was asked for
 is used as it is.
 

@@ -59,7 +59,8 @@ POINTS = 101
 NOTE = (
     "The certainty of an item is the probability that the class with most votes really is the "
     "most plausible one, by a Dirichlet distribution over its votes; few or divided votes "
-    "make it small. What it believes without votes comes from all items ({prior}). Reliability is what one vote counts: nothing in the votes tells it, so "
+    "make it small. What it believes without votes comes from all items ({prior}). "
+    "Reliability is what one vote counts: nothing in the votes tells it, so "
     "the curve is drawn for several. Models are scored on the items whose certainty (at "
     "reliability 1) reaches a cut-off; intervals come from resampled items and take it as "
     "known which are clear, and the change is paired with the value on all items. Clear items "

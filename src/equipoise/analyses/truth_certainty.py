@@ -548,7 +548,7 @@ def _posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
         classes=question.answers,
         start=np.searchsorted(pair // size, np.arange(len(gold) + 1)),
         label=pair % size,
-        votes=np.bincount(code, mass),
-        total=np.bincount(item, mass, len(gold)),
+        votes=np.bincount(code, mass).astype(np.float64),
+        total=np.bincount(item, mass, len(gold)).astype(np.float64),
     )
     return vote_posterior(counted, gold, task=question.task)

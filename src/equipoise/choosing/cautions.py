@@ -15,7 +15,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.choosing.models import confusion_bytes
 from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import Votes, collect_votes
+from equipoise.votes import Votes, added_votes, collect_votes
 from equipoise.wording import Option, hint
 
 FEW = 10  # votes below which an annotator is not judged
@@ -63,7 +63,7 @@ def cautions(
     notices += _thin(len(top), classes)
     notices += _connected(votes.annotator, item)
     notices += [] if lone else _symmetric(votes, item, opinions)
-    return notices + _odd_people(annotations, task, fit)
+    return notices + added_votes(annotations.rows(rows)) + _odd_people(annotations, task, fit)
 
 
 def _opinions(annotations: Annotations, task: str) -> Bools:

@@ -44,6 +44,8 @@ RECORDED = (
     "prediction_layout",
     "repeats",
     "on_missing",
+    "first_votes",
+    "circular",
 )
 
 

@@ -26,6 +26,7 @@ from equipoise.evaluation.cautions import (
     value_notices,
     votes_notices,
 )
+from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, gradient_replicates, influential_items
 from equipoise.evaluation.result import LABELS, MACRO, Evaluation, widened
@@ -37,6 +38,7 @@ from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Posterior, Seed
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
+from equipoise.votes import added_votes
 from equipoise.wording import Option, hint
 
 MODEL = Option(
@@ -62,6 +64,9 @@ class Settings:
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
+    circular
+        ``error`` refuses a model that is also an annotator; ``drop`` leaves that annotator
+        out of the truth, and says so. See `equipoise.evaluation.circularity`.
     workers
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
@@ -73,10 +78,12 @@ class Settings:
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
+    circular: str = "error"
 
     def __post_init__(self) -> None:
         choice("settings, interval", self.interval, ("percentile", "basic", "normal"))
         choice("settings, on_missing", self.on_missing, ON_MISSING)
+        choice("settings, circular", self.circular, CIRCULAR)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
                 "settings",
@@ -122,8 +129,10 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    asked, plan = _asked(truth, resampling)
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    if isinstance(truth, Annotations):
+        truth = independent(truth, given, how.circular)
+    asked, plan = _asked(truth, resampling)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
@@ -247,13 +256,11 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 
 def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
-    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    every = [(part, one) for part in parts for one in part.notices]
+    if isinstance(truth, Annotations):
+        return [*truth.notices, *added_votes(truth)]
+    parts = [truth] if isinstance(truth, Plausibilities) else list(truth)
     alone = len(parts) == 1
-    return [
-        one if alone or isinstance(part, Annotations) else one.of(part.task)
-        for part, one in every
-    ]
+    return [one if alone else one.of(part.task) for part in parts for one in part.notices]
 
 
 def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:

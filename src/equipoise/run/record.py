@@ -75,6 +75,8 @@ class Question:
     prediction_layout: str = "auto"
     repeats: str = "keep"
     on_missing: str = "error"
+    first_votes: int | None = None
+    circular: str = "error"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
