@@ -170,14 +170,13 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
         early = place < k
         some = np.bincount(item[early], label[early], len(sizes))
         square = np.bincount(item[early], label[early].astype(float) ** 2, len(sizes))
-        split, more = k * square - some**2 > 0.5, sizes > k
-        whole = sizes >= k
-        table = [int((whole & side & mark).sum()) for side in (more, ~more) for mark in
-                 (split, ~split)]  # fmt: skip
-        signs.append((_fisher(*table) * len(numbers), k, *table))
+        divided, more, whole = k * square - some**2 > 0.5, sizes > k, sizes >= k
+        cells = (more & divided, more & ~divided, ~more & divided, ~more & ~divided)
+        table = [int((whole & cell).sum()) for cell in cells]
+        signs.append((_fisher(*table) * len(numbers), k, table))
     if not signs or min(signs)[0] >= UNLIKELY:
         return []
-    _, k, split, same, others_split, others_same = min(signs)
+    _, k, table = min(signs)
     text = (
         "The number of votes seems to depend on the votes: of the items with more than "
         "{k:count}, {more:percent} were divided after {k:count}, of those with {k:count} "
@@ -186,8 +185,8 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
     )
     values: dict[str, Value] = {
         "k": k,
-        "more": split / (split + same),
-        "others": others_split / (others_split + others_same),
+        "more": table[0] / (table[0] + table[1]),
+        "others": table[2] / (table[2] + table[3]),
         "order": "timestamps" if timed else "the order of the rows",
         "advice": Option("first_votes", k, python=f"annotations.first_votes({k})"),
     }

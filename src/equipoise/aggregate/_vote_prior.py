@@ -164,7 +164,7 @@ class _Tally:
         size = len(shapes)
         return (
             shared + np.bincount(self.label, first, size),
-            np.bincount(self.label, second, size),
+            np.asarray(np.bincount(self.label, second, size), dtype=np.float64),
             float(bend),
         )
 

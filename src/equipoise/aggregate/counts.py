@@ -21,9 +21,9 @@ demand,
 
 Any prior moves the mean of an item towards the base rate whatever a model says of the item, so
 scores against that mean are pulled to chance: with five votes a soft AUROC of 0.74 becomes
-0.67, by the empirical prior as by the uniform one. `equipoise.evaluate` therefore scores against the
-votes' own shares where the prior is empirical (`Dirichlet.centred`); a prior that was asked for
-is used as it is.
+0.67, by the empirical prior as by the uniform one. `equipoise.evaluate` therefore scores
+against the votes' own shares where the prior is empirical (`Dirichlet.centred`); a prior that
+was asked for is used as it is.
 
 `inverse_rank`: a class in the i-th block of a reading counts 1/i. ``ties="split"`` (t = 1,
 default) shares 1/b over the block, as the paper's equation 3; ``ties="full"`` (t = 0) gives
