@@ -23,7 +23,7 @@ from equipoise.arrays import (
     nearest,
     require_unique,
 )
-from equipoise.notices import Notice, as_notice
+from equipoise.notices import Notice, Value, as_notice
 from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
 
 if TYPE_CHECKING:
@@ -331,6 +331,61 @@ class Annotations:
             codes, task = np.unique(left.task, return_inverse=True)
             left = replace(left, task=task, tasks=tuple(self.tasks[code] for code in codes))
         return replace(left, is_gold=None) if use == "ignore" else left
+
+    @property
+    def vote_places(self) -> Ints:
+        """Which vote of its item and task a row belongs to, from 0, shape (rows,).
+
+        By timestamp where rows have one, else in the order of the rows; rows of one reading
+        are one vote. A row of several identical votes is one place.
+        """
+        task = np.zeros(len(self), dtype=np.int64) if self.task is None else self.task
+        item = task.astype(np.int64) * len(self.items) + self.item
+        time = np.zeros(len(self)) if self.timestamp is None else self.timestamp
+        reading = np.arange(len(self)) if self.reading is None else self.reading
+        first = np.unique(reading, return_index=True)[1]
+        order = first[np.lexsort((first, time[first], item[first]))]
+        new = np.diff(item[order], prepend=-1) != 0
+        began = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+        place = np.empty(int(reading.max()) + 1, dtype=np.intp)
+        place[reading[order]] = np.arange(len(order)) - began
+        return np.asarray(place[reading])
+
+    def first_votes(self, number: int) -> "Annotations":
+        """Only the first votes on each item of each task; known truths stay.
+
+        Votes that were added after the first ones disagreed make hard items look harder and
+        bias scores; the planned first votes do not. What comes first is told by timestamps, or
+        else by the order of the rows, and a notice says which.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("scan",), classes=("0", "1"),
+        ...     item=np.array([0, 0, 0]), label=np.array([0, 1, 1]))
+        >>> votes.first_votes(2).label
+        array([0, 1])
+        """
+        if self.count is not None or number < 1:
+            raise InputError(
+                "annotations, first votes",
+                f"{number}" if number < 1 else "counts of votes, which have no order",
+                "a whole number of at least 1, and a row for every vote",
+                "give single votes in the order in which they were made",
+            )
+        keep = self.vote_places < number
+        if self.is_gold is not None:
+            keep |= self.is_gold
+        text = (
+            "Only the first {votes:count} votes on an item are used, by {order}: {left:count} "
+            "rows are left out."
+        )
+        order = "the order of the rows" if self.timestamp is None else "their timestamps"
+        values: dict[str, Value] = {
+            "votes": number, "order": order, "left": int((~keep).sum())
+        }  # fmt: skip
+        part = self.rows(keep)
+        said = Notice("first_votes", text, (), values)
+        return replace(part, notices=(*part.notices, said))
 
     def rows(self, keep: Bools) -> "Annotations":
         """Only some rows, with all names as they were."""

@@ -48,6 +48,8 @@ RECORDED = (
     "repeats",
     "on_missing",
     "ties",
+    "first_votes",
+    "circular",
 )
 
 

@@ -167,7 +167,7 @@ def read_votes(path: Path | None, dataset: str | None, reading: VoteReading) -> 
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
-        return LOADERS[dataset]().annotations
+        return _first_votes(LOADERS[dataset]().annotations, reading)
     assert path is not None
     return _read_votes(path, reading, reading.class_names() or None)
 
@@ -413,9 +413,13 @@ def _read_scored(
     files, reading = sources.files, sources.reading
     if files.dataset is not None and not files.predictions:
         table, models = _published(files.dataset)
+        table = _first_votes(table, reading)
     else:
         table, models = _matched(sources)
     if isinstance(reading, ReadingOptions):
+        from equipoise.evaluation.circularity import independent
+
+        table = independent(table, models, reading.circular)
         table, models = _with_gold(table, models, reading.gold)
     models, notices = _as_answers(table, models, reading, metrics)
     table = replace(table, notices=(*table.notices, *notices))
@@ -490,7 +494,12 @@ def _read_votes(
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
-    return table
+    return _first_votes(table, reading)
+
+
+def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
+    """The first votes alone, where they were asked for."""
+    return table if reading.first_votes is None else table.first_votes(reading.first_votes)
 
 
 def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":

@@ -81,6 +81,8 @@ class Question:
     on_missing: str = "error"
     gold: str = "truth"
     ties: str = "negative"
+    first_votes: int | None = None
+    circular: str = "error"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None

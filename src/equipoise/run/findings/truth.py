@@ -55,8 +55,8 @@ MODELLED_NOTE = (
 CERTAINTY_NOTE = (
     "The certainty of an item is the probability that the class that leads it really is the "
     "most plausible one. Here it comes from the votes alone: every item has a Dirichlet "
-    "distribution over the classes, which counts each vote once and one more for every class, "
-    "and the probability is exact. Annotators count alike."
+    "distribution over the classes, which counts each vote once and believes without votes "
+    "what the votes of all items say, and the probability is exact. Annotators count alike."
 )
 AMBIGUOUS_NOTE = (
     "Bars show the mean share of each class under the same distribution, the leading class "
@@ -333,7 +333,7 @@ def _certainty_findings(view: RunView) -> list[Finding]:
             sentence=certainty_words(row),
             tables=(_certainty_table([row]), _bins_table(row)),
             charts=tuple(_certainty_charts(row)),
-            note=CERTAINTY_NOTE,
+            note=f"{CERTAINTY_NOTE} {row.method}.",
             task=row.task,
             brief=False,
         )
