@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipoise.run.findings.influence import influence_words
 from equipoise.run.findings.panels import RunView
-from equipoise.run.findings.truth import influence_words
 from equipoise.run.findings.verdict import disagreement, headline, lead_replicates, standing
 from tests.report_sample import METRICS, Shape, finding, header, opened, sample
 
