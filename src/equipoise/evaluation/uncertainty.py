@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import pair, plurality
+from equipoise.evaluation.blocks import every_class, pair, plurality
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
@@ -35,7 +35,6 @@ from equipoise.inference import (
 from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.resampling import Resampling
 
-LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -173,7 +172,7 @@ class Uncertainty:
             counted = population.annotators or not population.items
             if layout is not None and counted:
                 slopes = [share * part.slopes for part in parts if part.slopes is not None]
-                votes = layout.sums(slopes, LABELS[label])
+                votes = layout.sums(slopes, _HARDEN[metric.labels] if label == 0 else None)
             unit = np.concatenate([self.unit[t] for t in tasks])
             influence = np.concatenate([share * part.items for part in parts], axis=1)
             made = two_way(
@@ -444,7 +443,6 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
-        harden=_hardened,
         named=named,
     )
 
@@ -453,10 +451,23 @@ def _settled(ballots: Ballots | None) -> bool:
     return ballots is not None and not len(ballots.item)
 
 
-def _hardened(shares: Floats) -> Floats:
-    """Hard labels of scored classes, shape (rows, classes)."""
-    found = plurality(list(shares.T))
-    return np.stack(found[-shares.shape[1] :], axis=1)
+def _most_votes(shares: Floats) -> Floats:
+    """Hard labels of whole distributions, tied classes share, shape (rows, classes).
+
+    Without one vote of three, two are left that may tie: to call them negative would take all
+    of the influence from items with one yes and give twice to those with two.
+    """
+    whole = every_class(list(shares.T))
+    return np.stack(plurality(whole)[-shares.shape[1] :], axis=1)
+
+
+def _more_than_half(shares: Floats) -> Floats:
+    """Hard labels of one class against the rest, halves count half, (rows, classes)."""
+    against = [plurality(every_class([share]))[1] for share in shares.T]
+    return np.stack(against, axis=1)
+
+
+_HARDEN = {"distribution": _most_votes, "classes": _more_than_half}
 
 
 def _labels(question: TaskTruth, label: int) -> Floats:
