@@ -42,6 +42,10 @@ class Design:
         How unequal annotators' loads are: 0 equal; the r-th has a share of about r^-loads.
     whole
         Whether annotators read whole groups.
+    shift
+        How much rarer high answers are.
+    differ
+        How much annotators differ beyond chance; 0 not at all.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Design:
     loads: float = 0.0
     whole: bool = False
     shift: float = 0.0
+    differ: float = 1.0
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -117,8 +122,8 @@ def _items(random: Any, group: Any) -> tuple[Any, Any, Any]:
 
 def _votes(random: Any, design: Design, z: Any, w: Any, group: Any) -> Any:
     """What every annotator would say of every item."""
-    lean = LEANING * random.standard_normal(design.annotators)
-    taste = TASTE * random.standard_normal((2, design.annotators))
+    lean = design.differ * LEANING * random.standard_normal(design.annotators)
+    taste = design.differ * TASTE * random.standard_normal((2, design.annotators))
     noise = NOISE * _mixed(random, group, design.annotators)
     seen = z[:, None] + w @ taste + lean + noise - design.shift
     return np.searchsorted(CUTS[design.classes], seen)
