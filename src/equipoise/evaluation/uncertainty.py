@@ -247,7 +247,7 @@ class Uncertainty:
         truth = _truth(question, metric, label)
 
         def one(m: int) -> Influence:
-            return _influence(metric, models[m][metric.prepare], truth)
+            return influence_of(metric, models[m][metric.prepare], truth)
 
         found = map_chunks(one, range(number), workers=self.workers)
         items = np.stack([each.items for each in found])
@@ -469,7 +469,7 @@ def _truth(question: TaskTruth, metric: Metric, label: int) -> Floats:
     return np.stack([part.positive for part in block.classes])
 
 
-def _influence(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
+def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
     """Value and derivatives of a task; one class against the rest is averaged over classes."""
     assert metric.influence is not None
     if metric.labels == "distribution":
