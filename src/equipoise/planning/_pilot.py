@@ -5,11 +5,13 @@ when the first model is better; its interval and its parts are those of `equipoi
 With V_i, V_r and V_c the parts of units, annotators and cells, n items, m votes on each and
 annotators with the shares w of the votes,
 
-    items = n (V_i - V_c),  annotators = (V_r - V_c) / sum w^2,  votes = n m V_c.
+    annotators = (V_r - V_c) / sum w^2,  votes = (n - 1) m V_c - annotators,
+    items = n V_i - votes / m,
 
-Where items have groups, the parts of a second evaluation without them tell what belongs to a
-group and what to the items in it: with u the sum of squared shares of the groups,
-groups = (V_i - V_c, less the same without groups) / (u - 1/n), and cells likewise from V_c.
+which on complete designs is the analysis of variance. Where items have groups, the parts of a
+second evaluation without them tell what belongs to a group and what to the items in it: with u
+the sum of squared shares of the groups, the excess of V_i with groups over that without, by
+u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annotators.
 """
 
 import math
@@ -43,6 +45,7 @@ BINS = "bins "  # how the family of metrics of binned probabilities begins
 DRAWS = 32  # of a single vote on each item
 SURE = 4.5  # standard errors
 MATTERS = 0.05  # of the difference
+NOTHING = 1e-24  # variance up to which all items say the same
 TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
 Progress = Callable[[int, int], None]
 
@@ -157,23 +160,27 @@ class Pilot:
     @cached_property
     def components(self) -> Components:
         """Variances of the difference by what causes them."""
+        if self.spread.items <= NOTHING:
+            return Components(0.0)
         whole, alone = self._parts(grouped=True), self._parts(grouped=False)
         number = len(self.items)
         each, loads = self._loads()
-        between = max(alone.items - alone.cells, 0.0)
-        noise, people = alone.cells, max(whole.annotators - whole.cells, 0.0)
-        groups = cells = 0.0
+        people = max(whole.annotators - whole.cells, 0.0) / loads if loads else 0.0
+        cells = alone.cells * (1 - 1 / number)
+        shared = mixed = 0.0  # by units, and by annotators within them
         if len(self.group_sizes):
-            uneven = float(((self.group_sizes / number) ** 2).sum()) - 1 / number
-            groups = max(max(whole.items - whole.cells, 0.0) - between, 0.0) / uneven
-            cells = max(whole.cells - noise, 0.0) / uneven * each
+            few = float(((self.group_sizes / number) ** 2).sum())
+            shared = max(whole.items - alone.items, 0.0) / (few - 1 / number)
+            excess = whole.cells * (1 - few) - cells
+            mixed = max(excess / (few - 1 / number) * each - people, 0.0)
+        votes = max(number * each * cells - mixed - people, 0.0)
         units = len(self.group_sizes) or number
         return Components(
-            items=max(number * between - groups, 0.0),
-            annotators=people / loads if loads else 0.0,
-            votes=max(number * each * noise - cells, 0.0),
-            groups=groups,
-            cells=cells,
+            items=max(number * alone.items - shared - votes / each, 0.0),
+            annotators=people,
+            votes=votes,
+            groups=max(shared - mixed / each, 0.0),
+            cells=mixed,
             tails=min(self.spread.df_items / max(units - 1, 1), 1.0),
         )
 

@@ -25,7 +25,7 @@ from equipoise.inference.spread import FEW
 
 POINTS = 16  # of the mean square of annotators
 UNITS = 3  # of that of units
-SURE = 200  # degrees of freedom from which a mean square is taken as known
+SURE = 60  # degrees of freedom from which a mean square is taken as known
 STEPS = 22
 PIVOT = 64  # of few annotators' mean square, `Spread` has 200
 
@@ -76,10 +76,12 @@ class Components:
         if not people:
             alone = Population(annotators=False, reason=Reason.ANONYMOUS)
             return Spread(between + noise, df_items=df, population=alone)
+        habits = self.annotators / people
+        cells = noise + habits / units  # a cell holds the habit, too
         return Spread(
             between + noise,
-            self.annotators / people + noise,
-            noise,
+            habits + cells,
+            cells,
             df_items=df,
             df_annotators=people - 1.0,
             population=Population(effective=float(people)),

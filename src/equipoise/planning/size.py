@@ -81,7 +81,8 @@ class Size:
     difference, low, high
         In the pilot, with its interval.
     decided
-        Whether the pilot itself found it, for items and annotators like these.
+        Whether the pilot itself found it, for items and annotators like these; true where the
+        plan was given a difference instead.
     pilot_items, pilot_votes, pilot_annotators, group_size
         Items in the pilot, votes per item on average (items of known truth apart), annotators
         (0 where they are not known), and items of a group (0 without groups).
@@ -136,7 +137,7 @@ class Size:
         """Whether a size is ``planned``, or why none is."""
         if self.designs:
             return "planned"
-        if self.components.spread(self.pilot_units, self.pilot_shape).variance == 0:
+        if self.standard_error(self.pilot_units, self.pilot_shape) <= TIED:
             return "no spread" if self.difference > TIED else "tied"
         if not self.assumed and not self.decided:
             return "tied" if self.difference <= TIED else "not plannable"
@@ -240,7 +241,7 @@ class Size:
         return hint("{}{}.{}", what, why, f" {self.limit()}".rstrip())
 
     def _open(self, ends: str) -> str:
-        if self.low > 0 and self.pilot_annotators and self.pilot_annotators < LEAST:
+        if 0 < self.pilot_annotators < LEAST:
             return f"{count(self.pilot_annotators, 'annotator')} cannot stand for others"
         if self.low > 0:
             return "among all models of the pilot the two are not surely apart"
@@ -322,6 +323,7 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
             do = "say how much better, or worse, a model must be to matter"
             raise InputError(f"plan, {name}", got, expected, do)
     half = two.spread.half_width(target.level)
+    given = target.difference is not None or target.margin is not None
     sizes = two.group_sizes
     plan = Size(
         metric=two.metric.name,
@@ -330,7 +332,7 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         difference=two.difference,
         low=two.difference - half,
         high=two.difference + half,
-        decided=two.decided,
+        decided=given or two.decided,
         pilot_items=len(two.items),
         pilot_votes=two.votes_each,
         pilot_annotators=two.people,
