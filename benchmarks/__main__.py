@@ -18,6 +18,7 @@ EVERY = (
     "draw_metrics",
     "agreement",
     "stability",
+    "planning",
 )
 
 for name in sys.argv[1:] or EVERY:
