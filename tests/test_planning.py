@@ -375,6 +375,16 @@ def test_strangers_are_planned_by_votes_and_said_to_be_strangers():
     assert any(each.code == "single_votes" for each in one.notices)
 
 
+def test_the_spread_of_strangers_is_textbook():
+    votes, both, cast, scores = small(items=30, votes=3)
+    found = pilot(both, votes, "brier_score", ("a", "b")).components
+    each = vote_differences(cast, scores)
+    within = each.var(axis=1, ddof=1).mean()
+    between = each.mean(axis=1).var(ddof=1) - within / 3
+    assert found.votes == pytest.approx(within * 29 / 30, rel=1e-6)
+    assert found.items == pytest.approx(max(between + within / 90, 0), rel=1e-6, abs=1e-9)
+
+
 def test_two_annotators_cannot_stand_for_others():
     votes, both, *_ = panel(items=300, people=2)
     done = plan_size(both, votes)

@@ -30,18 +30,15 @@ from equipoise.numbers import (
     exact_percent,
     number,
     percent,
-    significant,
 )
 from equipoise.planning._power import Shape
 from equipoise.planning.next_votes import NextForRanking, NextItems
 from equipoise.planning.ranking import RankingDesign, RankingPlan, of_pair
 from equipoise.planning.size import Size, panel_words, size_words
-from equipoise.wording import capital
 
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
 CURVES = 5  # designs that are drawn
 PAIRS = 20  # pairs of a figure; all are in the table
-SPREAD_OUT = 30  # times the smallest, from which on logarithms are drawn
 OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 SOURCES = {
     "groups": "which groups of items",
@@ -285,50 +282,24 @@ def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     )
 
 
-def _scaled(values: Sequence[float]) -> tuple[float, str]:
-    """Units in which large numbers fit beside an axis, with their name.
-
-    Examples
-    --------
-    >>> _scaled([300.0, 20_000.0]), _scaled([3e5]), _scaled([2e9])
-    ((1.0, ''), (1000.0, ', in thousands'), (1000000.0, ', in millions'))
-    """
-    most = max((one for one in values if math.isfinite(one)), default=0.0)
-    if most >= 1e8:
-        return 1e6, ", in millions"
-    return (1e3, ", in thousands") if most >= 1e5 else (1.0, "")
-
-
 def _design_charts(plan: RankingPlan) -> tuple[Lines, ...]:
-    """Items needed, and the cost or the votes in all, over annotators (or votes per item)."""
+    """Items needed over annotators (or votes per item)."""
     if len(plan.designs) < 2:
         return ()
-    priced, people = plan.aim.price_item is not None, bool(plan.pairs[0].pilot_annotators)
-    x = "annotators" if people else "votes on each item"
-    asked = exact_percent(plan.aim.power)
-    charts = []
-    for name, what in (
-        ("plan-items", "items"),
-        ("plan-cost", "cost") if priced else ("plan-votes", "votes"),
-    ):
-        unit, words = _scaled([float(getattr(one, what)) for one in plan.designs])
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for one in plan.designs:
-            place = one.annotators if people else one.votes_per_item
-            lines.setdefault(_line(one.shape, people=people), []).append(
-                (float(place), getattr(one, what) / unit)
-            )
-        label = {"items": "items needed", "votes": "votes in all"}.get(what, what)
-        charts.append(
-            Lines(
-                name=name,
-                caption=f"{capital(label)} at a power of {asked}",
-                x=x,
-                y=f"{label}{words}",
-                lines=[Line(key, points) for key, points in lines.items()],
-            )
-        )
-    return tuple(charts)
+    people = bool(plan.pairs[0].pilot_annotators)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for one in plan.designs:
+        place = float(one.annotators if people else one.votes_per_item)
+        points = lines.setdefault(_line(one.shape, people=people), [])
+        points.append((place, float(one.items)))
+    chart = Lines(
+        name="plan-items",
+        caption=f"Items needed at a power of {exact_percent(plan.aim.power)}",
+        x="annotators" if people else "votes on each item",
+        y="items needed",
+        lines=[Line(key, points) for key, points in lines.items()],
+    )
+    return (chart,)
 
 
 def _line(shape: Shape, *, people: bool) -> str:
@@ -440,36 +411,13 @@ def _sources(plan: RankingPlan) -> Finding:
         caption=f"Standard error of the difference of {_of_pair(plan)} by source",
         columns=heads,
         rows=[one._asdict() for one in sources],
-        brief=(),
     )
-    sizes = [_pilot_size(plan), *([size_words(best)] if best else [])]
-    charts = [
-        _source_chart(plan, sources, study, size)
-        for study, size in zip(studies, sizes, strict=True)
-    ]
     return Finding(
         key="uncertainty",
         title="Where does the uncertainty come from?",
         sentence=_sources_sentence(plan, sources, several=first.several),
         tables=(table,),
-        charts=tuple(charts) if any(one.pilot > 0 for one in sources) else (),
         note=SOURCES_NOTE,
-    )
-
-
-def _source_chart(plan: RankingPlan, sources: Sequence[_Source], study: str, size: str) -> Dots:
-    """Standard errors by source in one study."""
-    dots = []
-    for one in sources:
-        error, share = one[1:3] if study == "pilot" else one[3:5]
-        dots.append(Dot(one.source, error, remark=f"{significant(error)} ({percent(share)})"))
-    return Dots(
-        name=f"plan-uncertainty-{study}",
-        caption=f"Standard error of the difference of {_of_pair(plan)} by its source, {study}: "
-        f"{size}; in brackets: share of the variance",
-        axis="standard error",
-        rows=dots,
-        zero=True,
     )
 
 
@@ -578,7 +526,7 @@ def _pairs(plan: RankingPlan) -> Finding:
         title="What does each pair of models need?",
         sentence=_pairs_sentence(plan, needed),
         tables=(table,),
-        charts=(*_needed_chart(plan, needed, few), chart),
+        charts=(chart,),
         note=PAIRS_NOTE,
     )
 
@@ -597,35 +545,6 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
         whole = count(best.items, "item")
         sentence += f", {easy} {count(least, 'item')}; all together {whole}"
     return f"{sentence}. {rest}".rstrip()
-
-
-def _needed_chart(plan: RankingPlan, needed: Mapping[str, int], few: str) -> list[Dots]:
-    """Items that each pair needs; as powers of ten where they are far apart."""
-    pairs = [one.pair for one in plan.pairs[:PAIRS]]
-    known = {pair: float(needed[pair]) for pair in pairs if pair in needed}
-    if not known:
-        return []
-    far = max(known.values()) > SPREAD_OUT * min(known.values())
-    unit, words = _scaled(list(known.values()))
-    dots = [
-        Dot(
-            pair,
-            math.log10(known[pair]) if far else known[pair] / unit,
-            remark=count(known[pair]),
-        )
-        if pair in known
-        else Dot(pair, math.nan, remark="no plan")
-        for pair in pairs
-    ]
-    return [
-        Dots(
-            name="plan-pairs",
-            caption=f"Items that each pair of neighbours needs alone{few}",
-            axis="items, as a power of ten" if far else f"items{words}",
-            rows=dots,
-            zero=not far,
-        )
-    ]
 
 
 def plan_report(

@@ -351,15 +351,16 @@ def pilot(
     annotations: Annotations,
     metric: str | Metric,
     models: tuple[str, str] | None = None,
-    **how: str | float | None,
+    *,
+    task: str | None = None,
+    level: float = 0.95,
 ) -> Pilot:
     """Two models of a pilot: those that are named, or the two best.
 
-    Models that score exactly as the best are passed over unless they were asked for. Further
-    keywords are those of `pilot_study`.
+    Models that score exactly as the best are passed over unless they were asked for.
     """
     named = _two_names(models)
-    study = pilot_study(predictions, annotations, metric, models=named, **how)  # type: ignore[arg-type]
+    study = pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
     good, every = study.good(), study.evaluation.models
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
