@@ -19,6 +19,7 @@ EVERY = (
     "draw_metrics",
     "agreement",
     "stability",
+    "planning",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

@@ -134,10 +134,13 @@ class Ballots:
             keep = keep[np.argsort(unit[item[keep]], kind="stable")]
         every = rising and len(keep) == len(item)
         chosen: Any = slice(None) if every else keep
+        who = votes.annotator
+        if not named:  # strangers: the first, second, ... of each item
+            who = np.where(who < 0, who, np.arange(len(item)) - votes.start[item])
         return cls(
             unit,
             item[chosen],
-            votes.annotator[chosen],
+            who[chosen],
             share[chosen],
             mass[chosen],
             labels,
