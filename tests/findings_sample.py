@@ -64,7 +64,7 @@ def charts(models):
         Heat(name="signed", caption="Signed", rows=["a"], columns=["b", "c"],
              values=np.array([[0.1, -0.2]]), scale="signed"),
         Matrix(name="matrix", caption="Matrix", models=models, leads=leads,
-               low=leads - 0.01, high=leads + 0.01),
+               low=leads - 0.01, high=leads + 0.01, separated=leads != 0),
         Histogram(name="histogram", caption="Histogram", x="label", y="items", bars=bars,
                   marks=[(0.5, "majority")]),
         Histogram(name="bars", caption="Bars", x="class", y="votes",

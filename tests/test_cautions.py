@@ -51,7 +51,7 @@ def test_an_item_tied_in_several_tasks_is_one_item():
     item, annotator = np.repeat(np.arange(6), 2), np.tile([0, 1], 6)
     label = np.array([1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0])
     truth = Annotations(
-        kind="binary", items=tuple("ijklmn"), classes=("no", "yes"), annotators=("r", "s"),
+        kind="binary", items=tuple("012345"), classes=("no", "yes"), annotators=("r", "s"),
         tasks=("a", "b"), task=np.repeat([0, 1], 12), item=np.tile(item, 2),
         annotator=np.tile(annotator, 2), label=np.concatenate([label, np.roll(label, 2)]),
     )  # fmt: skip
@@ -169,7 +169,7 @@ def test_ties_of_redrawn_votes_stay_ties_in_wins():
 
 def test_too_many_replicates_are_refused_before_anything_is_computed():
     truth = table(VOTES)
-    plan = resample(truth, replicates=10**10)
+    plan = resample(truth, "items", replicates=10**10)
     with pytest.raises(InputError, match=r"GB\), expected at most 4 GB"):
         evaluate(model(30), truth, resampling=plan)
 

@@ -32,7 +32,7 @@ STRICT = Settings(workers=1, ties="negative")  # yes/no labels, as scikit-learn 
 
 def as_drawn(done):
     """Replicates of the only task before their spread was widened."""
-    return bootstrap.widened(done.replicates[0], 1 / done.widening[0])
+    return bootstrap.widened(done.replicates[0], 1 / done.widening[0], done.plan.weights)
 
 
 def models(scores=SCORES, items=ITEMS, **more):
@@ -112,8 +112,10 @@ def test_influence_takes_the_same_hard_labels(ties):
     hard = np.where((p == 0.5) & (ties == "half"), 0.5, p > 0.5)[use]
     metric, scores = named("auroc"), np.clip(SCORES[0], 0.05, 0.95)[use]
     slope = metric.influence(metric.prepare(scores)[0], hard)[1]
-    spread = done.replicates[0, 0, 0, 0].std()
-    assert_allclose(spread, np.sqrt((slope**2).sum()), rtol=1e-6)
+    cell = done.two_way("auroc", labels="hard")
+    items = ITEMS / (ITEMS - 1) * (slope**2).sum()
+    assert_allclose(cell.items[0, 0], items, rtol=1e-6)
+    assert_allclose(done.replicates[0, 0, 0].var(axis=-1), np.diag(cell.covariance()))
 
 
 @pytest.mark.parametrize("kind", ["items", "panel", "votes", "items x panel", "influence"])
@@ -199,7 +201,7 @@ def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
     turned = Predictions("m", names(20), probability[:, ::-1], classes=CLASSES[::-1])
     done = evaluate(turned, truth, metrics=MANY, resampling=plan)
     votes = np.eye(3)[label]
-    for r in range(70):
+    for r in range(plan.replicates):
         times = np.ones(4) if plan.truth is None else plan.annotator_counts(r, r + 1)[:, 0]
         soft = np.einsum("iak,a->ik", votes, times / times.sum())
         counts = plan.item_counts(r, r + 1)[:, 0]
@@ -292,14 +294,15 @@ def test_tasks_share_their_items_and_panel():
     assert_array_equal(done.replicates[0], done.replicates[1])
 
 
-def test_differences_ranks_and_table_follow_from_the_replicates():
+def test_differences_and_ranks_are_paired():
     third = [*SCORES, SCORES[0]]
     done = evaluate(models(third), bootstrap.annotations(FULL), resampling="items")
     a, b, c = done.replicates[0, 0, 1]
     gaps = {(d.a, d.b): d for d in done.differences("auroc")}
     gap = gaps["model-0", "model-1"]
     assert gap.value == pytest.approx(done.values[0, 0, 1, 0] - done.values[0, 0, 1, 1])
-    assert_allclose((gap.low, gap.high), np.quantile(a - b, [0.025, 0.975]), atol=1e-12)
+    cell = done.two_way("auroc")
+    assert (gap.low, gap.high) == pytest.approx(cell.between(0, 1).interval(gap.value))
     wins = np.mean((a > b + 1e-12) + (abs(a - b) <= 1e-12) / 2)
     assert gap.p_better == pytest.approx(wins)
     same = gaps["model-0", "model-2"]
@@ -308,7 +311,8 @@ def test_differences_ranks_and_table_follow_from_the_replicates():
     assert sum(row.p_best for row in rows) == pytest.approx(1)
     assert rows[0].p_best == rows[2].p_best and rows[0].rank == rows[2].rank
     assert sum(row.rank for row in rows) == 6
-    assert_allclose((rows[0].low, rows[0].high), np.quantile(a, [0.025, 0.975]), atol=1e-12)
+    one = cell.of(0).interval(rows[0].value, bounds=(0.0, 1.0))
+    assert (rows[0].low, rows[0].high) == pytest.approx(one)
     assert_array_equal(c, a)
 
 

@@ -18,7 +18,7 @@ from equipoise.ranks import (
     rank_probabilities,
     spearman,
 )
-from equipoise.reproduce.sign_test import sign_test
+from equipoise.reproduce._sign_test import sign_test
 from tests.strategies import SCORE, arrays
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))

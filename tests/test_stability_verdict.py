@@ -9,7 +9,7 @@ from equipoise.evaluation.result import Difference
 from equipoise.inference import Population, Reason
 from equipoise.metrics import named
 from equipoise.resampling import resample
-from tests.report_stability_sample import found, report_of, rows, sample, study
+from tests.report_stability_sample import found, report_of, rows, sample, study, with_gold
 
 
 def lead(values, *, metric="auroc", gap=None, separated=(), population=None):
@@ -79,6 +79,7 @@ def test_the_leaderboard_is_that_of_evaluate():
         board.open and "intervals of single values, for items and annotators" in board.caption
     )
     scores, votes = study()
+    votes = with_gold(votes)
     plan = resample(votes, replicates=40)
     done = evaluate(
         scores, votes, metrics=["auroc"], resampling=plan, settings=Settings(workers=1)

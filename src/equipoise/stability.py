@@ -19,6 +19,8 @@ from equipoise.analyses.experts import experts as experts
 from equipoise.analyses.flips import Flip as Flip
 from equipoise.analyses.flips import Flips as Flips
 from equipoise.analyses.flips import flips as flips
+from equipoise.analyses.gold import Gold as Gold
+from equipoise.analyses.gold import gold as gold
 from equipoise.analyses.leave_one_out import LeaveOneOut as LeaveOneOut
 from equipoise.analyses.leave_one_out import leave_one_out as leave_one_out
 from equipoise.analyses.panel_size import PanelSize as PanelSize

@@ -199,7 +199,7 @@ def test_hard_precision_at_k_has_wilsons_interval_and_soft_a_bootstrap():
 
 def test_settings_reach_the_intervals():
     how = Settings(level=0.5, interval="basic")
-    done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="panel", settings=how)
+    done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="items", settings=how)
     row = done.table()[1]
     low, high = np.quantile(done.replicates[0, 0, 1, 0], [0.25, 0.75])
     assert (row.low, row.high) == pytest.approx((2 * row.value - high, 2 * row.value - low))
@@ -208,7 +208,7 @@ def test_settings_reach_the_intervals():
 def test_progress_is_told_in_order():
     told = []
     how = Settings(progress=lambda done, every: told.append((done, every)))
-    evaluate(model(), TRUTH, resampling=resample(TRUTH, replicates=300), settings=how)
+    evaluate(model(), TRUTH, resampling=resample(TRUTH, "items", replicates=300), settings=how)
     assert told == [(k + 1, len(told)) for k in range(len(told))] and len(told) > 1
 
 

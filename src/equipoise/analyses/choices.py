@@ -262,7 +262,7 @@ class Choices(GridResult):
             Column("model", "model", "model"),
             Column("value", head, "number", ("low", "high")),
             Column("rank", "rank", "rank", brief=False),
-            Column("p_best", "best in", "percent"),
+            Column("p_best", "best in", "resample_share"),
         )
         values = f"{self.what(labels)} by aggregation"
         best = lowest_by(self.in_front(rows, labels), "choice", "rank")

@@ -39,7 +39,7 @@ COLUMNS = (
     *QUESTION,
     Column("value", "difference", "change", ("low", "high")),
     Column("p", "p", "p"),
-    Column("p_better", "better in (share of resamples)", "share"),
+    Column("p_better", "better in (share of resamples)", "resample_share"),
 )
 
 
@@ -187,10 +187,6 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
     asked, evaluation, base = study.options, study.evaluation, study_report(study)
     plan, data = evaluation.plan, StudyData.of(evaluation, study.annotations)
     a, b = evaluation.models
-    experts = any(one.key == "experts" and not one.left_out for one in findings)
-    of_items = (
-        "Intervals of the comparison with experts are from resamples of items [@efron1993]."
-    )
     what = f"compared {a} with {b}, 2 models,"
     return replace(
         base,
@@ -203,10 +199,9 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
             labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence(),
             intervals_sentence(evaluation),
-            of_items if experts else "",
             computed(),
         ),
-        references=(*base.references, *SOURCES, *["efron1993"] * experts),
+        references=(*base.references, *SOURCES),
     )
 
 

@@ -75,9 +75,9 @@ COLUMNS = (
     Column("spearman", "Spearman", "number", ("spearman_low", "spearman_high")),
     Column("kendall_tau_b", "Kendall's tau-b", "number", ("kendall_low", "kendall_high")),
     Column("most_often_best", "best most often", "model"),
-    Column("p_best", "in", "share"),
+    Column("p_best", "in", "resample_share"),
     Column("runner_up", "runner-up", "model"),
-    Column("p_runner_up", "in", "share"),
+    Column("p_runner_up", "in", "resample_share"),
     Column("possibly_best", "possibly best", "names"),
 )
 MODEL_COLUMNS = (
@@ -85,7 +85,7 @@ MODEL_COLUMNS = (
     Column("model", "model", "model"),
     Column("value", "value", "number"),
     Column("rank", "rank, possible", "rank", ("rank_low", "rank_high")),
-    Column("p_best", "best in", "share"),
+    Column("p_best", "best in", "resample_share"),
 )
 PAIR_COLUMNS = (
     *QUESTION,
@@ -94,7 +94,7 @@ PAIR_COLUMNS = (
     Column("difference", "difference", "change", ("low", "high")),
     Column("p_adjusted", "p, all pairs at once", "p"),
     Column("separated", "separated"),
-    Column("p_a_beats_b", "better in", "share"),
+    Column("p_a_beats_b", "better in", "resample_share"),
 )
 
 

@@ -52,7 +52,7 @@ def as_drawn(done: Evaluation) -> Floats:
     """
     factors = done.widening or (1.0,) * len(done.tasks)
     whole = len(done.tasks) - (done.tasks[-1] == MACRO)
-    parts = [narrowed(done.replicates[t], factors[t]) for t in range(whole)]
+    parts = [narrowed(done.replicates[t], factors[t], done.plan.weights) for t in range(whole)]
     tasks = np.stack(parts)
     lost = np.asarray(np.isnan(done.values).any(axis=-1))[..., None, None]
     if whole < len(done.tasks):

@@ -40,8 +40,8 @@ SOURCES = {
     "annotators": "who the annotators are",
     "votes": "how annotators happened to vote",
 }
-MOVES = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
-BEST_IN = Column("p_best", "best in (share of resamples)", "share")
+MOVES = dict.fromkeys(("items", "groups", "votes"), "leaving out")
+BEST_IN = Column("p_best", "best in (share of resamples)", "resample_share")
 SCORE_COLUMNS = (
     *QUESTION,
     Column("model", "model", "model"),
@@ -285,11 +285,11 @@ def _overturned(every: Sequence[Mapping[str, Any]], task: str) -> str:
         return f"No set of up to {most} items or votes was found that puts another model first."
     row = min(known, key=lambda row: (row["size"], row["share"]))
     where = "" if here or not row["task"] else f"in {row['task']}, "
-    bound = "" if row["smallest"] else " (or fewer)"
-    noun = "item" if row["unit"] == "items" else "vote"
+    bound = "" if row["exact"] else "at most "
+    noun = {"items": "item", "groups": "group of items"}.get(row["unit"], "vote")
     return capital(
-        f"{where}{MOVES.get(row['unit'], 'changing')} {count(row['size'])} of "
-        f"{count(row['number'], noun)}{bound} puts {row['b']} ahead of {row['a']}."
+        f"{where}{MOVES.get(row['unit'], 'changing')} {bound}{count(row['size'])} of "
+        f"{count(row['number'], noun)} puts {row['b']} ahead of {row['a']}."
     )
 
 

@@ -9,7 +9,7 @@ over its draws is added to that of items.
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,6 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import is_panel
 
-LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -47,11 +46,15 @@ SCORED = 20_000_000  # items times draws
 
 
 class Asked(NamedTuple):
-    """Whom the result should speak for."""
+    """Whom the result should speak for.
+
+    `named` says whether annotators are people who rated many items; `reason` why not.
+    """
 
     items: bool = True
     annotators: bool = True
     named: bool = True
+    reason: Reason = Reason.NONE
 
 
 class Uncertainty:
@@ -114,7 +117,7 @@ class Uncertainty:
         return self._layouts[tasks]
 
     def _population(self, tasks: tuple[int, ...], design: Design) -> Population:
-        reason = Reason.NONE
+        reason = self.asked.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
         elif all(_settled(self.ballots[t]) for t in tasks):
@@ -170,20 +173,21 @@ class Uncertainty:
             population = self._population(tasks, design)
             made = self._jackknifed(tasks, parts, values, design, population)
         else:
-            made = self._derived(tasks, parts, LABELS[label], values)
-        floor = floor_of(self._units(tasks, metric, label, design), _width(metric))
+            made = self._derived(tasks, parts, label, values)
+        units = self._units(tasks, metric, label, design)
+        floor = floor_of(units, _width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
 
     def _derived(
-        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
+        self, tasks: tuple[int, ...], parts: "list[_Part]", label: int, values: Floats
     ) -> TwoWay:
         """Parts by derivatives of every task's items and votes."""
         design, share, votes = self._design(tasks), 1 / len(tasks), None
         layout, population = self._layout(tasks), self._population(tasks, design)
         if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
-            votes = layout.sums(slopes, labels)
+            votes = layout.sums(slopes, _hardened if label == 0 else None)
         unit = np.concatenate([self.unit[t] for t in tasks])
         influence = np.concatenate([share * part.items for part in parts], axis=1)
         return two_way(
@@ -202,7 +206,7 @@ class Uncertainty:
             scored classes, (numbers, items, classes).
         """
         none = np.zeros((len(values), len(values)))
-        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
+        return self._derived((t,), [_Part(items, slopes, none, None)], 1, values)
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -250,7 +254,7 @@ class Uncertainty:
             spread: Floats = np.zeros((len(own), len(own)))
             if drawn.shape[-1] > 1:
                 spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
-            floor = floor_of(design.units, _width(metric))
+            floor = floor_of(design.units, _width(metric, own))
             made.append(replace(cell, draws=spread, floor=floor))
         return made
 
@@ -390,7 +394,9 @@ def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Unce
     plan = resample(annotations, "items", replicates=1)
     who = annotations.annotator
     named = who is not None and is_panel(annotations.item, who, len(annotations.items))
-    return Uncertainty(aligned, [], plan, Asked(named=named), workers=1)
+    alone = who is not None and plan.annotators == 1
+    asked = Asked(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    return Uncertainty(aligned, [], plan, asked, workers=1)
 
 
 class _Part(NamedTuple):
@@ -481,7 +487,6 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
-        harden=partial(_hardened, ties=question.ties),
         named=named,
     )
 
@@ -490,9 +495,13 @@ def _settled(ballots: Ballots | None) -> bool:
     return ballots is not None and not len(ballots.item)
 
 
-def _hardened(shares: Floats, ties: str) -> Floats:
-    """Hard labels of scored classes, shape (rows, classes)."""
-    return np.stack(hard_labels(list(shares.T), ties), axis=1)
+def _hardened(shares: Floats) -> Floats:
+    """Hard labels of scored classes without a vote, shape (rows, classes); ties share.
+
+    Without one vote of three, two are left that may tie: to call them negative would take all
+    of the influence from items with one yes and give twice to those with two.
+    """
+    return np.stack(hard_labels(list(shares.T)), axis=1)
 
 
 def _labels(question: TaskTruth, label: int) -> Floats:
@@ -542,5 +551,8 @@ def _scored(shares: Floats, classes: int) -> Floats:
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide
 
 
-def _width(metric: Metric) -> float:
-    return metric.bounds[1] - metric.bounds[0]
+def _width(metric: Metric, values: Floats) -> float:
+    """How far values can be apart; without bounds, how far they are from 0."""
+    width = metric.bounds[1] - metric.bounds[0]
+    known = np.abs(values[np.isfinite(values)])
+    return width if np.isfinite(width) else float(known.max()) if len(known) else 0.0

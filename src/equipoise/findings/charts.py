@@ -173,14 +173,15 @@ class Heat(_Named):
 class Matrix(_Named):
     """Every pair of models: by how much the row leads the column, and whether that is shown.
 
-    `leads` is positive where the row is better; `low` and `high` are the ends of its interval;
-    all have shape (models, models).
+    `leads` is positive where the row is better; `low` and `high` are the ends of its interval,
+    `separated` marks pairs that are surely apart; all have shape (models, models).
     """
 
     models: Sequence[str]
     leads: Matrix2D
     low: Matrix2D
     high: Matrix2D
+    separated: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

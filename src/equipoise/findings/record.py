@@ -16,8 +16,8 @@ from equipoise.numbers import UNDEFINED
 from equipoise.wording import capital, hint
 
 Kind = Literal[
-    "text", "model", "names", "number", "change", "percent", "share", "count", "rank", "p",
-    "figures", "duration",
+    "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
+    "duration", "resample_share",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -36,7 +36,7 @@ class Column:
     kind
         How values are written: ``model`` is the name of a model, ``names`` a list,
         ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
-        ``share`` a share of resamples, which is never 0 or 1.
+        ``resample_share`` a share that shows neither 0% nor 100%.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief
@@ -233,6 +233,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "p": numbers.p_value,
     "figures": numbers.significant,
     "duration": numbers.duration,
+    "resample_share": numbers.resample_share,
 }
 
 

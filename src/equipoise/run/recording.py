@@ -224,6 +224,7 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         group=group,
         scope=evaluation.population.scope,
         items_redrawn=evaluation.population.items,
+        all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
 
 
@@ -310,6 +311,7 @@ def truth_row(truth: TaskTruth) -> TruthRow:
             edges=tuple((np.arange(TRUTH_BINS + 1) / TRUTH_BINS).tolist()),
             counts=tuple(np.bincount(place, minlength=TRUTH_BINS).tolist()),
         ),
+        gold=0 if truth.votes is None else int(truth.votes.gold.sum()),
     )
 
 

@@ -6,11 +6,11 @@ What depends on task and metric is one finding per panel, so that a page can sho
 import math
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from equipoise.arrays import Floats
+from equipoise.estimate import Estimate
 from equipoise.findings import (
     Cell,
     Chart,
@@ -30,7 +30,6 @@ from equipoise.numbers import (
     count,
     interval,
     number,
-    percent,
     rank,
     resample_share,
 )
@@ -81,7 +80,7 @@ def _leaderboard(panel: Panel) -> Finding:
         if many:
             ends = (f"{labels}_rank_low", f"{labels}_rank_high")
             columns.append(Column(f"{labels}_rank", "rank, possible", "rank", ends))
-            columns.append(Column(f"{labels}_p_best", "best in", "percent"))
+            columns.append(Column(f"{labels}_p_best", "best in", "resample_share"))
     if many and len(panel.labels) > 1:
         columns.append(Column("rank_change", "rank change"))
     table = Table(
@@ -178,7 +177,7 @@ def _forest(panel: Panel) -> Finding:
     many = len(panel.view.models) > 1
     ranks = [
         Column("rank", "rank", "rank", ("rank_low", "rank_high")),
-        Column("p_best", "share of resamples in which it is best", "percent"),
+        Column("p_best", "share of resamples in which it is best", "resample_share"),
     ]
     columns = (
         Column("model", "model", "model"),
@@ -231,13 +230,12 @@ def _forest_chart(panel: Panel, labels: str) -> Chart:
 
 def _dot(panel: Panel, labels: str, model: str) -> Dot:
     score = panel.score(labels, model)
-    known = panel.resampled(labels, model)
-    known = known[~np.isnan(known)]
+    drawn = panel.resampled(labels, model)
     inner = None
-    if score.has_interval and len(known):
-        method: Literal["nearest", "linear"] = "nearest" if np.isinf(known).any() else "linear"
-        low, high = (float(np.quantile(known, q, method=method)) for q in (0.25, 0.75))
-        inner = (low, high)
+    if score.has_interval and not np.isnan(drawn).all():
+        weights = panel.view.record.settings.weights
+        known = Estimate(score.value, drawn, "", weights=weights)
+        inner = known.interval(0.5)
     words = number(score.value)
     if math.isinf(score.value):
         words = f"infinite ({words})"
@@ -382,7 +380,10 @@ def _rank_row(task: str, metric: str, labels: str, model: str, shares: Floats) -
     else:
         low, high = reach(shares)
         top = int(np.argmax(shares))
-        row |= {"likeliest": f"{top + 1} ({percent(shares[top])})", "reach": f"{low} to {high}"}
+        row |= {
+            "likeliest": f"{top + 1} ({resample_share(shares[top])})",
+            "reach": f"{low} to {high}",
+        }
     return row | {f"rank_{place}": float(share) for place, share in enumerate(shares, 1)}
 
 
@@ -422,7 +423,7 @@ def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
     place = int(np.argmax(shares[best]))
     said = (
         f"With {labels} labels the surest place is {listing([best])} at rank {place + 1} "
-        f"({percent(float(shares[best][place]))} of resamples)"
+        f"({resample_share(float(shares[best][place]))} of resamples)"
     )
     low, high = spans[loose]
     if high - low < 2:
@@ -447,7 +448,7 @@ def _pairs(panel: Panel) -> Finding:
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "difference", "change", ("low", "high")),
-        Column("p_better", "P(better)", "percent"),
+        Column("p_better", "P(better)", "resample_share"),
     )
     rows: list[Row] = [
         asdict(row)
@@ -484,7 +485,7 @@ def _leads_table(panel: Panel) -> Table:
     columns = [Column("a", "first", "model"), Column("b", "second")]
     for labels in panel.labels:
         columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
-        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "resample_share"))
         if panel.view.record.settings.margin is not None:
             columns.append(Column(f"{labels}_judged", "by the margin"))
     rows: list[Row] = []
@@ -504,11 +505,13 @@ def _leads_table(panel: Panel) -> Table:
 def _matrix(panel: Panel, labels: str) -> Chart:
     total = len(panel.order)
     cells = np.full((3, total, total), np.nan)
+    apart = np.zeros((total, total), dtype=bool)
     for i, a in enumerate(panel.order):
         for j, b in enumerate(panel.order):
             if i != j:
                 lead = panel.lead(labels, a, b)
                 cells[:, i, j] = lead.value, lead.low, lead.high
+                apart[i, j] = lead.decided
     clear = sum(panel.lead(labels, a, b).decided for a, b in panel.pairs)
     return Matrix(
         name=f"pairs-{labels}",
@@ -523,6 +526,7 @@ def _matrix(panel: Panel, labels: str) -> Chart:
         leads=cells[0],
         low=cells[1],
         high=cells[2],
+        separated=apart,
     )
 
 
