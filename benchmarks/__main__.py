@@ -10,6 +10,7 @@ EVERY = (
     "item_bootstrap",
     "vote_bootstrap",
     "influence",
+    "inference",
     "plackett_luce",
     "glad",
     "dawid_skene",
@@ -21,5 +22,5 @@ EVERY = (
     "planning",
 )
 
-for name in sys.argv[1:] or EVERY:
+for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:
     import_module(f"benchmarks.{name}").main()
