@@ -31,12 +31,13 @@ def slow_gaps(labels, predicted, bins):
 def test_soft_binary_calibration_equals_a_loop_over_bins(bins):
     random = np.random.default_rng(bins)
     labels, predicted = random.integers(0, 6, 80) / 5, random.integers(0, 21, 80) / 20
-    gaps = slow_gaps(labels, predicted, bins)
-    expected = sum(gap * size for gap, size in gaps) / 80
+    sides = [slow_gaps(labels, predicted, bins), slow_gaps(1 - labels, 1 - predicted, bins)]
+    expected = np.mean([sum(gap * size for gap, size in gaps) / 80 for gaps in sides])
     found = metrics.expected_calibration_error(labels, predicted, bins=bins)
     assert found == pytest.approx(expected, abs=1e-12)
     largest = metrics.maximum_calibration_error(labels, predicted, bins=bins)
-    assert largest == pytest.approx(max(gap for gap, _ in gaps), abs=1e-12)
+    expected = np.mean([max(gap for gap, _ in gaps) for gaps in sides])
+    assert largest == pytest.approx(expected, abs=1e-12)
 
 
 def test_reliability_equals_scikit_learn_on_hard_labels():

@@ -114,6 +114,7 @@ def test_report_writes_the_page_and_refuses_a_damaged_run(study):
         (["--replicates", "0"], "--replicates"),
         (["--interval", "bayes"], "percentile"),
         (["--on-missing", "ignore"], "error, drop"),
+        (["--ties", "positive"], "half, negative, drop"),
         (["--columns", "item:Study"], "OURS=THEIRS"),
         (["--nonsense"], "No such option"),
     ],
@@ -210,6 +211,20 @@ def test_missing_items_are_dropped_when_asked(tmp_path):
     assert rows
     assert "Dropped 1 annotated items" in notes
     assert "'7'" in notes
+
+
+def test_ties_of_hard_labels_are_as_asked_and_recorded(tmp_path):
+    votes = HEADER + GOOD + "".join(f"{i},r9,{1 - i % 2}\n" for i in range(6))
+    found = {}
+    for ties, words in (("half", "1/2"), ("negative", "negative"), ("drop", "left out")):
+        out = tmp_path / ties
+        how = ("--ties", ties, "--metrics", "accuracy", "--replicates", 10, "--out", out)
+        rows, notes = rows_of(tmp_path, votes, SCORES, *how)
+        assert words in notes
+        record = json.loads((out / "run.json").read_text())
+        assert record["question"]["ties"] == ties and words in record["settings"]["hard"]
+        found[ties] = [row["value"] for row in rows if row["labels"] == "hard"]
+    assert len({str(values) for values in found.values()}) == 3
 
 
 def test_one_class_only_is_undefined_and_null(tmp_path):

@@ -1,4 +1,4 @@
-"""Estimates: four kinds of interval, undefined replicates, and only paired differences."""
+"""Estimates: quantiles of replicates, undefined ones, and only paired differences."""
 
 import json
 import math
@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from equipoise.arrays import InputError
 from equipoise.estimate import Estimate, wilson
+from equipoise.inference import Spread
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))
 REPLICATES = np.random.default_rng(3).normal(0.7, 0.05, 999)
@@ -21,8 +23,6 @@ REPLICATES = np.random.default_rng(3).normal(0.7, 0.05, 999)
 @pytest.mark.parametrize("case", GOLDEN["wilson_95"], ids=lambda c: f"{c['x']}/{c['n']}")
 def test_wilson_golden(case):
     assert wilson(case["x"], case["n"]) == pytest.approx(case["ci"], abs=1e-12)
-    share = Estimate(case["x"] / case["n"], np.zeros(3), "p", (0, 1), "wilson", case["n"])
-    assert share.interval() == pytest.approx(case["ci"], abs=1e-12)
 
 
 @given(yes=st.integers(0, 50), level=st.sampled_from([0.5, 0.9, 0.99]))
@@ -37,24 +37,25 @@ def test_wilson_ends_solve_the_score_equation(yes, level):
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-def test_percentile_basic_and_normal(level):
+def test_without_a_spread_the_interval_is_quantiles_of_replicates(level):
     tails = np.quantile(REPLICATES, [(1 - level) / 2, (1 + level) / 2])
-    half = norm.ppf(0.5 + level / 2) * REPLICATES.std()
-    expected = {
-        "percentile": tuple(tails),
-        "basic": (1.36 - tails[1], 1.36 - tails[0]),
-        "normal": (0.68 - half, 0.68 + half),
-    }
-    for method, ends in expected.items():
-        assert Estimate(0.68, REPLICATES, "p", method=method).interval(level) == pytest.approx(
-            ends, abs=1e-12
-        )
+    found = Estimate(0.68, REPLICATES, "p").interval(level)
+    assert found == pytest.approx(tuple(tails), abs=1e-12)
 
 
 def test_intervals_are_cut_at_the_bounds():
     spread = np.linspace(-1, 3, 101)
-    for method in ("percentile", "basic", "normal"):
-        assert Estimate(0.9, spread, "p", (0, 1), method).interval() == (0, 1)
+    assert Estimate(0.9, spread, "p", (0, 1)).interval() == (0, 1)
+    wide = Spread(0.25, df_items=9.0)
+    assert Estimate(0.9, spread, "p", (0.0, 2.0), wide).interval() == (0, pytest.approx(2.0))
+
+
+def test_a_spread_decides_the_interval_and_replicates_stay_beside_it():
+    known = Estimate(0.68, REPLICATES, "p", (-1.0, 1.0), Spread(0.01, df_items=9.0))
+    half = student.ppf(0.975, 9) * 0.1
+    assert known.interval() == pytest.approx((0.68 - half, min(0.68 + half, 1.0)))
+    assert known.resampled() == Estimate(0.68, REPLICATES, "p").interval()
+    assert known.standard_error == pytest.approx(0.1)
 
 
 def test_undefined_replicates_count_against_both_ends():
@@ -66,7 +67,6 @@ def test_undefined_replicates_count_against_both_ends():
     assert Estimate(0.7, some, "p").undefined == pytest.approx(10 / 999)
     some[:60] = np.nan
     assert np.isnan(Estimate(0.7, some, "p").interval()).all()
-    assert np.isnan(Estimate(0.7, some, "p", method="basic").interval()).all()
 
 
 def test_an_end_that_falls_on_a_defined_replicate_is_defined():
@@ -78,7 +78,6 @@ def test_an_end_that_falls_on_a_defined_replicate_is_defined():
 def test_an_undefined_value_has_no_interval():
     nothing = Estimate(math.nan, np.full(5, np.nan), "p")
     assert np.isnan(nothing.interval()).all() and str(nothing) == "undefined"
-    assert np.isnan(Estimate(math.nan, REPLICATES, "p", (0, 1), "wilson", 5).interval()).all()
 
 
 def test_facts_of_the_replicates():
@@ -98,8 +97,6 @@ def test_a_difference_is_paired():
     assert gap.interval() == pytest.approx((0.1, 0.1))
     assert gap.bounds == (-1, 1) and gap.plan == "plan"
     assert (a - a).interval() == (0, 0)
-    share = Estimate(0.8, REPLICATES, "plan", (0, 1), "wilson", 10)
-    assert (share - b).interval() == pytest.approx((0.1, 0.1))
 
 
 def test_estimates_of_different_plans_do_not_mix():
@@ -118,9 +115,7 @@ def test_estimates_have_no_order():
     [
         lambda: Estimate(0.5, REPLICATES, "p").interval(0),
         lambda: Estimate(0.5, REPLICATES, "p").interval(95),
-        lambda: Estimate(0.5, REPLICATES, "p", method="exact"),
-        lambda: Estimate(0.5, REPLICATES, "p", method="wilson"),
-        lambda: Estimate(0.5, REPLICATES, "p", trials=10),
+        lambda: Estimate(0.5, REPLICATES, "p", spread=Spread(0.1)).interval(95),
     ],
 )
 def test_bad_estimates_are_refused_in_four_parts(call):

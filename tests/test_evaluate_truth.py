@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from equipoise import Annotations, metrics
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.arrays import InputError
-from equipoise.evaluation import evaluate
+from equipoise.evaluation import Settings, evaluate
 from equipoise.evaluation.truth import task_truths
 from equipoise.notices import Notice, worded
 from equipoise.posteriors import Dirichlet
@@ -78,19 +78,23 @@ def test_ties_are_told_as_each_metric_takes_them():
     one = model(table.items, np.full((4, 3), 1 / 3))
     plan = replace(resample(table, "items"), replicates=200)
     ranked = evaluate(one, table, metrics=["auroc"], resampling=plan)
-    assert said(ranked, "hard labels count them as no class")
-    whole = evaluate(one, table, metrics=["brier_score"], resampling=plan)
-    assert not said(whole, "as no class")
-    assert said(whole, "2 of 4 items have several classes with equally much of the votes")
-    assert said(whole, "'brier_score' share them evenly")
+    tied = "2 of 4 items have several classes with most votes"
+    assert said(ranked, f"{tied}: these classes share them for hard labels")
+    strict = Settings(ties="negative")
+    both = ["auroc", "brier_score"]
+    former = evaluate(one, table, metrics=both, resampling=plan, settings=strict)
+    assert said(former, f"{tied}: these classes share them")
+    assert said(former, "for hard labels of 'auroc' they belong to none")
+    dropped = Settings(ties="drop")
+    left = evaluate(one, table, metrics=["brier_score"], resampling=plan, settings=dropped)
+    assert said(left, f"{tied}: they are left out for hard labels")
 
 
 def test_a_truth_by_a_model_is_not_called_votes():
     truth = mean_vote(labelled([(0, 1), (0, 0), (1, 2), (2, 2)])).averaged()
     one = model(truth.items, np.full((4, 3), 1 / 3))
     result = evaluate(one, truth, metrics=["auroc", "brier_score"])
-    assert said(result, "no strict majority in the mean of the draws")
-    assert said(result, "equally much of the mass")
+    assert said(result, "2 of 4 items have several classes with most mass")
 
 
 def test_undefined_values_are_explained_by_what_they_need():
@@ -151,6 +155,6 @@ def test_what_the_fit_says_is_passed_on_once():
 
 
 def test_draws_of_all_classes_are_each_made_once():
-    truth = dirichlet(votes(items=5, classes=6)).drawn(7, seed=0)
+    truth = dirichlet(votes(items=5, classes=6), prior="uniform").drawn(7, seed=0)
     found = task_truths(truth)[0].draws
     assert_array_equal(found, np.stack([truth.class_draws(name) for name in truth.classes]))

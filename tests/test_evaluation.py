@@ -27,11 +27,12 @@ SCORES = [
 ]
 METRICS = list(bootstrap.METRICS)
 ONE = Settings(workers=1)
+STRICT = Settings(workers=1, ties="negative")  # yes/no labels, as scikit-learn needs them
 
 
 def as_drawn(done):
     """Replicates of the only task before their spread was widened."""
-    return bootstrap.widened(done.replicates[0], 1 / done.widening[0])
+    return bootstrap.widened(done.replicates[0], 1 / done.widening[0], done.plan.weights)
 
 
 def models(scores=SCORES, items=ITEMS, **more):
@@ -45,7 +46,7 @@ def test_replicates_equal_a_loop_with_scikit_learn(kind, group, votes):
     groups = {} if group is None else {"group": group, "groups": names(group.max() + 1, "g")}
     truth = bootstrap.annotations(votes, **groups)
     plan = resample(truth, kind, replicates=70, seed=8)
-    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=ONE)
+    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=STRICT)
     expected = bootstrap.replicates(votes, SCORES, plan)
     assert_allclose(as_drawn(done), expected, rtol=0, atol=1e-10)
     assert not np.isnan(expected).all(axis=-1).any()
@@ -54,18 +55,67 @@ def test_replicates_equal_a_loop_with_scikit_learn(kind, group, votes):
 def test_redrawn_votes_equal_a_loop_and_are_widened():
     truth = bootstrap.annotations(FULL)
     plan = resample(truth, "votes", replicates=70, seed=8)
-    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=ONE)
+    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=STRICT)
     raw = bootstrap.replicates(FULL, SCORES, plan)
     assert_allclose(done.replicates[0], bootstrap.widened(raw, (4 / 3) ** 0.5), atol=1e-10)
 
 
-def test_values_are_those_of_the_data_as_they_are():
-    done = evaluate(models(), bootstrap.annotations(GAPS), metrics=METRICS)
+@pytest.mark.parametrize("ties", ["half", "negative", "drop"])
+def test_values_are_those_of_the_data_as_they_are(ties):
+    settings = Settings(ties=ties)
+    done = evaluate(models(), bootstrap.annotations(GAPS), metrics=METRICS, settings=settings)
     p = np.nanmean(GAPS, axis=1)
-    for k, metric in enumerate(bootstrap.METRICS.values()):
+    tied = p == 0.5
+    assert tied.any()
+    hard = np.where(tied & (ties == "half"), 0.5, p > 0.5)
+    use = ~tied if ties == "drop" else p >= 0
+    for k, name in enumerate(METRICS):
         for m, s in enumerate(SCORES):
-            assert_allclose(done.values[0, k, 0, m], metric((p > 0.5) * 1.0, s), atol=1e-12)
-            assert_allclose(done.values[0, k, 1, m], metric(p, s), atol=1e-12)
+            expected = named(name)(hard[use], s[use])
+            assert_allclose(done.values[0, k, 0, m], expected, atol=1e-12)
+            if ties != "half":
+                found = bootstrap.METRICS[name](hard[use], s[use])
+                assert_allclose(expected, found, atol=1e-12)
+            assert_allclose(done.values[0, k, 1, m], bootstrap.METRICS[name](p, s), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["items", "panel", "votes", "items x panel"])
+@pytest.mark.parametrize("ties", ["half", "drop"])
+def test_ties_of_resampled_votes_follow_the_rule(kind, ties):
+    truth = bootstrap.annotations(FULL)
+    plan = resample(truth, kind, replicates=30, seed=8)
+    how = Settings(ties=ties)
+    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=how)
+    seen = 0
+    for r in range(30):
+        p = bootstrap.shares(FULL, plan, r)
+        tied = np.abs(p - 0.5) < 1e-12
+        seen += tied.sum()
+        counts = plan.item_counts(r, r + 1)[:, 0] * ~(tied & (ties == "drop"))
+        label = np.repeat(np.where(tied, 0.5, p > 0.5), counts)
+        expected = [[named(n)(label, np.repeat(s, counts)) for s in SCORES] for n in METRICS]
+        assert_allclose(as_drawn(done)[:, 0, :, r], expected, atol=1e-10)
+    assert seen
+
+
+@pytest.mark.parametrize("ties", ["half", "negative", "drop"])
+def test_influence_takes_the_same_hard_labels(ties):
+    truth = bootstrap.annotations(FULL)
+    plan = resample(truth, "influence", replicates=200)
+    how = Settings(ties=ties)
+    wanted = ["auroc", "accuracy"]
+    given = models([np.clip(s, 0.05, 0.95) for s in SCORES])
+    done = evaluate(given, truth, metrics=wanted, resampling=plan, settings=how)
+    assert_allclose(done.replicates.mean(axis=-1), done.values, atol=1e-10)
+    p = FULL.mean(axis=1)
+    use = np.flatnonzero(p != 0.5) if ties == "drop" else np.arange(ITEMS)
+    hard = np.where((p == 0.5) & (ties == "half"), 0.5, p > 0.5)[use]
+    metric, scores = named("auroc"), np.clip(SCORES[0], 0.05, 0.95)[use]
+    slope = metric.influence(metric.prepare(scores)[0], hard)[1]
+    cell = done.two_way("auroc", labels="hard")
+    items = ITEMS / (ITEMS - 1) * (slope**2).sum()
+    assert_allclose(cell.items[0, 0], items, rtol=1e-6)
+    assert_allclose(done.replicates[0, 0, 0].var(axis=-1), np.diag(cell.covariance()))
 
 
 @pytest.mark.parametrize("kind", ["items", "panel", "votes", "items x panel", "influence"])
@@ -151,11 +201,12 @@ def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
     turned = Predictions("m", names(20), probability[:, ::-1], classes=CLASSES[::-1])
     done = evaluate(turned, truth, metrics=MANY, resampling=plan)
     votes = np.eye(3)[label]
-    for r in range(70):
+    for r in range(plan.replicates):
         times = np.ones(4) if plan.truth is None else plan.annotator_counts(r, r + 1)[:, 0]
         soft = np.einsum("iak,a->ik", votes, times / times.sum())
         counts = plan.item_counts(r, r + 1)[:, 0]
-        for labels, p in enumerate(((soft > 0.5).astype(float), soft)):
+        first = np.isclose(soft, soft.max(axis=1, keepdims=True), rtol=0, atol=1e-9)
+        for labels, p in enumerate((first / first.sum(axis=1, keepdims=True), soft)):
             expected = [
                 named(name)(
                     np.repeat(p, counts, axis=0), np.repeat(probability, counts, axis=0)
@@ -194,7 +245,8 @@ def test_plausibilities_as_truth(kind, draws, thin):
     for r in range(20):
         soft = full[r % draws] if plan.truth else full.mean(axis=0)
         counts = plan.item_counts(r, r + 1)[:, 0]
-        for labels, p in enumerate(((soft > 0.5).astype(float), soft)):
+        first = np.isclose(soft, soft.max(axis=1, keepdims=True), rtol=0, atol=1e-9)
+        for labels, p in enumerate((first / first.sum(axis=1, keepdims=True), soft)):
             parts = (np.repeat(x[:, column], counts, axis=0) for x in (p, scores))
             expected = named("average_precision")(*parts)
             assert_allclose(done.replicates[0, 1, labels, 0, r], expected, atol=1e-10)
@@ -242,14 +294,15 @@ def test_tasks_share_their_items_and_panel():
     assert_array_equal(done.replicates[0], done.replicates[1])
 
 
-def test_differences_ranks_and_table_follow_from_the_replicates():
+def test_differences_and_ranks_are_paired():
     third = [*SCORES, SCORES[0]]
     done = evaluate(models(third), bootstrap.annotations(FULL), resampling="items")
     a, b, c = done.replicates[0, 0, 1]
     gaps = {(d.a, d.b): d for d in done.differences("auroc")}
     gap = gaps["model-0", "model-1"]
     assert gap.value == pytest.approx(done.values[0, 0, 1, 0] - done.values[0, 0, 1, 1])
-    assert_allclose((gap.low, gap.high), np.quantile(a - b, [0.025, 0.975]), atol=1e-12)
+    cell = done.two_way("auroc")
+    assert (gap.low, gap.high) == pytest.approx(cell.between(0, 1).interval(gap.value))
     wins = np.mean((a > b + 1e-12) + (abs(a - b) <= 1e-12) / 2)
     assert gap.p_better == pytest.approx(wins)
     same = gaps["model-0", "model-2"]
@@ -258,7 +311,8 @@ def test_differences_ranks_and_table_follow_from_the_replicates():
     assert sum(row.p_best for row in rows) == pytest.approx(1)
     assert rows[0].p_best == rows[2].p_best and rows[0].rank == rows[2].rank
     assert sum(row.rank for row in rows) == 6
-    assert_allclose((rows[0].low, rows[0].high), np.quantile(a, [0.025, 0.975]), atol=1e-12)
+    one = cell.of(0).interval(rows[0].value, bounds=(0.0, 1.0))
+    assert (rows[0].low, rows[0].high) == pytest.approx(one)
     assert_array_equal(c, a)
 
 

@@ -164,5 +164,5 @@ def test_hard_labels_of_several_classes_are_told_as_they_are():
         "hard labels: the class with most votes, shared by classes with equally many." in text
     )
     assert "strict majority" not in text
-    both = hard_labels_rule(["classes", "distribution"], classes=3)
+    both = hard_labels_rule(["classes", "distribution"], classes=3, ties="negative")
     assert "more than half" in both and "shared by classes" in both

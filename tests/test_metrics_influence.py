@@ -20,7 +20,7 @@ def influence(name, p, s):
 def test_auroc_influence_is_the_derivative_by_weights(data):
     p, s = data
     assume(p.sum() * (1 - p).sum() - (p * (1 - p)).sum() > 0.05)
-    value, slope = influence("auroc", p, s)
+    value, slope, _ = influence("auroc", p, s)
     expected = ranking.derivative(lambda w: ranking.auroc(p, s, "pairs", w), len(p))
     assert_allclose(value, ranking.auroc(p, s), atol=1e-12)
     assert_allclose(slope, expected, atol=1e-7)
@@ -33,7 +33,7 @@ def test_auroc_influence_is_the_printed_formula(data):
     q = 1 - p
     below = p.sum() * q.sum() - (p * q).sum()
     assume(below > 0.05)
-    value, slope = influence("auroc", p, s)
+    value, slope, _ = influence("auroc", p, s)
     for i in range(len(p)):
         others = [j for j in range(len(p)) if j != i]
         wins = sum(q[j] * ranking.beats(s[i], s[j]) for j in others)
@@ -46,10 +46,23 @@ def test_auroc_influence_is_the_printed_formula(data):
 def test_average_precision_influence_is_the_centred_derivative_by_counts(data):
     p, s = data
     assume(p.sum() > 0.1)
-    value, slope = influence("average_precision", p, s)
+    value, slope, _ = influence("average_precision", p, s)
     raw = ranking.derivative(lambda c: ranking.counted_average_precision(p, s, c), len(p))
     assert_allclose(value, ranking.average_precision(p, s), atol=1e-12)
     assert_allclose(slope, raw - raw.mean(), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["auroc", "average_precision"])
+@given(data=scored(least=3))
+def test_slopes_are_the_derivative_by_soft_labels(name, data):
+    p, s = data
+    p = 0.1 + 0.8 * p  # away from the ends, where only one side exists
+    metric, step = named(name), 1e-6
+    found = influence(name, p, s)
+    for i in range(len(p)):
+        moved = [p + step * sign * (np.arange(len(p)) == i) for sign in (1, -1)]
+        up, down = (metric(one, s) for one in moved)
+        assert_allclose(found.shares[i], (up - down) / (2 * step), atol=1e-6)
 
 
 @given(data=scored(HARD, least=4))
@@ -72,7 +85,7 @@ def test_delong_with_sample_covariances_is_near_in_large_samples():
 
 @pytest.mark.parametrize("name", ["auroc", "average_precision"])
 def test_undefined_has_no_influence(name):
-    value, slope = influence(name, np.zeros(3), np.arange(3.0))
+    value, slope, _ = influence(name, np.zeros(3), np.arange(3.0))
     assert np.isnan(value) and np.isnan(slope).all()
 
 

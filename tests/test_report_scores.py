@@ -112,9 +112,11 @@ def test_hard_labels_of_whole_distributions_are_the_class_with_most_votes(runs):
     mixed = render(runs["many classes"])
     assert "shared by tied classes" in section(mixed, "labels")
     nominal = render(made(votes(("a", "b", "c"), "nominal"), ("auroc",)))
-    assert "hard labels (strict majority)" in section(nominal, "verdict")
+    assert "hard labels (class with most votes)" in section(nominal, "verdict")
     assert "tied classes" not in section(nominal, "labels")
-    assert "hard labels (strict majority)" in section(render(runs["yes or no"]), "verdict")
+    assert "hard labels (majority, a tie counts 1/2)" in section(
+        render(runs["yes or no"]), "verdict"
+    )
     made_of = render(changed(runs["grades"], truth_model={"method": "Dirichlet"}))
     assert "hard labels (most plausible class)" in section(made_of, "verdict")
 

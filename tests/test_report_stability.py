@@ -81,7 +81,7 @@ def test_the_whole_study_has_all_findings_and_figures():
     drawn = figures(report)
     wanted = {
         "ranking-spearman", "ranking-kendall-tau-b", "leave-one-out", "leave-one-out-shifts",
-        "critical-difference-auroc", "choices-value", "choices-rank", "components-value",
+        "choices-value", "choices-rank", "components-value",
         "components-difference", "certainty", "certainty-models", "certainty-ranks",
     }  # fmt: skip
     assert wanted <= set(drawn)

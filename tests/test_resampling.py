@@ -139,18 +139,18 @@ def test_numpy_integers_are_seeds_and_numbers_too(number):
 
 SPLIT = np.repeat(np.arange(8), 3)
 DEFAULTS = {
-    "panel": (PANEL, "panel"),
-    "anonymous": (CROWD, "votes"),
-    "draws": (DRAWS, "posterior"),
+    "panel": (PANEL, "items x panel"),
+    "anonymous": (CROWD, "items"),
+    "draws": (DRAWS, "items x posterior"),
     "one distribution": (SINGLE, "items"),
     "one anonymous vote": (votes(np.arange(4)), "items"),
     "one annotator": (votes(np.arange(4), [0, 0, 0, 0]), "items"),
-    "everybody once": (votes([0, 0, 1, 1], [0, 1, 2, 3]), "votes"),
+    "everybody once": (votes([0, 0, 1, 1], [0, 1, 2, 3]), "items"),
     "everybody once, one vote each": (votes(np.arange(3), [0, 1, 2]), "items"),
-    "counts": (votes(np.arange(4), count=np.array([3, 2, 2, 5])), "votes"),
+    "counts": (votes(np.arange(4), count=np.array([3, 2, 2, 5])), "items"),
     "tasks with items of their own": (
         votes(SPLIT, task=SPLIT // 2, tasks=("a", "b", "c", "d")),
-        "votes",
+        "items",
     ),
 }
 

@@ -39,9 +39,9 @@ def test_sources_are_ordered_only_where_their_intervals_are_apart():
         "Items move it more than votes: a standard deviation of 2 (1.4 to 2.8), against votes "
         "1; the intervals do not place annotators 1.7."
     )
-    one = said(("model choice", 4.0, 2.0, 8.0), ("items", 1.0, 0.5, 1.9))
+    one = said(("annotators", 4.0, 2.0, 8.0), ("items", 1.0, 0.5, 1.9))
     assert one == (
-        "Model choice moves it most: a standard deviation of 2 (1.4 to 2.8), against items 1."
+        "Annotators move it most: a standard deviation of 2 (1.4 to 2.8), against items 1."
     )
 
 
@@ -78,8 +78,8 @@ def test_identical_models_have_a_difference_that_nothing_moves():
     truth, given = world(3, tasks=1, models=1)
     found = variance_components([*given, replace(given[0], model="twin")], truth, **FEW)
     assert found.finding == (
-        "Nothing that was resampled (items, annotators, votes and model choice) moves the "
-        "difference model-0 - twin in soft AUROC."
+        "Nothing that was resampled (items, annotators and votes) moves the difference "
+        "model-0 - twin in soft AUROC."
     )
 
 
@@ -105,12 +105,12 @@ def test_the_total_and_the_average_over_tasks_are_explained():
 
 
 def test_a_large_source_leaves_the_others_readable_in_the_figure():
-    parts = (part("items", 0.003, 0.0, 0.02), part("model choice", 6.0, 1.0, 9.0))
+    parts = (part("items", 0.003, 0.0, 0.02), part("annotators", 6.0, 1.0, 9.0))
     found = Components("auroc", "soft", 0.95, ("a", "b"), "", parts).report()
     difference = found.charts[0]
     assert difference.logarithmic and [dot.label for dot in difference.rows] == [
         "items",
-        "model choice",
+        "annotators",
     ]
     assert difference.rows[0].low == 0 and difference.rows[1].high == 3
 
@@ -132,7 +132,7 @@ def of_difference(found):
 
 @pytest.mark.parametrize(("people", "named", "lean"), [(3, False, 0), (5, True, 1.0)])
 def test_the_total_is_the_variance_of_fresh_studies(people, named, lean):
-    how = FEW | {"models": ["mean_vote"], "replicates": 100}
+    how = FEW | {"replicates": 100}
     totals, gaps = [], []
     for seed in range(240):
         votes, given = study(seed, people, lean=lean)
@@ -155,7 +155,6 @@ def test_anonymous_votes_are_in_the_variance_of_items_and_nothing_is_counted_twi
     assert found["total"].variance == pytest.approx(np.var(drawn[0] - drawn[1], ddof=1))
     shares = [found[source].share for source in ("items", "votes")]
     assert sum(shares) == pytest.approx(1) and found["total"].share == 1
-    assert np.isnan(found["model choice"].share)
 
 
 def test_items_that_do_not_matter_have_no_part():
@@ -176,7 +175,7 @@ def test_items_that_do_not_matter_have_no_part():
 def test_a_part_below_zero_is_zero_and_said():
     for seed in range(20):
         votes, given = study(seed)
-        found = variance_components(given, annotations(votes), models=["mean_vote"], **FEW)
+        found = variance_components(given, annotations(votes), **FEW)
         low = [p for p in found.parts if p.source == "annotators" and p.variance == 0]
         said = [str(note) for note in found.notices if note.code == "components_below_zero"]
         assert bool(low) == bool(said)
@@ -210,10 +209,10 @@ def test_people_without_votes_on_scored_items_do_not_count():
 def test_without_several_votes_per_item_there_is_no_total():
     votes, given = study(4)
     votes[np.arange(60)[:, None] % 3 != np.arange(3)] = np.nan
-    found = variance_components(given, annotations(votes), models=["mean_vote"], **FEW)
+    found = variance_components(given, annotations(votes), **FEW)
     assert found.total == "" and "total" not in of_difference(found)
     assert any(str(note).startswith("Votes cannot be told apart") for note in found.notices)
     half, _ = study(4)
     half[:20, 1:] = np.nan
-    some = variance_components(given, annotations(half), models=["mean_vote"], **FEW)
+    some = variance_components(given, annotations(half), **FEW)
     assert any(str(note).startswith("20 items with a single vote") for note in some.notices)

@@ -23,7 +23,7 @@ TOLD = ResamplingOptions(replicates=300, seed=3, settings=Settings(workers=1))
 
 
 def evaluated(given, truth, kind="items", metric="brier_score"):
-    plan = resample(truth, kind, replicates=300, seed=3)
+    plan = replace(resample(truth, kind, seed=3), weights=None, replicates=300)
     return evaluate(given, truth, metrics=[metric], resampling=plan)
 
 

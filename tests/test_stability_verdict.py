@@ -11,7 +11,7 @@ from equipoise.analyses.verdict import Lead, _rank_end, two_way_bootstrap
 from equipoise.evaluation import Row, Settings
 from equipoise.evaluation.result import Difference
 from equipoise.metrics import named
-from tests.report_stability_sample import found, report_of, rows, sample, study
+from tests.report_stability_sample import found, report_of, rows, sample, study, with_gold
 
 
 def lead(values, *, metric="auroc", gap=None):
@@ -61,7 +61,8 @@ def test_the_leaderboard_is_that_of_other_items_and_annotators():
     assert board.open and "the noise of votes counted once" in board.caption
     by_model = {row["model"]: row for row in board.rows}
     told = ResamplingOptions(replicates=40, settings=Settings(workers=1))
-    done = two_way_bootstrap(*study(), ["auroc"], told).evaluation
+    scores, votes = study()
+    done = two_way_bootstrap(scores, with_gold(votes), ["auroc"], told).evaluation
     assert done.plan.kind == "items x panel"
     expected = [
         one for one in done.table() if (one.task, one.labels) == (done.tasks[-1], "soft")

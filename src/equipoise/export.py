@@ -21,6 +21,7 @@ _RESAMPLING: Mapping[str, tuple[str, ...]] = {
     "panel": ("lionetti2025", "efron1993"),
     "posterior": ("efron1993",),
     "influence": ("delong1988",),
+    "two-way": ("owen2007", "cameron2011", "romano2005", "mogstad2024"),
     "agreement": ("krippendorff2004", "cohen1960"),
 }
 

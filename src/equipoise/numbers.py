@@ -2,7 +2,8 @@
 
 - A **number** has three decimals; one that these would make zero has two significant digits.
 - A **change** is a number with its sign; exact zero is a bare 0.
-- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%.
+- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%. A **share of
+  resamples** is never either: other resamples might have gone the other way.
 - A **count** has commas, a **rank** keeps its half, a **p-value** is never 0.
 - What is undefined is the word *undefined*, never blank; infinite is ∞; a minus sign is −.
 
@@ -66,6 +67,21 @@ def percent(share: float | None, digits: int = 0) -> str:
     if share < 1 and float(text) == 100:
         return f">{100 - step:g}%"
     return f"{text}%".replace("-", "−")
+
+
+def resample_share(share: float | None) -> str:
+    """Write a share of resamples: it is never quite 0 or 1, whatever the resamples say.
+
+    Examples
+    --------
+    >>> resample_share(0.0), resample_share(0.42), resample_share(1.0), resample_share(None)
+    ('<1%', '42%', '>99%', 'undefined')
+    """
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    if share < 0.01:
+        return "<1%"
+    return ">99%" if share > 0.99 else percent(share)
 
 
 def exact_percent(share: float) -> str:

@@ -33,7 +33,6 @@ MODELS = {
 }
 # Where relabelling classes does not only permute the result, and why.
 ORDERED = {
-    "majority_vote": "without a majority a yes/no item is negative",
     "dawid_skene_ordinal": "grades have an order; reversing them is tested by itself",
     "normal": "below and at least are not exchangeable",
     "plackett_luce": "another order of classes draws other numbers",

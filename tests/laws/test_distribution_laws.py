@@ -130,11 +130,9 @@ def test_leaves_its_inputs_alone(metric, data):
 @given(data=classified(), order=st.randoms(use_true_random=False))
 def test_the_order_of_classes_matters_only_where_it_is_said_to(metric, data, order):
     truth, predicted, _ = data
-    ties = (np.sort(predicted, axis=1)[:, -1] == np.sort(predicted, axis=1)[:, -2]).any()
     names = list(range(truth.shape[1]))
     order.shuffle(names)
-    binned = "calibration" in metric.name and len(names) == 2  # bins of the second class
-    if not metric.ordered and not ties and not binned:
+    if not metric.ordered:
         moved = metric(truth[:, names], predicted[:, names])
         assert_allclose(moved, metric(truth, predicted), **CLOSE)
 
@@ -146,7 +144,7 @@ def test_influence_adds_up_to_nothing_and_predicts_removal(metric, data):
     truth, predicted, _ = data
     if metric.influence is None:
         return
-    value, slope = metric.influence(metric.prepare(predicted), truth)
+    value, slope = metric.influence(metric.prepare(predicted), truth)[:2]
     if np.isfinite(value):
         assert_allclose(value, metric(truth, predicted), **CLOSE)
         assert_allclose(slope.sum(), 0, **CLOSE)

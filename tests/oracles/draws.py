@@ -17,21 +17,16 @@ def tied_sets(row, k):
     return [{*above, *some} for some in combinations(level, k - len(above))]
 
 
-def first(scores, k):
-    """The k best classes, the first of equals first."""
-    return set(sorted(range(len(scores)), key=lambda c: (-scores[c], c))[:k])
-
-
 def topk_accuracy(row, scores, k):
-    return np.mean([bool(one & first(scores, k)) for one in tied_sets(row, 1)])
+    return np.mean([bool(y & c) for y in tied_sets(row, 1) for c in tied_sets(scores, k)])
 
 
 def set_accuracy(row, scores, k):
-    return np.mean([one == first(scores, k) for one in tied_sets(row, k)])
+    return np.mean([y == c for y in tied_sets(row, k) for c in tied_sets(scores, k)])
 
 
 def overlap(row, scores, k):
-    return np.mean([len(one & first(scores, k)) / k for one in tied_sets(row, k)])
+    return np.mean([len(y & c) / k for y in tied_sets(row, k) for c in tied_sets(scores, k)])
 
 
 def average_overlap(row, scores, k):

@@ -40,6 +40,7 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.estimate import wilson
+from equipoise.evaluation.blocks import majority
 from equipoise.evaluation.truth import yes_no_truth
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.notices import Notice
@@ -371,7 +372,7 @@ def audited_pools(
         got = f"{listed(spare)}, of which nothing was audited"
         expected = f"pools of the audited items ({listed(known)})"
         raise InputError("audit, sizes", got, expected, "correct the name")
-    tied, positive = np.abs(question.shares[0] - HALF) <= TIE, question.hard[0] > 0
+    tied, positive = question.tied, majority(question.shares)[0] > 0
     pools = []
     for name in known:
         own = np.array([pool[item] == name for item in question.items])

@@ -28,7 +28,7 @@ from equipoise.arrays import InputError, listed, nearest
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Finding, Report, Table
-from equipoise.numbers import number, percent
+from equipoise.numbers import number, resample_share
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 
@@ -37,7 +37,7 @@ LOWER = " Of metrics of which less is better, a difference below 0 speaks for th
 COLUMNS = (
     *QUESTION,
     Column("value", "difference", "change", ("low", "high")),
-    Column("p_better", "P(better)", "percent"),
+    Column("p_better", "P(better)", "resample_share"),
 )
 
 
@@ -92,7 +92,7 @@ class Comparison:
             return f"{text}; how sure that is, is undefined."
         sign = 1 if gap.value > 0 else -1
         low, high = sorted((sign * gap.low, sign * gap.high))
-        probability = percent(gap.p_better if ahead else 1 - gap.p_better)
+        probability = resample_share(gap.p_better if ahead else 1 - gap.p_better)
         holds = "leaves out 0" if low > 0 else "holds 0"
         return (
             f"{text}, {_in_resamples(probability, done.plan.kind)}; the interval of the "
@@ -176,8 +176,6 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
     asked, evaluation, base = study.options, study.evaluation, study_report(study)
     plan, data = evaluation.plan, StudyData.of(evaluation, study.annotations)
     a, b = evaluation.models
-    experts = any(one.key == "experts" and not one.left_out for one in findings)
-    of_items = "Intervals of the comparison with experts are from resamples of items."
     what = f"compared {a} with {b}, 2 models,"
     return replace(
         base,
@@ -187,10 +185,9 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
         settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
-            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence() if "items" in plan.kind else "",
             paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
-            of_items if experts and plan.kind != "items" else "",
             computed(),
         ),
         references=(*base.references, *paired_sources(plan.kind)),

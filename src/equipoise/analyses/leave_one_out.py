@@ -34,12 +34,19 @@ import numpy as np
 
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.result import StudyResult
-from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, mean_over_tasks, study
+from equipoise.analyses.scoring import (
+    Given,
+    StudyScorer,
+    TaskScorer,
+    affordable,
+    mean_over_tasks,
+    study,
+)
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.evaluation.blocks import HALF
+from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import (
     Cell,
     Chart,
@@ -269,7 +276,7 @@ def leave_one_out(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    found = study(predictions, annotations, as_options(how))
+    found = affordable(study(predictions, annotations, as_options(how)))
     who, load = _chosen(found, annotations)
     folds = [_fold(one, annotations, who) for one in found.subjects]
     values = mean_over_tasks([one.values for one in folds])
@@ -321,6 +328,9 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)
     load = found.votes_given(len(annotations.annotators))
     active = np.flatnonzero(load)
+    if not len(active):
+        got, do = "adjudicated gold for every item", "look at gold, which scores annotators"
+        raise InputError("leave_one_out", got, "votes that count", do)
     order = active[np.argsort(-load[active], kind="stable")]
     return np.sort(order[:MOST]), load
 
@@ -338,7 +348,8 @@ def _fold(subject: TaskScorer, annotations: Annotations, who: Ints) -> _Folds:
     left[who, np.arange(len(who))] = 0
     shares, present = subject.panel(people).shares(left)
     values = subject.scored(shares, present).T
-    kappa = _kappa(_decided(shares), _decided(list(subject.question.shares)), present > 0)
+    labels, whole = _decided(shares, subject.question.shares, subject.question.ties)
+    kappa = _kappa(labels, whole, present > 0)
     return _Folds(shares, present, values, kappa)
 
 
@@ -357,17 +368,22 @@ def _shifts(found: StudyScorer, folds: list[_Folds]) -> Floats:
     return mean_over_tasks(parts)
 
 
-def _decided(shares: list[Floats]) -> Ints:
-    """The class that the votes decide: a tie is negative, or the first of several classes.
+def _decided(shares: list[Floats], full: Floats, ties: str) -> tuple[Ints, Ints]:
+    """Codes of the hard labels of folds (items, folds), and of the whole panel (items,).
+
+    Classes that share an item are a label of their own: equal ties are the same label.
 
     Examples
     --------
-    >>> _decided([np.array([0.5, 0.75])])
-    array([0, 1])
+    >>> _decided([np.array([[0.5, 0.75]])], np.array([[0.5]]), "half")
+    (array([[0, 1]]), array([0]))
     """
-    if len(shares) == 1:
-        return (shares[0] > HALF).astype(np.int64)
-    return np.asarray(np.argmax(np.round(np.stack(shares), 12), axis=0))
+    both = [np.column_stack([one, all_]) for one, all_ in zip(shares, full, strict=True)]
+    labels = np.stack(hard_labels(both, ties))
+    every = np.packbits(np.concatenate([labels > 0, labels >= 1]), axis=0)
+    _, code = np.unique(every.reshape(len(every), -1), axis=1, return_inverse=True)
+    codes = code.reshape(labels.shape[1:])
+    return codes[:, :-1], codes[:, -1]
 
 
 def _kappa(labels: Ints, whole: Ints, present: Bools) -> Floats:

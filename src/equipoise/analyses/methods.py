@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from equipoise.analyses.study import Study
+from equipoise.analyses.study import Study, StudyOptions
 from equipoise.analyses.words import IN_FULL, as_notices, level_text
 from equipoise.annotations import Annotations
 from equipoise.evaluation import MACRO, Evaluation
@@ -113,11 +113,14 @@ def study_report(study: Study) -> Report:
     )
 
 
-def labels_sentence(annotations: Annotations, metrics: Sequence[Metric], labels: str) -> str:
+def labels_sentence(
+    annotations: Annotations, metrics: Sequence[Metric], asked: StudyOptions
+) -> str:
     """How labels are made of votes."""
     classes = 1 if annotations.kind == "binary" else len(annotations.classes)
-    hard = hard_labels_rule([metric.labels for metric in metrics], classes=classes)
-    needed = f"Where one kind is needed, it is {labels}."
+    kinds = [metric.labels for metric in metrics]
+    hard = hard_labels_rule(kinds, classes=classes, ties=asked.ties)
+    needed = f"Where one kind is needed, it is {asked.labels}."
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 

@@ -8,6 +8,7 @@ from equipoise.arrays import InputError, choice, require_keywords, require_numbe
 from equipoise.arrays import wrong_type as wrong
 from equipoise.evaluation import LABELS, Settings
 from equipoise.evaluation.alignment import ON_MISSING
+from equipoise.evaluation.blocks import TIES
 from equipoise.metrics import Metric, named
 
 Progress = Callable[[int, int], None]
@@ -67,6 +68,7 @@ class AnalysisKeywords(TypedDict, total=False):
     replicates: int
     seed: int
     on_missing: str
+    ties: str
     progress: Progress | None
 
 
@@ -80,12 +82,12 @@ class AnalysisOptions(Resamples):
         A name such as ``auroc``, or a `Metric`; one that meets draws of an aggregation model
         is refused, because these analyses look at votes.
     labels
-        ``soft`` (mean vote) or ``hard`` (strict majority, a tie is negative).
+        ``soft`` (mean vote) or ``hard`` (the class with most votes).
     task
         Which question; None is the only one, or the average over all.
     level
         Level of the intervals.
-    on_missing
+    on_missing, ties
         As in `equipoise.evaluation.Settings`.
     """
 
@@ -96,9 +98,11 @@ class AnalysisOptions(Resamples):
     task: str | None = None
     level: float = 0.95
     on_missing: str = "error"
+    ties: str = "half"
 
     def __post_init__(self) -> None:
         choice("labels", self.labels, LABELS)
+        choice("ties", self.ties, TIES)
         choice("on_missing", self.on_missing, ON_MISSING)
         require_number("level", self.level, above=0, below=1, do="try 0.95")
         Resamples.__post_init__(self)

@@ -16,19 +16,12 @@ both the hard and the soft order are defined.
 In front stand items and annotators where annotators are named, and items, with their votes,
 where they are not. Kinds that draw items together with votes or annotators err on the wide
 side: resampled items already bring the noise of their votes along, and it is drawn once more.
-
-The win rate of soft over ordinary metrics is the share of replicates whose soft order stays
-nearer to its own than the hard one, ties half; the gain is the mean difference of correlations.
-The published sign test compares such wins with losses by the binomial law with probability one
-half, as if replicates were data; it is here for those who must reproduce it, and says why not
-to believe it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -54,18 +47,17 @@ from equipoise.analyses.words import (
     as_notices,
 )
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice, wrong_type
+from equipoise.arrays import Floats, InputError, wrong_type
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
-from equipoise.numbers import count, number, p_value, percent
+from equipoise.numbers import number, percent, resample_share
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import beats, higher_is_better, kendall_tau_b, rank_probabilities, spearman
-from equipoise.ranks import sign_test as binomial_tail
 
 TITLE = "Does the order of the models hold?"
 Triple = tuple[float, float, float]  # a number and the ends of its interval
@@ -75,35 +67,21 @@ SHARED_FIRST = Notice(
     "A model's share of being best counts the resamples in which it is first; models that tie "
     "for first share that resample evenly.",
 )
-SOFT_WINS = Notice(
-    "soft_wins",
-    "Soft wins: the share of resamples in which the order by soft labels stays nearer to its "
-    "own original order than the order by hard labels does to its own, by rank correlation; a "
-    "resample in which both are equally near counts half.",
-)
-WARNING = (
-    "This p-value is no evidence: it treats replicates, which are made by the computer, as if "
-    "they were data, so it shrinks with the number of replicates and can be made as small as "
-    "one likes."
-)
 NOTE = (
     "Each kind resamples something: the items, the votes on each item, the annotators (panel), "
     "or several at once. In every resample the models are put in order again and the order is "
     "compared with the original one: 1 is the same order, 0 no relation, −1 the reverse. Dots "
     "are means over resamples; lines hold the middle of the resamples, so they do not shrink "
     "with more resamples. A model's share of being best counts the resamples in which it is "
-    "first; models that tie for first share that resample evenly. Soft minus hard: by how much "
-    "nearer the order by soft labels stays to its own original order than the order by hard "
-    "labels does to its own, on average over resamples. Items resampled together with votes or "
-    "annotators err on the wide side, because resampled items already bring the noise of their "
-    "votes along; the leaderboard in front counts that noise once."
+    "first; models that tie for first share that resample evenly. Items resampled together "
+    "with votes or annotators err on the wide side, because resampled items already bring the "
+    "noise of their votes along; the leaderboard in front counts that noise once."
 )
 METHODS = (
     "Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) between the order "
     "of the models and the order on resampled data [@lionetti2025; @efron1993]. Resampled were"
     ", each in a bootstrap of its own: "
 )
-TESTED = " The sign test on replicates is as published [@lionetti2025], and no evidence."
 LEGEND = (
     f"Spearman, Kendall's tau-b: mean {ORDER}. Brackets: the middle of the resamples. Shares: "
     "of the resamples of that kind. Joint resamples (x) err on the wide side."
@@ -114,34 +92,22 @@ COLUMNS = (
     Column("spearman", "Spearman", "number", ("spearman_low", "spearman_high")),
     Column("kendall_tau_b", "Kendall's tau-b", "number", ("kendall_low", "kendall_high")),
     Column("most_often_best", "best most often", "model"),
-    Column("p_best", "in", "percent"),
+    Column("p_best", "in", "resample_share"),
     Column("runner_up", "runner-up", "model"),
-    Column("p_runner_up", "in", "percent"),
-    Column("soft_win_rate", "soft wins", "percent"),
-    replace(
-        Column("soft_gain", "Spearman, soft minus hard", "change", ("gain_low", "gain_high")),
-        brief=False,
-    ),
+    Column("p_runner_up", "in", "resample_share"),
 )
 MODEL_COLUMNS = (
     Column("kind", "resampled"),
     *QUESTION,
     Column("model", "model", "model"),
     Column("value", "value", "number"),
-    Column("p_best", "P(best)", "percent"),
+    Column("p_best", "share of resamples", "resample_share"),
 )
 PAIR_COLUMNS = (
     *MODEL_COLUMNS[:4],
     Column("a", "model", "model"),
     Column("b", "against", "model"),
-    Column("p_a_beats_b", "P(better)", "percent"),
-)
-TEST_COLUMNS = (
-    *MODEL_COLUMNS[:3],
-    Column("wins", "soft wins", "count"),
-    Column("losses", "soft loses", "count"),
-    Column("ties", "ties", "count"),
-    Column("p_value", "p", "p"),
+    Column("p_a_beats_b", "P(better)", "resample_share"),
 )
 
 
@@ -161,7 +127,7 @@ class RankStability(GridResult):
         metrics, labels, replicates); nan where an order is undefined.
     ranks
         How often each model holds each rank, shape (kinds, tasks, metrics, labels, models,
-        ranks); the first rank is P(best).
+        ranks); the first rank is the share of resamples in which a model is best.
     beats
         How often one model beats another, ties half, shape (..., models, models).
     counted
@@ -183,22 +149,19 @@ class RankStability(GridResult):
         """One row per kind, task, metric and labels: how stable the order is."""
         found = []
         for cell, names in self._cells():
-            wins, gain = self._compared(cell[:3])
             found.append(
                 names
                 | _with_ends("spearman", self._mean(self.spearman[cell]))
                 | _with_ends("kendall_tau_b", self._mean(self.kendall[cell]), "kendall")
                 | {"undefined": float(np.isnan(self.spearman[cell]).mean())}
                 | self._best(cell)
-                | _with_ends("soft_win_rate", wins, "win")
-                | _with_ends("soft_gain", gain, "gain")
             )
         return found
 
     def model_rows(self) -> list[dict[str, Any]]:
-        """One row per model: its value, P(best) and how often it holds each rank.
+        """One row per model: its value, and how often it is best and holds each rank.
 
-        The interval of P(best) counts the error of the simulation alone.
+        The interval of the share in which it is best counts the error of the simulation alone.
         """
         found = []
         for cell, names in self._cells():
@@ -235,33 +198,18 @@ class RankStability(GridResult):
 
     finding = property(said)
 
-    def report(self, labels: str = "soft", *, tested: bool = False) -> Finding:
-        """The finding for every surface.
-
-        Parameters
-        ----------
-        labels
-            Which labels stand in front.
-        tested
-            Whether to add the published sign test, with its warning.
-        """
-        rows, models, sign_tests = self.rows(), self.model_rows(), []
-        if tested:
-            for kind, task, metric in product(self.kinds, self.tasks, self.metrics):
-                sign_tests.append(sign_test(self, metric, kind=kind, task=task))
-        here = [one for one in sign_tests if one[1:3] == (self.tasks[-1], self.metrics[0])]
+    def report(self, labels: str = "soft") -> Finding:
+        """The finding for every surface; `labels` stand in front."""
+        rows, models = self.rows(), self.model_rows()
         front = {"rows": rows, "brief": self.in_front(rows, labels), "legend": LEGEND}
         near = {"rows": models, "brief": self.in_front(models, labels)}
         stable = f"Stability of the order by {self.what(labels)}"
         best = "Share of resamples in which a model is best, by what is resampled"
         beaten = "Share of resamples in which one model beats another, ties half"
-        no_evidence = "The published sign test on replicates, which is no evidence"
-        tests = {"rows": [test._asdict() for test in sign_tests], "legend": WARNING}
         tables = (
             self.table("ranking", stable, COLUMNS, **front),
             self.table("ranking_model", best, MODEL_COLUMNS, **near),
             self.table("ranking_pair", beaten, PAIR_COLUMNS, rows=self.pair_rows()),
-            self.table("ranking_sign_test", no_evidence, TEST_COLUMNS, **tests),
         )
         joint = " Joint resamples err on the wide side." * bool(set(self.kinds) & set(JOINT))
         kinds = "; ".join(IN_FULL[kind] for kind in self.kinds)
@@ -269,11 +217,10 @@ class RankStability(GridResult):
             key="ranking",
             title=TITLE,
             sentence=self.said(labels),
-            more=(*map(str, here), *([WARNING] if here else [])),
-            tables=tables if tested else tables[:-1],
+            tables=tables,
             charts=self._charts(labels),
             note=NOTE,
-            methods=f"{METHODS}{kinds}.{joint}{TESTED if tested else ''}",
+            methods=f"{METHODS}{kinds}.{joint}",
             references=("lionetti2025", "efron1993"),
             notices=self.notices,
         )
@@ -335,20 +282,12 @@ class RankStability(GridResult):
             names = (axis[place] for axis, place in zip(axes, cell, strict=True))
             yield cell, dict(zip(("kind", "task", "metric", "labels"), names, strict=True))
 
-    def _mean(self, replicates: Floats, reach: float = 1.0) -> Triple:
+    def _mean(self, replicates: Floats) -> Triple:
         """Mean of the defined replicates, and the middle of all."""
         known = replicates[~np.isnan(replicates)]
         value = float(known.mean()) if len(known) else np.nan
-        ends = Estimate(value, replicates, "", (-reach, reach)).interval(self.level)
+        ends = Estimate(value, replicates, "", (-1.0, 1.0)).interval(self.level)
         return value, *ends
-
-    def _compared(self, cell: tuple[int, ...]) -> tuple[Triple, Triple]:
-        """Win rate of soft over hard with its simulation error, and the gain."""
-        wins, ties, losses = _tally(self.spearman[cell])
-        number = wins + ties + losses
-        rate = (wins + ties / 2) / number if number else float("nan")
-        gain = self._mean(np.diff(self.spearman[cell], axis=0)[0], 2.0)
-        return (rate, *simulation_interval(rate, number, self.level)), gain
 
 
 def rank_stability(
@@ -394,7 +333,7 @@ def rank_stability(
         told.tell(len(done), len(plans))
     cells = [_stability(one) for one in done]
     arrays = {name: np.stack([one[name] for one in cells]) for name in cells[0]}
-    notes = [SHARED_FIRST, SOFT_WINS, *([WIDE] if set(plans) & set(JOINT) else [])]
+    notes = [SHARED_FIRST, *([WIDE] if set(plans) & set(JOINT) else [])]
     return RankStability(
         kinds=tuple(plans),
         tasks=done[0].tasks,
@@ -413,53 +352,7 @@ def analyse(study: Study) -> Finding:
     result = rank_stability(
         study.predictions, study.annotations, metrics=asked.metrics, **study.resampled
     )
-    return result.report(asked.labels, tested=asked.sign_test)
-
-
-class SignTest(NamedTuple):
-    """The published sign test on replicates, with the reason why it is not evidence."""
-
-    kind: str
-    task: str
-    metric: str
-    wins: int
-    losses: int
-    ties: int
-    p_value: float
-    warning: str
-
-    def __str__(self) -> str:
-        return (
-            f"Sign test ({self.kind}): soft labels win {count(self.wins)}, lose "
-            f"{count(self.losses)}, tie {count(self.ties)}; p = {p_value(self.p_value)}."
-        )
-
-
-def sign_test(
-    stability: RankStability, metric: str, *, kind: str, task: str | None = None
-) -> SignTest:
-    """The published binomial sign test: is the soft order nearer to its own more often?
-
-    It is here to reproduce a published table; the result says why it is not evidence.
-
-    Parameters
-    ----------
-    task
-        By default the only one, or the macro average.
-    """
-    if not isinstance(stability, RankStability):
-        raise wrong_type(
-            "sign test", stability, "the result of rank_stability", "call rank_stability first"
-        )
-    axes = {"kind": (kind, stability.kinds), "metric": (metric, stability.metrics)}
-    axes["task"] = (stability.tasks[-1] if task is None else task, stability.tasks)
-    k, m, t = (
-        every.index(choice(f"sign test, {axis}", one, every))
-        for axis, (one, every) in axes.items()
-    )
-    wins, ties, losses = _tally(stability.spearman[k, t, m])
-    tail = binomial_tail(wins, losses)
-    return SignTest(kind, stability.tasks[t], metric, wins, losses, ties, tail, WARNING)
+    return result.report(asked.labels)
 
 
 def _order_sentence(row: Mapping[str, Any], models: int, what: str) -> str:
@@ -485,9 +378,7 @@ def _leaders(row: Mapping[str, Any]) -> str:
     'a and b are best equally often, in 40% of the resamples each'
     """
     first, second = row["most_often_best"], row["runner_up"]
-    if row["p_best"] == 1:
-        return f"{first} is best in every resample"
-    most, next_most = percent(row["p_best"]), percent(row["p_runner_up"])
+    most, next_most = (resample_share(row[key]) for key in ("p_best", "p_runner_up"))
     if round(row["p_best"] - row["p_runner_up"], 12) == 0:
         return f"{first} and {second} are best equally often, in {most} of the resamples each"
     return (
@@ -500,18 +391,6 @@ def _with_ends(key: str, value: Triple, stem: str = "") -> dict[str, Any]:
     """A number and the ends of its interval, which may have a shorter name."""
     stem = stem or key
     return dict(zip((key, f"{stem}_low", f"{stem}_high"), value, strict=True))
-
-
-def _tally(both: Floats) -> tuple[int, int, int]:
-    """Replicates in which the second row is larger, tied and smaller, both defined.
-
-    Examples
-    --------
-    >>> _tally(np.array([[0.5, 0.5, np.nan], [0.6, 0.5, 1.0]]))
-    (1, 1, 0)
-    """
-    gap = np.round(both[1] - both[0], 12)
-    return int((gap > 0).sum()), int((gap == 0).sum()), int((gap < 0).sum())
 
 
 def _stability(done: Evaluation) -> dict[str, Floats]:

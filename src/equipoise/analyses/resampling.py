@@ -111,8 +111,8 @@ def evaluate_resampled(
     kind: str,
     options: ResamplingOptions,
 ) -> Evaluation:
-    """Evaluate under one kind of resampling."""
-    plan = plan_for(truth, kind, options)
+    """Evaluate under one kind of resampling, with as many replicates as under any other."""
+    plan = replace(plan_for(truth, kind, options), weights=None, replicates=options.replicates)
     return evaluate(
         predictions, truth, metrics=metrics, resampling=plan, settings=options.settings
     )
@@ -148,7 +148,7 @@ def as_drawn(done: Evaluation) -> Floats:
     """
     factors = done.widening or (1.0,) * len(done.tasks)
     whole = len(done.tasks) - (done.tasks[-1] == MACRO)
-    parts = [narrowed(done.replicates[t], factors[t]) for t in range(whole)]
+    parts = [narrowed(done.replicates[t], factors[t], done.plan.weights) for t in range(whole)]
     tasks = np.stack(parts)
     lost = np.asarray(np.isnan(done.values).any(axis=-1))[..., None, None]
     if whole < len(done.tasks):

@@ -123,7 +123,7 @@ def _report(study: Study, lead: Lead, findings: list[Finding]) -> Report:
         known=(count(len(models), "model"), several, *base.known),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
-            labels_sentence(study.annotations, evaluation.metrics, asked.labels),
+            labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence(),
             intervals + WIDENED * widened,
             computed(),

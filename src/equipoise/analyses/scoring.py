@@ -7,7 +7,7 @@ which the metric is defined on the whole panel.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
+BUDGET = 2**27  # labels of items, times models, that are scored in all resamples together
+FEWEST = 200  # resamples that are drawn however many items
 Given = Predictions | Iterable[Predictions]
 
 
@@ -89,7 +91,8 @@ class TaskScorer:
 
         def chunk(part: slice) -> Floats:
             labels = [one if one.ndim == 1 else one[:, part] for one in shares]
-            blocks = pair(labels, np.ascontiguousarray(counts[:, part]), whole=whole)
+            times = np.ascontiguousarray(counts[:, part])
+            blocks = pair(labels, times, whole=whole, ties=self.question.ties)
             block = blocks[self.labels == "soft"]
             return np.stack([self.metric.finish(self.metric.reduce(p, block)) for p in given])
 
@@ -163,6 +166,29 @@ class StudyScorer:
         )
 
 
+def affordable(scorer: StudyScorer) -> StudyScorer:
+    """The same with fewer resamples where the items are so many that all would take long."""
+    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
+    number, told = affordable_resamples(scorer.plan, cells * len(scorer.models))
+    if not told:
+        return scorer
+    plan = replace(scorer.plan, replicates=number)
+    return replace(scorer, plan=plan, notices=(*scorer.notices, *told))
+
+
+def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice]]:
+    """How many resamples may be scored, each so many labels, and what is said of fewer."""
+    number = max(FEWEST, BUDGET // cells)
+    if number >= plan.replicates:
+        return plan.replicates, []
+    text = (
+        "For {items:count} items {drawn:count} resamples are drawn instead of {asked:count}, "
+        "to keep the time in bounds."
+    )
+    values = {"items": len(plan.items), "drawn": number, "asked": plan.replicates}
+    return number, [Notice("fewer_resamples", text, (), values)]
+
+
 def interval_ends(
     value: Floats, replicates: Floats, level: float, bounds: tuple[float, float]
 ) -> Floats:
@@ -182,7 +208,8 @@ def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
         given = [one for one in given if one.task == wanted.task]
-    posed = [q for q in task_truths(annotations) if wanted.task in (None, q.task)]
+    every = [replace(one, ties=wanted.ties) for one in task_truths(annotations)]
+    posed = [one for one in every if wanted.task in (None, one.task)]
     aligned, notices = align(given, posed, on_missing=wanted.on_missing)
     subjects = [_subject(one, metric, wanted.labels) for one in aligned]
     kept, undefined = _defined(subjects)

@@ -27,14 +27,12 @@ class StudyOptions:
         Names of metrics, or metrics; analyses of a single metric take the first.
     labels
         ``soft`` or ``hard``; rankings and choices of aggregation show both.
-    replicates, seed, level, on_missing
+    replicates, seed, level, on_missing, ties
         As in `evaluate`.
     attributes
         What is known of the items beside their labels, for subgroups.
     only
         Names of analyses; empty is all.
-    sign_test
-        Whether to add the published sign test on replicates, which is no evidence.
     most
         Size at which the search for flips ends.
     progress
@@ -47,9 +45,9 @@ class StudyOptions:
     seed: int = 0
     level: float = 0.95
     on_missing: str = "error"
+    ties: str = "half"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
-    sign_test: bool = False
     most: int = 50
     progress: Progress | None = None
 
@@ -65,7 +63,7 @@ class StudyOptions:
     @property
     def settings(self) -> Settings:
         """What evaluations of the study share."""
-        return Settings(level=self.level, on_missing=self.on_missing)
+        return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +101,7 @@ class Study:
             "replicates": asked.replicates,
             "seed": asked.seed,
             "on_missing": asked.on_missing,
+            "ties": asked.ties,
             "progress": self.tell,
         }
 

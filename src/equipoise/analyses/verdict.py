@@ -43,7 +43,7 @@ from equipoise.evaluation.result import Difference, widened
 from equipoise.findings import Cell, Column, Finding, Table
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
-from equipoise.numbers import change, count, estimate, number, percent
+from equipoise.numbers import change, count, estimate, number, resample_share
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
@@ -56,15 +56,14 @@ SOURCES = {
     "items": "which items were chosen",
     "annotators": "who the annotators are",
     "votes": "how annotators happened to vote",
-    "model choice": "how votes are combined into a truth",
 }
-MOVES = {"items": "leaving out", "votes": "leaving out", "changed votes": "changing"}
+MOVES = dict.fromkeys(("items", "groups", "votes"), "leaving out")
 SCORE_COLUMNS = (
     *QUESTION,
     Column("model", "model", "model"),
     Column("value", "value", "number", ("low", "high")),
     Column("rank", "rank", "rank"),
-    Column("p_best", "P(best)", "percent"),
+    Column("p_best", "share of resamples", "resample_share"),
 )
 
 
@@ -171,10 +170,9 @@ class Lead:
         drawn = RESAMPLED[self.kind]
         scored = next(score for score in self.scores if score.model == first)
         some = "" if math.isfinite(scored.low) else " that can be scored"
-        text = f"{first} is best in {percent(best[first])} of the resamples of {drawn}{some}"
-        if not best[second]:
-            return f"{text}, no other model in any."
-        text += f", {second} in {percent(best[second])}."
+        most, next_most = resample_share(best[first]), resample_share(best[second])
+        text = f"{first} is best in {most} of the resamples of {drawn}{some}"
+        text += f", {second} in {next_most}."
         if self.separated and len(self.leaders) == 1:
             text += (
                 f" With other {drawn} its lead over {count(len(self.separated))} of the "
@@ -188,7 +186,7 @@ class Lead:
             Column("model", "model", "model"),
             Column("value", titled(self.metric.name, self.labels), "number", ("low", "high")),
             Column("rank", "rank", "rank", ("rank_low", "rank_high")),
-            Column("p_best", "P(best)", "percent"),
+            Column("p_best", "share of resamples", "resample_share"),
         )
         spread = f", {self.spread}" if self.spread else ""
         return Table(
@@ -288,11 +286,11 @@ def _overturned(every: Sequence[Mapping[str, Any]], task: str) -> str:
         return f"No set of up to {most} items or votes was found that puts another model first."
     row = min(known, key=lambda row: (row["size"], row["share"]))
     where = "" if here or not row["task"] else f"in {row['task']}, "
-    bound = "" if row["smallest"] else " (or fewer)"
-    noun = "item" if row["unit"] == "items" else "vote"
+    bound = "" if row["exact"] else "at most "
+    noun = {"items": "item", "groups": "group of items"}.get(row["unit"], "vote")
     return capital(
-        f"{where}{MOVES.get(row['unit'], 'changing')} {count(row['size'])} of "
-        f"{count(row['number'], noun)}{bound} puts {row['b']} ahead of {row['a']}."
+        f"{where}{MOVES.get(row['unit'], 'changing')} {bound}{count(row['size'])} of "
+        f"{count(row['number'], noun)} puts {row['b']} ahead of {row['a']}."
     )
 
 
@@ -335,7 +333,7 @@ def _best_everywhere(study: Study) -> Table:
             *QUESTION[:2],
             Column("best", "best", "names"),
             Column("value", "value", "number", ("low", "high")),
-            Column("p_best", "P(best), items resampled", "percent"),
+            Column("p_best", "share of resamples of items", "resample_share"),
         ),
         rows=rows,
         brief=(),

@@ -256,19 +256,21 @@ def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _Rea
 
 def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
+    from equipoise.evaluation.blocks import majority
     from equipoise.evaluation.truth import task_truths
 
     question = task_truths(table)[0]
     if len(question.classes) > 1:
         do = "ask about one class with --positive CLASS"
         raise InputError(f"{path.name}", f"classes {table.classes}", "a yes/no question", do)
+    ties = int(question.tied.sum())
     tied = Notice(
         "tied_benchmark",
         "{ties:count} of {items:count} items of {file} have no strict majority of votes: they "
         "count as negative, so not as found.",
-        values={"ties": question.undecided, "items": len(question.items), "file": path.name},
+        values={"ties": ties, "items": len(question.items), "file": path.name},
     )
-    return int((question.hard[0] > 0).sum()), (tied,) if question.undecided else ()
+    return int(majority(question.shares)[0].sum()), (tied,) if ties else ()
 
 
 def _audit_columns(path: Path, reading: StudyReading) -> dict[str, str]:

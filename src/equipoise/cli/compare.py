@@ -143,6 +143,7 @@ def _report(
         options = StudyOptions(
             metrics=study.metrics,
             on_missing=study.on_missing,
+            ties=study.ties,
             progress=tell,
             replicates=resampling.replicates,
             seed=resampling.seed,

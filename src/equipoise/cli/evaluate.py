@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation
     from equipoise.metrics import Metric
+    from equipoise.predictions import Predictions
     from equipoise.run import Run
     from equipoise.run.record import Question
+
+    _Study = tuple[Annotations, tuple[Predictions, ...]]
 
 POPULATIONS = ("random", "fixed")
 RECORDED = (
@@ -44,6 +47,9 @@ RECORDED = (
     "prediction_layout",
     "repeats",
     "on_missing",
+    "ties",
+    "first_votes",
+    "circular",
 )
 
 
@@ -143,6 +149,30 @@ class EvaluateOptions:
             "standard.",
         ),
     ] = "random"
+    inference: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
+            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        ),
+    ] = "two-way"
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="How much worse a model may be and still count as no worse: differences are "
+            "judged superior, equivalent, non-inferior, inferior or undecided.",
+        ),
+    ] = None
+    matters: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=UNCERTAINTY,
+            help="The smallest difference that counts; by default half a unit of the last "
+            "printed digit.",
+        ),
+    ] = None
     workers: Annotated[
         int,
         typer.Option(
@@ -152,8 +182,10 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.evaluation.result import INFERENCES
         from equipoise.resampling import normalised
 
+        check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("items", self.items, POPULATIONS)
         check_choice("annotators", self.annotators, POPULATIONS)
         if self.resample is not None:
@@ -216,10 +248,12 @@ def evaluate(
 ) -> None:
     """Which model is better, by how much, how sure is that, and does disagreement matter?
 
-    Scores every model against the hard labels (strict majority) and the soft labels (mean
-    vote) that the annotators' votes give, with intervals from one resampling plan shared by
-    all models, so that every comparison is paired. With `--truth` a model of the votes says
-    what is plausibly true, and models are scored against its draws.
+    Scores every model against the hard labels (the class with most votes) and the soft labels
+    (mean vote). Intervals and verdicts hold for items and annotators like these, groups of
+    items (patients, nights) as wholes; models are paired, and separated only where that holds
+    among all pairs at once. With `--margin` differences are judged superior, equivalent,
+    non-inferior, inferior or undecided. With `--truth` a model of the votes says what is
+    plausibly true, and models are scored against its draws.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
@@ -230,6 +264,7 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
+    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -261,7 +296,11 @@ def evaluate(
             level=scoring.level,
             items=scoring.items,
             annotators=scoring.annotators,
+            inference=scoring.inference,
+            margin=scoring.margin,
+            matters=scoring.matters,
             on_missing=reading.on_missing,
+            ties=reading.ties,
             workers=scoring.workers,
             progress=tell,
         )
@@ -275,12 +314,12 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(f"Resampling: {result.plan.reason}", result.plan.scope, *expected)
+    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
-    _finish(result, table, made, asked)
+    _finish(result, (table, models), made, asked)
 
 
-def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> None:
+def _finish(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     results = asked.results
     if results.out is None and results.as_json:
@@ -288,7 +327,7 @@ def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Ask
         return
     from equipoise.cli.report import show_run, write_page
 
-    run = _recorded(result, table, made, asked)
+    run = _recorded(result, study, made, asked)
     if results.out is not None:
         folder = run.save(results.out, overwrite=results.overwrite)
         say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
@@ -299,17 +338,21 @@ def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Ask
         show_run(run)
 
 
-def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> "Run":
+def _recorded(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> "Run":
     """Make the run with everything that was asked."""
     from equipoise.findings.json import plain
     from equipoise.run.agreement import with_agreement
+    from equipoise.run.gold import with_gold
     from equipoise.run.record import DatasetRecord, TruthModel, read
     from equipoise.run.recording import Provenance, record
 
+    table, models = study
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
-        labels["hard"] = "its class with more than half of that mean, or with most of it"
+        labels["hard"] = _hard_words(asked.reading.ties)
+    else:
+        labels |= _label_words(result)
     also = {"groups": asked.groups.groups}
     source = dataset_facts(asked.files.dataset)
     run = record(
@@ -324,7 +367,29 @@ def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _A
             **labels,
         ),
     )
-    return with_agreement(run, table)
+    run = with_agreement(run, table)
+    return run if made.parts else with_gold(run, models, table)
+
+
+def _label_words(result: "Evaluation") -> dict[str, str]:
+    """How labels were made where gold has a part in them; nothing otherwise."""
+    settled = [one.votes.gold for one in result.questions if one.votes is not None]
+    if not any(one.any() for one in settled):
+        return {}
+    gold = "adjudicated gold"
+    if all(one.all() for one in settled):
+        return {"soft": gold, "hard": gold}
+    some = f"{gold} where an item has it, else "
+    return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
+
+
+def _hard_words(ties: str) -> str:
+    """What the hard labels of a modelled truth are."""
+    return {
+        "half": "its class with most of that mean, shared by ties",
+        "negative": "its class with more than half of that mean, or with most of it",
+        "drop": "its class with most of that mean, ties left out",
+    }[ties]
 
 
 def _question(table: "Annotations", asked: _Asked) -> "Question":
@@ -337,6 +402,8 @@ def _question(table: "Annotations", asked: _Asked) -> "Question":
         del told["prediction_layout"]
     if asked.truth.truth != "votes":
         told["truth"] = asked.truth.truth
+    if reading.gold != "truth":
+        told["gold"] = reading.gold
     if groups.by_group:
         told["by_group"] = groups.by_group
     if groups.within:

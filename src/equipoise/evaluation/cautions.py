@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise.arrays import Bools, Floats, listed
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import every_class, plurality
+from equipoise.evaluation.blocks import every_class, hard_labels, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.metrics import Metric, Order, tied_share
 from equipoise.notices import Notice, Value
@@ -29,7 +29,7 @@ def votes_notices(
 ) -> list[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
     values: dict[str, Value]
-    made = _majorities(truths, metrics)
+    made = [*_gold(truths), *_ties(truths, metrics)]
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
@@ -39,12 +39,12 @@ def votes_notices(
         )
         values = {"single": single, "items": items, "plan": _plan("items")}
         made.append(Notice("single_votes", text, (), values))
-    if plan.truth == "panel" and plan.annotators < FEW_ANNOTATORS:
+    if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: intervals are rough and tend to "
             "be too narrow."
         )
-        made.append(Notice("small_panel", text, (), {"annotators": plan.annotators}))
+        made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
     fixed = [one.name for one in metrics if one.labels == "draws"]
     if plan.kind == "posterior" and fixed:
         text = (
@@ -57,7 +57,7 @@ def votes_notices(
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
         made.append(Notice("single_item", text))
-    if plan.replicates < FEW_REPLICATES:
+    if plan.replicates < FEW_REPLICATES and plan.weights is None:
         text = "Only {replicates:count} replicates: intervals are rough; ask for 1,000 or more."
         made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
@@ -66,6 +66,27 @@ def votes_notices(
             "groups."
         )
         made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
+    return made
+
+
+def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
+    """How many items are scored against gold, and how many against votes, by task."""
+    made = []
+    for one in truths:
+        settled = 0 if one.votes is None else int(one.votes.gold.sum())
+        about = (one.task,) if one.task else ()
+        values: dict[str, Value] = {"gold": settled, "votes": len(one.items) - settled}
+        if settled == len(one.items):
+            text = (
+                "All {gold:count} items are scored against adjudicated gold; items like these."
+            )
+            made.append(Notice("gold_truth", text, about, values))
+        elif settled:
+            text = (
+                "{gold:count} items are scored against adjudicated gold, which annotators do "
+                "not make uncertain, the other {votes:count} against their votes."
+            )
+            made.append(Notice("some_gold", text, about, values))
     return made
 
 
@@ -83,44 +104,59 @@ def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[Notice]:
     return [Notice("plug_in", text, (), {"metrics": listed(noisy), "drawn": plan.truth})]
 
 
-def _majorities(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice]:
-    """What hard labels make of items without a majority, for the metrics that see them."""
-    items = sum(len(one.items) for one in truths)
-    undecided = sum(one.undecided for one in truths)
-    binary = all(len(one.classes) == 1 for one in truths)
-    kinds = {one.labels for one in metrics}
+_TIES = {
+    "half": "they count 1/2 for hard labels",
+    "shared": "these classes share them for hard labels",
+    "negative": "they count as negative for hard labels",
+    "drop": "they are left out for hard labels",
+}
+
+
+def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice]:
+    """What hard labels make of tied items, and of items without a majority where that counts.
+
+    An item that is tied in several tasks is one item.
+    """
+    if all(one.labels == "draws" for one in metrics):
+        return []
+    made, ties = [], truths[0].ties
+    items = len(np.unique(np.concatenate([one.place for one in truths])))
     voted = any(one.votes is not None for one in truths)
-    values: dict[str, Value]
-    made = []
-    if undecided and ("classes" in kinds or (binary and "distribution" in kinds)):
-        text = (
-            "{undecided:count} of {items:count} items have no strict majority {of}: hard "
-            "labels count them as {side}."
-        )
-        values = {
-            "undecided": undecided,
+    several = any(len(one.classes) > 1 for one in truths)
+    tied = _places(truths, [one.tied for one in truths])
+    if tied:
+        text = "{tied:count} of {items:count} items have {what}: {how}."
+        values: dict[str, Value] = {
+            "tied": tied,
             "items": items,
-            "of": "of votes" if voted else "in the mean of the draws",
-            "side": "negative" if binary else "no class",
+            "what": _tied_words(several=several, voted=voted),
+            "how": _TIES["shared" if several and ties != "drop" else ties],
         }
-        made.append(Notice("no_majority", text, (), values))
-    tied = sum(_tied_items(one) for one in truths)
-    if tied and "distribution" in kinds and not binary:
+        made.append(Notice("tied_votes", text, (), values))
+    open_ = [np.stack(majority(one.shares)).max(axis=0) == 0 for one in truths]
+    none = _places(truths, open_)
+    if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
         text = (
-            "{tied:count} of {items:count} items have several classes with equally much of the "
-            "{what}: the hard labels of {metrics} share them evenly; elsewhere they are the "
-            "class with most {what}."
+            "{none:count} of {items:count} items have no class with more than half of the "
+            "{of}: for hard labels of {metrics} they belong to none."
         )
-        names = listed([one.name for one in metrics if one.labels == "distribution"])
-        what = "votes" if voted else "mass"
-        values = {"tied": tied, "items": items, "what": what, "metrics": names}
-        made.append(Notice("tied_classes", text, (), values))
+        names = listed([one.name for one in metrics if one.labels == "classes"])
+        of = "votes" if voted else "mass"
+        values = {"none": none, "items": items, "of": of, "metrics": names}
+        made.append(Notice("no_majority", text, (), values))
     return made
 
 
-def _tied_items(truth: TaskTruth) -> int:
-    """Items whose most voted classes are several."""
-    return int((np.maximum.reduce(plurality(truth.shares)) < 1 - 1e-9).sum())
+def _tied_words(*, several: bool, voted: bool) -> str:
+    if several:
+        return f"several classes with most {'votes' if voted else 'mass'}"
+    return "as many votes for as against" if voted else "one half as the mean of the draws"
+
+
+def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
+    """How many items are chosen in any task."""
+    every = [one.place[some] for one, some in zip(truths, chosen, strict=True)]
+    return len(np.unique(np.concatenate(every)))
 
 
 def tie_notices(
@@ -255,8 +291,9 @@ def _impossible(aligned: Aligned, model: str, labels: str) -> Bools:
 
 def _distributions(truth: TaskTruth, labels: str) -> Floats:
     """Labels as metrics of whole distributions take them, shape (items, classes)."""
-    make = plurality if labels == "hard" else every_class
-    return np.stack(make(truth.shares), axis=1)
+    if labels == "soft":
+        return np.stack(every_class(truth.shares), axis=1)
+    return np.stack(hard_labels(truth.shares, truth.ties, whole=True), axis=1)
 
 
 def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> list[Notice]:

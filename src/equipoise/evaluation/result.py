@@ -3,7 +3,7 @@
 Rows are models by task, metric and labels. ``low`` and ``high`` are the interval of this value
 alone, for items and annotators like these. ``rank`` is the average rank among the models,
 ``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once. ``p_best``
-is the share of replicates in which the model is best (ties share). An infinite score is the
+is the share of resamples in which the model is best (ties share). An infinite score is the
 worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
@@ -19,7 +19,7 @@ from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate
 from equipoise.evaluation.influence import Influential
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.inference import Family, Population, TwoWay, family
+from equipoise.inference import Family, Population, TwoWay, family, judge
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.ranks import (
@@ -35,6 +35,7 @@ from equipoise.resampling import Resampling
 LABELS = ("hard", "soft")
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
+INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
 
 
 class Row(NamedTuple):
@@ -59,7 +60,8 @@ class Difference(NamedTuple):
     """Model a minus model b, paired.
 
     The interval and ``p`` are of this difference alone; ``p_adjusted`` is that among all
-    pairs, by which ``separated`` says whether a and b are surely apart.
+    pairs, by which ``separated`` says whether a and b are surely apart. ``judgement`` is what
+    the margin makes of a against b, where there is one, and ``reverse`` of b against a.
     """
 
     task: str
@@ -76,22 +78,17 @@ class Difference(NamedTuple):
     p: float = math.nan
     p_adjusted: float = math.nan
     separated: bool = False
+    judgement: str = ""
+    reverse: str = ""
 
 
 class Correlation(NamedTuple):
-    """How the ranking by hard labels agrees with that by soft labels, and how stable each is.
-
-    ``mean_spearman_*`` is the mean rank correlation of the replicates' order with the order
-    of the values; ``soft_win_rate`` how often the soft order stays nearer to its own.
-    """
+    """How the ranking by hard labels agrees with that by soft labels."""
 
     task: str
     metric: str
     spearman: float
     kendall_tau_b: float
-    mean_spearman_hard: float
-    mean_spearman_soft: float
-    soft_win_rate: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -112,6 +109,8 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
+    inference, margin, matters
+        As in `Settings`.
     questions
         The truth of each task, on the items that were scored.
     scores
@@ -131,6 +130,9 @@ class Evaluation:
     plan: Resampling
     level: float = 0.95
     cells: Cells = ()
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
     widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
@@ -170,7 +172,7 @@ class Evaluation:
             ranks = average_ranks(
                 higher_is_better(self.values[t, k, label], self.metrics[k].better)
             )
-            best = rank_probabilities(good)[:, 0]
+            best = rank_probabilities(good, self.plan.weights)[:, 0]
             for m, model in enumerate(self.models):
                 estimate = self._estimate(t, k, label, m)
                 low, high = estimate.interval(self.level)
@@ -207,7 +209,7 @@ class Evaluation:
     @property
     def interval(self) -> str:
         """How intervals are made, in a few words."""
-        return "two-way t"
+        return INFERENCES[self.inference]
 
     @property
     def population(self) -> Population:
@@ -247,29 +249,17 @@ class Evaluation:
     ) -> Floats:
         """How often each model holds each rank, shape (models, ranks)."""
         t, k, label = self._cell(metric, labels, task)
-        return rank_probabilities(self._good(t, k, label))
+        return rank_probabilities(self._good(t, k, label), self.plan.weights)
 
     def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
-        """Agreement of hard and soft rankings, and the stability of each."""
+        """Agreement of hard and soft rankings."""
         t, k, _ = self._cell(metric, "soft", task)
         hard, soft = self.values[t, k]
-        stable = [
-            spearman(np.broadcast_to(self.values[t, k, x][:, None], reps.shape), reps)
-            for x, reps in enumerate(self._drawn(t, k, x) for x in range(len(LABELS)))
-        ]
-        rounded = np.round(np.stack(stable), 12)
-        both = rounded[:, ~np.isnan(rounded).any(axis=0)]
-        alone = [one[~np.isnan(one)] for one in rounded]
-        first, second = (_mean(one) for one in (both if both.shape[1] else alone))
-        wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
         return Correlation(
             self.tasks[t],
             self.metrics[k].name,
             float(spearman(hard, soft)),
             float(kendall_tau_b(hard, soft)),
-            first,
-            second,
-            _mean(wins),
         )
 
     def _good(self, t: int, k: int, label: int) -> Floats:
@@ -283,7 +273,10 @@ class Evaluation:
         if not self.widening or set(self.widening) == {1.0}:
             return np.asarray(self.replicates[t, k, label])
         tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
-        drawn = [narrowed(self.replicates[x, k, label], self.widening[x]) for x in tasks]
+        drawn = [
+            narrowed(self.replicates[x, k, label], self.widening[x], self.plan.weights)
+            for x in tasks
+        ]
         if len(drawn) == 1:
             return drawn[0]
         known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
@@ -311,6 +304,7 @@ class Evaluation:
             self.replicates[t, k, label, m],
             self.plan.fingerprint,
             self.metrics[k].bounds,
+            self.plan.weights,
         )
 
     def _differences(
@@ -320,22 +314,28 @@ class Evaluation:
         t, k, label = cell
         where = self.tasks[t], self.metrics[k].name, LABELS[label]
         every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
-        win, found = beats(self._good(t, k, label)), []
+        win, found = beats(self._good(t, k, label), self.plan.weights), []
         every_pair = self._family(t, k, label)
         for a, b in pairs:
             gap = every[a] - every[b]
             low, high = gap.interval(self.level)
             two = self.models[a], self.models[b]
             spread = gap.spread
-            tested = (math.nan,) * 3
+            tested, judged = (math.nan,) * 3, ("", "")
             if spread is not None:
                 tested = spread.standard_error, spread.df, spread.p_value(gap.value)
+            if spread is not None and self.margin is not None and not math.isnan(low):
+                sign = 1 if self.metrics[k].better == "higher" else -1
+                both = (sign * gap.value, -sign * gap.value)
+                first, second = (
+                    judge(one, spread, self.margin, self.level).value for one in both
+                )
+                judged = first, second
             adjusted = float(every_pair.p[a, b])
             apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
             share = float(win[a, b])
-            found.append(
-                Difference(*where, *two, gap.value, low, high, share, *tested, adjusted, apart)
-            )
+            ends = gap.value, low, high, share
+            found.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
         return found
 
 
@@ -350,20 +350,27 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
     return known.index(name)
 
 
-def widened(replicates: Floats, factor: float) -> Floats:
+def widened(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Widen the spread around the mean of the finite replicates, on the last axis."""
     if factor == 1:
         return replicates
-    defined = np.isfinite(replicates)
-    number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
-    centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
+    counts = np.ones(replicates.shape[-1]) if weights is None else weights
+    defined = np.where(np.isfinite(replicates), counts, 0.0)
+    number = defined.sum(axis=-1, keepdims=True)
+    finite = np.where(defined > 0, replicates, 0.0)
+    centre = (finite * defined).sum(axis=-1, keepdims=True) / np.where(number > 0, number, 1.0)
     return np.asarray(centre + factor * (replicates - centre))
 
 
-def narrowed(replicates: Floats, factor: float) -> Floats:
+def narrowed(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Undo `widened`; the mean is the same before and after."""
-    return widened(replicates, 1 / factor)
+    return widened(replicates, 1 / factor, weights)
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else math.nan
+def _mean(values: Floats, weights: Floats | None) -> float:
+    """Mean of what is defined."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return math.nan
+    counts = None if weights is None else weights[known]
+    return float(np.average(values[known], weights=counts))

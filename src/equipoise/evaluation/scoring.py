@@ -19,26 +19,29 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
     tie_notices,
     value_notices,
     votes_notices,
 )
+from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
-from equipoise.evaluation.result import LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.readers import reader_cells
+from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
-from equipoise.inference import normal_replicates
+from equipoise.inference import Reason, check_margin, normal_replicates
 from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Posterior
+from equipoise.posteriors import Posterior, Seed
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
-from equipoise.votes import is_panel
+from equipoise.votes import added_votes, is_panel
 from equipoise.wording import Option, hint
 
 MODEL = Option(
@@ -63,21 +66,40 @@ class Settings:
     items, annotators
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
+    margin
+        How much worse a model may be and still count as no worse: differences are then judged
+        superior, equivalent, non-inferior, inferior or undecided.
+    matters
+        The smallest difference that counts.
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
+    circular
+        ``error`` refuses a model that is also an annotator; ``drop`` leaves that annotator
+        out of the truth, and says so. See `equipoise.evaluation.circularity`.
     workers
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
     """
 
     level: float = 0.95
     items: str = "random"
     annotators: str = "random"
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
     on_missing: str = "error"
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
+    ties: str = "half"
+    circular: str = "error"
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -89,7 +111,12 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+        choice("settings, ties", self.ties, TIES)
+        choice("settings, inference", self.inference, tuple(INFERENCES))
+        check_margin("settings, margin", self.margin)
+        check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
+        choice("settings, circular", self.circular, CIRCULAR)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
                 "settings",
@@ -114,8 +141,8 @@ def evaluate(
     predictions
         What each model says, one object per model and task.
     truth
-        Annotations (soft label: mean vote; hard label: strict majority), or plausibilities
-        (one per task; soft label: their mean).
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean).
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -135,8 +162,11 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    asked, plan = _asked(truth, resampling)
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    if isinstance(truth, Annotations):
+        truth = independent(truth, given, how.circular)
+    asked, plan = _asked(truth, resampling)
+    asked = [replace(one, ties=how.ties) for one in asked]
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
@@ -145,7 +175,10 @@ def evaluate(
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
-    cells = scorer.uncertainty(values)
+    if how.inference == "mrmc":
+        values, cells = scorer.by_readers(values)
+    else:
+        cells = scorer.uncertainty(values)
     if plan.kind == "influence":
         replicates = _normal(cells, plan)
     return Evaluation(
@@ -157,6 +190,9 @@ def evaluate(
         plan=plan,
         level=how.level,
         cells=cells,
+        inference=how.inference,
+        margin=how.margin,
+        matters=how.matters,
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
@@ -263,13 +299,11 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 
 def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
-    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    every = [(part, one) for part in parts for one in part.notices]
+    if isinstance(truth, Annotations):
+        return [*truth.notices, *added_votes(truth)]
+    parts = [truth] if isinstance(truth, Plausibilities) else list(truth)
     alone = len(parts) == 1
-    return [
-        one if alone or isinstance(part, Annotations) else one.of(part.task)
-        for part, one in every
-    ]
+    return [one if alone else one.of(part.task) for part in parts for one in part.notices]
 
 
 def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
@@ -333,7 +367,12 @@ class _Scorer:
         of_draws = next((one for one in metrics if one.labels == "draws"), None)
         self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
         self.errors: dict[str, float] = {}
-        asked = Asked(how.items == "random", how.annotators == "random", _named(aligned, plan))
+        asked = Asked(
+            how.items == "random",
+            how.annotators == "random",
+            _named(aligned, plan),
+            Reason.ALONE if plan.annotators == 1 else Reason.NONE,
+        )
         self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
         self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
 
@@ -373,6 +412,15 @@ class _Scorer:
             for t in range(len(values))
         )
 
+    def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
+        """Values and their parts by each annotator's own votes, alike for both labels."""
+        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        cells = tuple(
+            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+        )
+        made = np.array([[[one.values for one in both] for both in task] for task in cells])
+        return made, cells
+
     def _draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""
         cells = [
@@ -408,7 +456,8 @@ class _Scorer:
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
-            out[t] = widened(out[t], task.question.widening(self.plan))
+            factor = task.question.widening(self.plan)
+            out[t] = widened(out[t], factor, self.plan.weights)
         return out
 
     def _chunk(self, work: _Work) -> Floats:
@@ -483,9 +532,9 @@ class _Remembered:
         """As the law."""
         return self.law.mean(start)
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
         """As the law."""
-        return self.law.draw(start, draws, seed)
+        return self.law.draw(start, seed)
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """As the law, of which there is one for one set of items."""
@@ -516,7 +565,7 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
             "draws",
             "make some: .drawn(1000, seed=0)",
         )
-    settled = plausible.averaged()
+    settled, plausible = plausible.averaged(), plausible.stored()
     if plausible.law is not None:
         plausible = replace(plausible, law=_Remembered(plausible.law))
     return _DrawTruth(settled, plausible)

@@ -1,9 +1,9 @@
 """Truth: that of one task, ready to be scored as it is or drawn anew under a plan.
 
 The soft label of an item is its mean vote (or the mean of its possible truths), its hard label
-whether more than half of the votes agree; a tie is negative. A yes/no task has one scored
-class, the positive; a nominal task, which has no positive class, scores each class against the
-rest.
+the class with most votes; what becomes of ties is told in `equipoise.evaluation.blocks`. A
+yes/no task has one scored class, the positive; a nominal task, which has no positive class,
+scores each class against the rest.
 
 Where it was recorded, how long annotators took over their answers is kept beside it. An answer
 is a row, or one reading of a ranking (its first row tells how long it took). Gold rows are
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.evaluation.arguments import as_annotations
-from equipoise.evaluation.blocks import Pair, majority, pair
+from equipoise.evaluation.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
 from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
@@ -29,7 +29,7 @@ from equipoise.resampling import Resampling
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import Option, hint
 
-MOST_BYTES = 2 * 2**30  # of draws made full
+KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +95,8 @@ class TaskTruth:
         How long annotators took, where that is known.
     answers
         What the class codes of `votes` stand for.
+    ties
+        What becomes of items tied in the hard label: half, negative or drop.
     """
 
     task: str
@@ -107,18 +109,17 @@ class TaskTruth:
     plausible: Plausibilities | None = None
     times: ResponseTimes | None = None
     answers: tuple[str, ...] = ()
+    ties: str = "half"
 
     @property
     def hard(self) -> Floats:
         """Hard labels, shape (classes, items)."""
-        return np.stack(majority(self.shares))
+        return np.stack(hard_labels(self.shares, self.ties))
 
-    @property
-    def undecided(self) -> int:
-        """Items without a strict majority; for a yes/no question those tied at one half."""
-        if len(self.classes) == 1:
-            return int((np.abs(self.shares[0] - 0.5) <= 1e-12).sum())
-        return int((self.hard.sum(axis=0) == 0).sum())
+    @cached_property
+    def tied(self) -> Bools:
+        """Items with several classes with most votes, shape (items,)."""
+        return tied_items(self.shares)
 
     @property
     def single(self) -> int:
@@ -131,7 +132,7 @@ class TaskTruth:
     def once(self, labels: Iterable[str] = ("classes",)) -> dict[str, Pair]:
         """Hard and soft truth with every item counting once, by kind of label."""
         counts = np.ones((len(self.items), 1), dtype=np.uint8)
-        return _pairs(self.shares, counts, labels)
+        return self._pairs(self.shares, counts, labels)
 
     def blocks(
         self, plan: Resampling, first: int, stop: int, labels: Iterable[str] = ("classes",)
@@ -140,16 +141,33 @@ class TaskTruth:
         counts = plan.item_counts(first, stop)[self.place]
         wanted = [one for one in labels if one != "draws"]
         if plan.truth is None or not wanted:
-            return _pairs(self.shares, counts, wanted)
+            return self._pairs(self.shares, counts, wanted)
         shares, present = self._drawn(plan, first, stop)
         if present is not None:
             counts = counts * present
-        return _pairs(shares, counts, wanted)
+        return self._pairs(shares, counts, wanted)
+
+    def _pairs(
+        self,
+        shares: Floats | list[Floats],
+        counts: NDArray[np.uint8],
+        labels: Iterable[str],
+    ) -> dict[str, Pair]:
+        """Hard and soft blocks of every kind of label asked for; draws need counts alone."""
+        return {
+            name: (Block((), counts), Block((), counts))
+            if name == "draws"
+            else pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
+            for name in labels
+        }
 
     def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
-            numbers = plan.draw_numbers(first, stop, self.draws.shape[2])
-            return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
+            assert self.scored is not None
+            numbers = plan.draw_numbers(first, stop, self.scored.draws)
+            if self._kept:
+                return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
+            return list(self._made(numbers)), None
         assert self.votes is not None
         if plan.truth == "panel":
             return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
@@ -157,23 +175,29 @@ class TaskTruth:
         return [draw.shares(key, first, stop) for draw in self._vote_draws], None
 
     @cached_property
+    def scored(self) -> Plausibilities | None:
+        """Possible truths as metrics of classes meet them: the means are the soft labels."""
+        return None if self.plausible is None else self.plausible.centred()
+
+    @property
+    def _kept(self) -> bool:
+        """Whether the draws made full are few enough to be kept."""
+        assert self.scored is not None
+        return len(self.classes) * len(self.items) * self.scored.draws * 8 <= KEPT_BYTES
+
+    @cached_property
     def draws(self) -> Floats:
         """Draws of possible truths made full, shape (classes, items, draws)."""
-        assert self.plausible is not None
-        number = len(self.classes) * len(self.items) * self.plausible.draws
-        if number * 8 > MOST_BYTES:
-            raise InputError(
-                "resampling posterior",
-                f"{number * 8 / 2**30:.1f} GB of class masses",
-                f"at most {MOST_BYTES / 2**30:g} GB for metrics of classes",
-                "choose metrics of draws (topk_accuracy, ...), fewer draws, or resample items",
-            )
-        if not self.plausible.rest_shape:
-            return np.stack([self.plausible.class_draws(name) for name in self.classes])
-        full = np.empty((len(self.classes), len(self.items), self.plausible.draws))
-        first = len(self.plausible.classes) - len(self.classes)
-        for draw in range(self.plausible.draws):  # each splits its rest over the classes once
-            full[:, :, draw] = self.plausible.draw(draw)[:, first:].T
+        assert self.scored is not None
+        return self._made(np.arange(self.scored.draws))
+
+    def _made(self, numbers: Ints) -> Floats:
+        """Some draws made full, shape (classes, items, draws)."""
+        assert self.scored is not None
+        full = np.empty((len(self.classes), len(self.items), len(numbers)))
+        first = len(self.scored.classes) - len(self.classes)
+        for place, draw in enumerate(numbers.tolist()):  # each splits its rest once
+            full[:, :, place] = self.scored.draw(draw)[:, first:].T
         return full
 
     @cached_property
@@ -235,7 +259,7 @@ def task_truths(truth: Annotations | Plausibilities) -> list[TaskTruth]:
             items=truth.items,
             place=np.arange(len(truth.items)),
             classes=truth.classes[first:],
-            shares=np.ascontiguousarray(truth.mean[:, first:].T),
+            shares=np.ascontiguousarray(truth.soft[:, first:].T),
             ordered=truth.ordered,
             plausible=truth,
         )
@@ -267,18 +291,6 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         times=response_times(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
     )
-
-
-def _pairs(
-    shares: Floats | list[Floats], counts: NDArray[np.uint8], labels: Iterable[str]
-) -> dict[str, Pair]:
-    """Hard and soft blocks of every kind of label asked for; draws need the counts alone."""
-    return {
-        name: (Block((), counts), Block((), counts))
-        if name == "draws"
-        else pair(list(shares), counts, whole=name == "distribution")
-        for name in labels
-    }
 
 
 def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import every_class, pair, plurality
+from equipoise.evaluation.blocks import hard_labels, pair
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
@@ -33,8 +34,10 @@ from equipoise.inference import (
     unit_design,
 )
 from equipoise.metrics import Influence, Metric, Prepared
-from equipoise.resampling import Resampling
+from equipoise.resampling import Resampling, resample
+from equipoise.votes import is_panel
 
+LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -44,11 +47,15 @@ SCORED = 20_000_000  # items times draws
 
 
 class Asked(NamedTuple):
-    """Whom the result should speak for."""
+    """Whom the result should speak for.
+
+    `named` says whether annotators are people who rated many items; `reason` why not.
+    """
 
     items: bool = True
     annotators: bool = True
     named: bool = True
+    reason: Reason = Reason.NONE
 
 
 class Uncertainty:
@@ -111,7 +118,7 @@ class Uncertainty:
         return self._layouts[tasks]
 
     def _population(self, tasks: tuple[int, ...], design: Design) -> Population:
-        reason = Reason.NONE
+        reason = self.asked.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
         elif all(_settled(self.ballots[t]) for t in tasks):
@@ -163,24 +170,44 @@ class Uncertainty:
         values: Floats,
     ) -> TwoWay:
         design, share = self._design(tasks), 1 / len(tasks)
-        layout = self._layout(tasks)
-        population = self._population(tasks, design)
         if any(part.slopes is None for part in parts):
+            population = self._population(tasks, design)
             made = self._jackknifed(tasks, parts, values, design, population)
         else:
-            votes = None
-            counted = population.annotators or not population.items
-            if layout is not None and counted:
-                slopes = [share * part.slopes for part in parts if part.slopes is not None]
-                votes = layout.sums(slopes, _HARDEN[metric.labels] if label == 0 else None)
-            unit = np.concatenate([self.unit[t] for t in tasks])
-            influence = np.concatenate([share * part.items for part in parts], axis=1)
-            made = two_way(
-                values, influence, unit, design=design, population=population, votes=votes
-            )
-        floor = floor_of(self._units(tasks, metric, label, design), _width(metric))
+            made = self._derived(tasks, parts, LABELS[label], values)
+        units = self._units(tasks, metric, label, design)
+        floor = floor_of(units, _width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
+
+    def _derived(
+        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
+    ) -> TwoWay:
+        """Parts by derivatives of every task's items and votes."""
+        design, share, votes = self._design(tasks), 1 / len(tasks), None
+        layout, population = self._layout(tasks), self._population(tasks, design)
+        if layout is not None and (population.annotators or not population.items):
+            slopes = [share * part.slopes for part in parts if part.slopes is not None]
+            votes = layout.sums(slopes, labels)
+        unit = np.concatenate([self.unit[t] for t in tasks])
+        influence = np.concatenate([share * part.items for part in parts], axis=1)
+        return two_way(
+            values, influence, unit, design=design, population=population, votes=votes
+        )
+
+    def of_values(self, t: int, values: Floats, items: Floats, slopes: Floats) -> TwoWay:
+        """Parts of any numbers about a task's soft labels, given their derivatives.
+
+        Parameters
+        ----------
+        values
+            The numbers, shape (numbers,).
+        items, slopes
+            Their derivatives by the weight of items, (numbers, items), and by the shares of
+            scored classes, (numbers, items, classes).
+        """
+        none = np.zeros((len(values), len(values)))
+        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -228,7 +255,7 @@ class Uncertainty:
             spread: Floats = np.zeros((len(own), len(own)))
             if drawn.shape[-1] > 1:
                 spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
-            floor = floor_of(design.units, _width(metric))
+            floor = floor_of(design.units, _width(metric, own))
             made.append(replace(cell, draws=spread, floor=floor))
         return made
 
@@ -243,10 +270,17 @@ class Uncertainty:
         if metric.influence is None:
             values_without = _Jackknife(self, t, metric, label)
             return _Part(np.empty((0, 0)), None, draws, values_without)
-        truth = _truth(question, metric, label)
+        block = question.once([metric.labels])[metric.labels][label]
+        truth = np.stack([part.positive for part in block.classes])
+        rows = np.flatnonzero(block.counts[:, 0])
+        names = list(self.aligned[t].scores)
 
         def one(m: int) -> Influence:
-            return _influence(metric, models[m][metric.prepare], truth)
+            if len(rows) == len(question.items):
+                return influence_of(metric, models[m][metric.prepare], truth)
+            scores = _scores(self.aligned[t], names[m], metric)[rows]  # ties are left out
+            found = influence_of(metric, metric.prepare(scores), truth[:, rows])
+            return _spread_out(found, rows, len(question.items))
 
         found = map_chunks(one, range(number), workers=self.workers)
         items = np.stack([each.items for each in found])
@@ -282,7 +316,8 @@ class Uncertainty:
         self, t: int, metric: Metric, label: int, shares: list[Floats], counts: Any
     ) -> Floats:
         """Every model's value with these soft labels and counts, (models, replicates)."""
-        block = pair(shares, counts, whole=metric.labels == "distribution")[label]
+        ties = self.aligned[t].question.ties
+        block = pair(shares, counts, whole=metric.labels == "distribution", ties=ties)[label]
         models = self.prepared[t]
         return np.stack(
             [metric.finish(metric.reduce(one[metric.prepare], block)) for one in models]
@@ -353,6 +388,16 @@ class Uncertainty:
             population=population,
             votes=votes,
         )
+
+
+def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:
+    """What numbers about votes and predictions share, for items and annotators like these."""
+    plan = resample(annotations, "items", replicates=1)
+    who = annotations.annotator
+    named = who is not None and is_panel(annotations.item, who, len(annotations.items))
+    alone = who is not None and plan.annotators == 1
+    asked = Asked(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    return Uncertainty(aligned, [], plan, asked, workers=1)
 
 
 class _Part(NamedTuple):
@@ -443,6 +488,7 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
+        harden=_hardened,
         named=named,
     )
 
@@ -451,36 +497,36 @@ def _settled(ballots: Ballots | None) -> bool:
     return ballots is not None and not len(ballots.item)
 
 
-def _most_votes(shares: Floats) -> Floats:
-    """Hard labels of whole distributions, tied classes share, shape (rows, classes).
+def _hardened(shares: Floats) -> Floats:
+    """Hard labels of scored classes without a vote, shape (rows, classes).
 
-    Without one vote of three, two are left that may tie: to call them negative would take all
-    of the influence from items with one yes and give twice to those with two.
+    Tied classes share them, whatever becomes of ties in the labels themselves: without one
+    vote of three, two are left, and to call their ties negative would take all influence from
+    items with one yes and give twice as much to those with two.
     """
-    whole = every_class(list(shares.T))
-    return np.stack(plurality(whole)[-shares.shape[1] :], axis=1)
-
-
-def _more_than_half(shares: Floats) -> Floats:
-    """Hard labels of one class against the rest, halves count half, (rows, classes)."""
-    against = [plurality(every_class([share]))[1] for share in shares.T]
-    return np.stack(against, axis=1)
-
-
-_HARDEN = {"distribution": _most_votes, "classes": _more_than_half}
+    return np.stack(hard_labels(list(shares.T)), axis=1)
 
 
 def _labels(question: TaskTruth, label: int) -> Floats:
     return question.hard if label == 0 else question.shares
 
 
-def _truth(question: TaskTruth, metric: Metric, label: int) -> Floats:
-    """Labels as the metric's influence wants them: (classes, items)."""
-    block = question.once([metric.labels])[metric.labels][label]
-    return np.stack([part.positive for part in block.classes])
+def _scores(aligned: Aligned, model: str, metric: Metric) -> Floats:
+    """What a model says, as the metric takes it."""
+    whole = metric.labels == "distribution"
+    return aligned.distributions(model) if whole else aligned.scores[model]
 
 
-def _influence(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
+def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:
+    """Derivatives of some items among all: the others have none."""
+    moved = np.zeros(items)
+    moved[rows] = found.items
+    shares = np.zeros((items, *found.shares.shape[1:]))
+    shares[rows] = found.shares
+    return Influence(found.value, moved, shares)
+
+
+def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
     """Value and derivatives of a task; one class against the rest is averaged over classes."""
     assert metric.influence is not None
     if metric.labels == "distribution":
@@ -508,5 +554,8 @@ def _scored(shares: Floats, classes: int) -> Floats:
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide
 
 
-def _width(metric: Metric) -> float:
-    return metric.bounds[1] - metric.bounds[0]
+def _width(metric: Metric, values: Floats) -> float:
+    """How far values can be apart; without bounds, how far they are from 0."""
+    width = metric.bounds[1] - metric.bounds[0]
+    known = np.abs(values[np.isfinite(values)])
+    return width if np.isfinite(width) else float(known.max()) if len(known) else 0.0

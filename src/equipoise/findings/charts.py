@@ -173,14 +173,15 @@ class Heat(_Named):
 class Matrix(_Named):
     """Every pair of models: by how much the row leads the column, and whether that is shown.
 
-    `leads` is positive where the row is better; `low` and `high` are the ends of its interval;
-    all have shape (models, models).
+    `leads` is positive where the row is better; `low` and `high` are the ends of its interval,
+    `separated` marks pairs that are surely apart; all have shape (models, models).
     """
 
     models: Sequence[str]
     leads: Matrix2D
     low: Matrix2D
     high: Matrix2D
+    separated: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,33 +257,4 @@ class Cases(_Named):
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """A straight line of a drawing."""
-
-    start: tuple[float, float]
-    end: tuple[float, float]
-    model: str = ""
-    thick: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Words of a drawing; `anchor` says which of their ends stands at the place."""
-
-    at: tuple[float, float]
-    text: str
-    model: str = ""
-    anchor: Literal["start", "middle", "end"] = "start"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing(_Named):
-    """The escape for the few bespoke figures: lines and words on a plane 440 units wide."""
-
-    height: float
-    strokes: Sequence[Stroke]
-    words: Sequence[Words] = ()
-
-
-Chart = Dots | Lines | Heat | Matrix | Histogram | Scatter | Slopes | Cases | Drawing
+Chart = Dots | Lines | Heat | Matrix | Histogram | Scatter | Slopes | Cases

@@ -8,6 +8,8 @@ from equipoise.inference.ballots import (
     unit_design,
 )
 from equipoise.inference.families import Family, family
+from equipoise.inference.margins import Judgement, check_margin, judge
+from equipoise.inference.mrmc import obuchowski_rockette
 from equipoise.inference.spread import Population, Reason, Spread
 from equipoise.inference.two_way import (
     TwoWay,
@@ -21,15 +23,19 @@ __all__ = [
     "Ballots",
     "Design",
     "Family",
+    "Judgement",
     "Layout",
     "Population",
     "Reason",
     "Spread",
     "TwoWay",
+    "check_margin",
     "family",
     "floor_of",
     "joint_design",
+    "judge",
     "normal_replicates",
+    "obuchowski_rockette",
     "population_of",
     "two_way",
     "unit_design",

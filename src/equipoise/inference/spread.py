@@ -38,6 +38,7 @@ class Reason(Enum):
 
     NONE = ""
     FIXED = "fixed"
+    ALONE = "one annotator"
     ANONYMOUS = "anonymous"
     SINGLE = "single votes"
     GOLD = "gold"
@@ -91,13 +92,14 @@ class Population:
         if self.annotators:
             return f"these {self.units} and annotators like these"
         others = {
-            Reason.ANONYMOUS: " and votes like these",
-            Reason.SINGLE: " and votes like these",
-            Reason.GOLD: ", judged by the gold labels",
+            Reason.ANONYMOUS: ", with votes like these",
+            Reason.SINGLE: ", with votes like these",
+            Reason.ALONE: ", judged by this annotator",
+            Reason.GOLD: ", against adjudicated gold",
             Reason.MODEL: ", judged by this model of the truth",
         }
         if not self.items:
-            return f"these {self.units}{others.get(self.reason, ' and votes like these')}"
+            return f"these {self.units}{others.get(self.reason, ', with votes like these')}"
         return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
 
 

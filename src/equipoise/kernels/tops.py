@@ -4,7 +4,9 @@ One pass per item and draw finds the largest masses, the j-th of which is the ba
 plausible classes. Classes clearly above the bar are in; those level with it (up to rounding)
 share the places that are left, all ways of breaking the tie alike. With b level classes for q
 places, the expected overlap with a set M is what of M is above plus q/b of what is level, and
-the chance of being M is 1 / C(b, q), if M has all above and nothing below.
+the chance of being M is 1 / C(b, q), if M has all above and nothing below. Classes that a model
+scores alike share its last places in the same way: a class is in M by a share, and the chance
+of being M is the mean over all ways to fill them.
 
 Unmentioned classes that are split evenly are all level with each other. Split at random
 (`equipoise.kernels.largest`), only the sizes of the largest are known, and which class has
@@ -23,29 +25,11 @@ from equipoise.kernels.largest import TILE, largest, room
 LEVEL = 1e-12  # relative difference up to which masses are level
 
 
-@njit(cache=True, nogil=True)
-def leaders(scores: Any, out: Any) -> None:
-    """The best classes of every item, best first, the first of equals first; out (items, k)."""
-    items, classes = scores.shape
-    k = out.shape[1]
-    for i in range(items):
-        row, best = scores[i], out[i]
-        for c in range(classes):
-            place = min(c, k)
-            if place == k and not row[c] > row[best[k - 1]]:
-                continue
-            place = min(place, k - 1)
-            while place > 0 and row[best[place - 1]] < row[c]:
-                best[place] = best[place - 1]
-                place -= 1
-            best[place] = c
-
-
 @njit(cache=True)
-def _count(place: Any, own: Any, reach: Any, spare: Any, scratch: Any) -> None:
+def _count(place: Any, own: Any, spare: Any, scratch: Any) -> None:
     """Count classes above the bar of a place and level with it, in a tile of draws.
 
-    ``own`` is the model's rank of each mentioned class; its set are the ranks below `reach`.
+    ``own`` is the share by which each mentioned class is in the model's set.
     ``spare`` is (number of unmentioned classes, whether they are split evenly). Rows of the
     counts: mentioned classes above and level, those of them in the set, unmentioned ones above
     and level, and the bar's lower and upper edge.
@@ -57,7 +41,7 @@ def _count(place: Any, own: Any, reach: Any, spare: Any, scratch: Any) -> None:
             counts[row, t] = 0.0
         counts[6, t], counts[7, t] = bar * (1.0 - LEVEL), bar * (1.0 + LEVEL)
     for j in range(len(own)):
-        inside = 1.0 if own[j] < reach else 0.0
+        inside = own[j]
         for t in range(TILE):
             up = 1.0 if block[j, t] > counts[7, t] else 0.0
             level = (1.0 if block[j, t] >= counts[6, t] else 0.0) - up
@@ -83,23 +67,14 @@ def _count_unmentioned(spare: Any, shares: Any, counts: Any) -> None:
             counts[5, t] = others - counts[4, t]
 
 
-@njit(cache=True)
-def _reached(own: Any, reach: Any) -> Any:
-    """How many unmentioned classes are among the model's first `reach`."""
-    number = reach
-    for rank in own:
-        number -= rank < reach
-    return number
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def overlaps(truth: Any, rank: Any, spans: Any, out: Any) -> None:
+def overlaps(truth: Any, member: Any, spans: Any, out: Any) -> None:
     """Expected overlaps of the most plausible classes with the model's first, added up.
 
     ``truth`` is (start, mass, rest, number of unmentioned classes by item, (concentration or
-    0, key)); ``rank`` the model's rank of each entry's class; ``spans`` is (places, ranks,
-    weights): the `places` most plausible classes against the `ranks` first of the model.
-    ``out`` is (items, draws).
+    0, key)); ``spans`` is (places, ranks, weights): the `places` most plausible classes against
+    the `ranks` first of the model; ``member`` (spans, entries) is the share by which each
+    entry's class is among these. ``out`` is (items, draws).
     """
     start, others = truth[0], truth[3]
     places, reach, weight = spans
@@ -108,12 +83,12 @@ def overlaps(truth: Any, rank: Any, spans: Any, out: Any) -> None:
     counts, total = scratch[3], np.empty(TILE)
     for first in range(0, draws, TILE):
         for i in range(len(others)):
-            own = rank[start[i] : start[i + 1]]
             even = largest(truth, (first, i), scratch)
             total[:] = 0.0
             for s in range(len(places)):
-                _count(places[s], own, reach[s], (others[i], even), scratch)
-                free = _reached(own, reach[s]) / max(others[i], 1)
+                own = member[s, start[i] : start[i + 1]]
+                _count(places[s], own, (others[i], even), scratch)
+                free = (reach[s] - own.sum()) / max(others[i], 1)
                 for t in range(TILE):
                     level = counts[1, t] + counts[5, t]
                     part = (places[s] - counts[0, t] - counts[4, t]) / level
@@ -152,29 +127,53 @@ def _chance(level: Any, places: Any, free: Any, ranks: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def matches(truth: Any, rank: Any, k: Any, out: Any) -> None:
+def matches(truth: Any, sides: Any, tied: Any, k: Any, out: Any) -> None:
     """Chance that the k most plausible classes are the model's first k; out (items, draws).
 
-    ``truth`` and ``rank`` are as in `overlaps`.
+    ``truth`` is as in `overlaps`. ``sides`` (2, entries) is 1 where an entry's class is surely
+    among the model's first, and where it is tied for their last places; ``tied`` (items, 2)
+    how many classes are tied, and for how many places.
     """
     start, others = truth[0], truth[3]
     draws = out.shape[1]
     scratch = room(start, k)
-    counts = scratch[3]
+    counts, ours = scratch[3], np.empty((2, TILE))
     for first in range(0, draws, TILE):
         for i in range(len(others)):
-            own = rank[start[i] : start[i + 1]]
-            u = _reached(own, k)
+            sure, open_ = sides[:, start[i] : start[i + 1]]
             even = largest(truth, (first, i), scratch)
-            _count(k, own, k, (others[i], even), scratch)
+            _count(k, open_, (others[i], even), scratch)
+            for t in range(TILE):
+                ours[0, t], ours[1, t] = counts[2, t], counts[3, t]
+            _count(k, sure, (others[i], even), scratch)
+            size, named = (sure.sum(), open_.sum()), (tied[i, 0], tied[i, 1])
             for t in range(min(TILE, draws - first)):
-                up, r, e = counts[0, t], counts[4, t], counts[5, t]
-                fits = up == counts[2, t] and counts[2, t] + counts[3, t] == k - u
+                fits = counts[2, t] + counts[3, t] == size[0]
+                fits = fits and counts[0, t] == counts[2, t] + ours[0, t]
                 out[i, first + t] = 0.0
-                if fits and 0 <= u - r <= e:
-                    ties = (int(counts[1, t] + e), int(e))
-                    left = (int(k - up - r), int(u - r))
-                    out[i, first + t] = _chance(ties, left, others[i], u)
+                if fits:
+                    left = (named, size, (ours[0, t], ours[1, t]))
+                    out[i, first + t] = _match(k, left, counts[:, t], others[i])
+
+
+@njit(cache=True)
+def _match(k: Any, model: Any, counts: Any, free: Any) -> Any:
+    """Chance of a draw's set, over all ways to fill the last places of the model's.
+
+    ``model`` is ((tied classes, their places), (mentioned ones sure, and tied), (of the tied
+    above the bar, and level with it)).
+    """
+    (block, places), (sure, named), (up, level) = model
+    spare, whole = int(block - named), _choose(int(block), int(places))
+    total = 0.0
+    for x in range(min(spare, int(places)) + 1):  # unmentioned classes among the tied
+        ways, u = int(places - x - up), int(k - places - sure + x)
+        r, e = int(counts[4]), int(counts[5])
+        if 0 <= ways <= level and r <= u <= r + e:
+            ties, left = (int(counts[1] + e), e), (int(k - counts[0] - r), u - r)
+            share = _choose(spare, x) * _choose(int(level), ways) / whole
+            total += share * _chance(ties, left, free, u)
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -186,12 +185,12 @@ def top_counts(truth: Any, entry: Any, spare: Any) -> None:
     start, mass, others = truth[0], truth[1], truth[3]
     scratch = room(start, 1)
     block, counts = scratch[0], scratch[3]
-    none = np.zeros(len(entry), dtype=np.int64)
+    none = np.zeros(len(entry))
     for first in range(0, len(mass), TILE):
         for i in range(len(others)):
             begin, end = start[i], start[i + 1]
             even = largest(truth, (first, i), scratch)
-            _count(1, none[begin:end], 0, (others[i], even), scratch)
+            _count(1, none[begin:end], (others[i], even), scratch)
             for t in range(min(TILE, len(mass) - first)):
                 level = counts[1, t] + counts[5, t]
                 spare[i] += counts[5, t] / level

@@ -286,7 +286,7 @@ def clustered(gradients: Floats, unit: Ints | None) -> Floats:
     return np.asarray(gradients @ gradients.T * scale)
 
 
-def hard_labels_rule(kinds: Iterable[str], *, classes: int) -> str:
+def hard_labels_rule(kinds: Iterable[str], *, classes: int, ties: str = "half") -> str:
     """How hard labels are made of votes, for metrics of some kinds of labels.
 
     Parameters
@@ -295,20 +295,28 @@ def hard_labels_rule(kinds: Iterable[str], *, classes: int) -> str:
         What the metrics look at: ``classes``, ``distribution`` or ``draws``.
     classes
         Number of scored classes: one for a yes/no question.
+    ties
+        What becomes of ties: half, negative or drop.
 
     Examples
     --------
     >>> hard_labels_rule(["classes"], classes=1)
-    'strict majority (a tie is negative)'
+    'majority, a tie counts 1/2'
     >>> hard_labels_rule(["distribution"], classes=5)
     'the class with most votes, shared by classes with equally many'
     """
     if classes == 1:
-        return "strict majority (a tie is negative)"
+        return {
+            "half": "majority, a tie counts 1/2",
+            "negative": "strict majority, a tie is negative",
+            "drop": "majority, tied items left out",
+        }[ties]
+    if ties == "drop":
+        return "the class with most votes, items with several such classes left out"
     known, rules = set(kinds), []
-    if "classes" in known:
+    if "classes" in known and ties == "negative":
         rules.append("for each class, whether more than half of the votes are for it")
-    if known - {"classes"}:
+    if not rules or known - {"classes"}:
         whole = " (for metrics of whole distributions)" if rules else ""
         rules.append(f"the class with most votes, shared by classes with equally many{whole}")
     return ", and ".join(rules)

@@ -3,9 +3,9 @@ r"""Calibration: predicted probabilities in bins, and what was said of the items
 In each bin b the mean prediction :math:`\overline{p}_b` is compared with the mean label
 :math:`\overline{\pi}_b`: the share of positives with hard labels, the mean vote with soft ones.
 
-`expected_calibration_error`: how far predicted probabilities are from what was said. An
-estimate from few items is too large: bins that are right on average are off by chance. Its
-bootstrap is larger still,
+`expected_calibration_error`: how far predicted probabilities are from what was said. It is
+above 0 even for a calibrated model, because bins are off by chance; `equipoise.stability.
+calibration` takes that off, with an interval that can hold 0,
 
 .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \,\bigl|\,\overline{\pi}_b - \overline{p}_b\bigr|
 
@@ -22,11 +22,14 @@ lies on the diagonal: of the items given 0.7, seven votes in ten are for the cla
     \text{ that holds items}
 
 What is binned depends on ``which``: for ``top`` the largest probability of each item, against
-the label mass of that class; for ``classwise`` every class in turn (errors are averaged over
-classes, the curve pools them). Two classes have one thing to bin, the probability of the
-second. There are ``bins`` of them, equally wide on [0, 1] (``binning="width"``) or holding
-equally many items (``mass``; equal probabilities stay together, so there may be fewer). They
-are made once, from the predictions alone, and stay as they are in every replicate.
+the label mass of that class, or the mean of those that are tied for it; for ``classwise`` every
+class in turn (errors are averaged over classes, the curve pools them). Two classes have one
+thing to bin, the probability of the second; where bins of the first would put other items
+together (a probability on an edge of two bins, or equally full bins), errors are the mean of
+both, so that it does not matter which class is the second. There are ``bins`` of them, equally
+wide on [0, 1] (``binning="width"``) or holding equally many items (``mass``; equal
+probabilities stay together, so there may be fewer). They are made once, from the predictions
+alone, and stay as they are in every replicate.
 
 All take class codes or label distributions (items, classes), for two classes also one number in
 [0, 1] per item, and predicted distributions (items, classes), or of the second of two classes
@@ -57,7 +60,7 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, Ints, PerReplicate, choice
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, Truth, parameters
 from equipoise.metrics.decisions import decide
-from equipoise.metrics.distributions import checked_distributions
+from equipoise.metrics.distributions import checked_distributions, expected_loss
 
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")
@@ -141,7 +144,8 @@ def reliability_curve(
     labels, predicted = checked_distributions(y_true, probabilities)
     truths = tuple(Truth(np.ascontiguousarray(column)) for column in labels.T)
     block = Block(truths, np.ones((len(labels), 1), dtype=np.uint8))
-    number, chance, mass = _bin_sums(_binned(predicted, how), block).sum(axis=0)[..., 0]
+    sums = _bin_sums(_binned(predicted, how), block)
+    number, chance, mass = (sums[-1] if labels.shape[1] == 2 else sums.sum(axis=0))[..., 0]
     full = number > 0
     return Reliability(chance[full] / number[full], mass[full] / number[full], number[full])
 
@@ -195,12 +199,23 @@ class _Binned(NamedTuple):
         The class it was predicted for.
     bins
         Number of bins.
+    shares
+        For the largest probability, how tied classes share the item, (items, classes).
     """
 
     code: Ints
     probability: Floats
     label: Ints
     bins: int
+    shares: Floats | None = None
+
+    def mass(self, labels: Floats, column: int) -> Floats:
+        """Label mass of what was predicted, (items, ...), of labels (classes, items, ...)."""
+        found = labels[self.label[:, column], np.arange(len(self.label))]
+        if self.shares is not None:
+            rows = np.flatnonzero(self.shares.max(axis=1) < 1)
+            found[rows] = expected_loss(labels[:, rows], self.shares[rows])
+        return found
 
 
 class Binning(NamedTuple):
@@ -235,16 +250,22 @@ class Binning(NamedTuple):
 def _binned(probabilities: Floats, how: Binning) -> _Binned:
     """Bin predicted distributions (items, classes)."""
     items, classes = probabilities.shape
-    label: Ints
-    if classes == 2:
-        label = np.ones((items, 1), dtype=np.intp)
-    elif how.which == "top":
-        label = decide(probabilities)[:, None]
-    else:
-        label = np.tile(np.arange(classes), (items, 1))
+    label: Ints = np.tile(np.arange(classes), (items, 1))
+    shares = None
+    if classes > 2 and how.which == "top":
+        shares = decide(probabilities)
+        label = shares.argmax(axis=1)[:, None]
     value = np.take_along_axis(probabilities, label, axis=1)
     code = np.stack([_codes(column, how) for column in value.T], axis=1)
-    return _Binned(code, value, label, how.bins)
+    if classes == 2 and _mirrored(*code.T):
+        code, value, label = code[:, 1:], value[:, 1:], label[:, 1:]
+    return _Binned(code, value, label, how.bins, shares)
+
+
+def _mirrored(one: Ints, other: Ints) -> bool:
+    """Whether two ways to bin the same items put the same items together."""
+    pairs = np.unique(np.stack([one, other]), axis=1)
+    return all(len(np.unique(side)) == pairs.shape[1] for side in pairs)
 
 
 def _codes(value: Floats, how: Binning) -> Ints:
@@ -269,7 +290,7 @@ def _bin_sums(prepared: Prepared, block: Block) -> Floats:
     for column, sums in enumerate(out):
         shape = (found.bins, len(counts))
         member = csr_matrix((np.ones(len(rows)), (found.code[:, column], rows)), shape)
-        mass = labels[found.label[:, column], rows]
+        mass = found.mass(labels, column)
         mass = mass[:, None] if mass.ndim == 1 else mass
         sums[0] = member @ counts
         sums[1] = member @ (found.probability[:, column, None] * counts)

@@ -1,8 +1,9 @@
 r"""Decisions: metrics of the class a model chooses, labels hard or soft.
 
-The decision :math:`d_i` is the class with the largest probability, the first of equals;
-:math:`\pi_i` is the label distribution of item i, :math:`c_{kd}` what deciding for class d
-costs when k is true.
+The decision :math:`d_i` is the class with the largest probability. Classes tied for it (to
+1e-12) share the item: each is decided for by 1/t, and every sum over :math:`d_i` below is their
+mean, so that no result depends on the order of the classes. :math:`\pi_i` is the label
+distribution of item i, :math:`c_{kd}` what deciding for class d costs when k is true.
 
 `accuracy`: how often an annotator would have said what the model decides. With hard labels it
 is the usual accuracy; with label distributions the probability that a random vote agrees,
@@ -21,7 +22,7 @@ error alike, ``linear`` (:math:`|i-j|/(K-1)`), ``quadratic`` (its square), or a 
 matrix may be positive: a right decision can cost something too, such as a treatment. The
 decision is the most probable class (``decision="largest"``) or, as Bayes would decide, the
 class whose cost is least in expectation under the model's own probabilities
-(``decision="least_cost"``); the first of equals in both,
+(``decision="least_cost"``),
 
 .. math:: \mathrm{EC} = \frac1n \sum_i \sum_k \pi_{ik}\, c_{k,\,d_i}
 
@@ -56,6 +57,8 @@ Examples
 --------
 >>> accuracy([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
 0.625
+>>> accuracy([0, 1], [[0.5, 0.5], [0.5, 0.5]])
+0.5
 >>> mean_absolute_error([0, 2], [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]])
 1.0
 >>> expected_cost([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.25, 0.35]], cost="linear")
@@ -79,9 +82,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import (
+    Bools,
     Floats,
     InputError,
-    Ints,
     PerItem,
     PerReplicate,
     choice,
@@ -98,23 +101,30 @@ _COSTS = {
     "linear": "the distance in grades, from 0 to 1",
     "quadratic": "the squared distance in grades, from 0 to 1",
 }
+_TIE = 1e-12  # probabilities, and costs relative to the largest, up to which classes are tied
 _NOTHING = 1e-14  # a share of label mass below which a class is not there
 _KAPPA = "quadratic_weighted_kappa"
 
 _Cost = str | Floats
 _Costs = Callable[[int], Floats]
-_Decide = Callable[[Floats], Ints]
+_Decide = Callable[[Floats], Floats]
 
 
-def decide(probabilities: Floats) -> Ints:
-    """Choose the most probable class, the first of equals, shape (items,).
+def decide(probabilities: Floats) -> Floats:
+    """Choose the most probable class; tied classes share, shape (items, classes).
 
     Examples
     --------
     >>> decide(np.array([[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]))
-    array([0, 2])
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
     """
-    return np.asarray(probabilities.argmax(axis=1))
+    return _shared(probabilities >= probabilities.max(axis=1, keepdims=True) - _TIE)
+
+
+def _shared(chosen: Bools) -> Floats:
+    """Equal shares of the classes chosen for each item, shape (items, classes)."""
+    return np.asarray(chosen / chosen.sum(axis=1, keepdims=True))
 
 
 def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -239,9 +249,16 @@ def normalised_expected_cost_metric(
     name, title = "normalised_expected_cost", "normalised expected cost"
     how = _cost_phrase(known, decision)
     text = f"Mean cost of the decision relative to the best constant one, {how}"
-    finish = partial(_relative, known)
-    made = _decision_metric(name, title, text, _deciding(known, decision), finish)
-    return _costly(replace(made, better="lower", bounds=(0.0, math.inf)), known, decision)
+    made = _decision_metric(
+        name, title, text, _deciding(known, decision), partial(_relative, known)
+    )
+    made = replace(
+        made,
+        better="lower",
+        bounds=(0.0, math.inf),
+        influence=partial(_relative_influence, known),
+    )
+    return _costly(made, known, decision)
 
 
 def _relative(cost: _Cost, table: Floats) -> PerReplicate:
@@ -252,6 +269,25 @@ def _relative(cost: _Cost, table: Floats) -> PerReplicate:
     known = constant > _NOTHING * max(float(matrix.max()), 1e-300)
     value = mean_cost(table, matrix) / np.where(known, constant, 1.0)
     return np.where(known, value, np.nan)
+
+
+def _relative_influence(cost: _Cost, decided: Prepared, labels: Floats) -> Influence:
+    """Derivatives of the ratio of two means; the best constant decision is held.
+
+    Where several constant decisions are best, it is the mean of them.
+    """
+    matrix = cost_matrix(cost, labels.shape[1])
+    each = labels.mean(axis=0) @ matrix
+    scale = max(float(matrix.max()), 1e-300)
+    constant = float(each.min())
+    if not constant > _NOTHING * scale:
+        return _no_influence(labels)
+    blind = matrix[:, each <= constant + _TIE * scale].mean(axis=1)
+    losses = decided @ matrix.T
+    spent = expected_loss(labels.T, losses)
+    value = float(spent.mean()) / constant
+    slope = (spent - value * (labels @ blind)) / constant / len(labels)
+    return Influence(value, slope, (losses - value * blind) / constant / len(labels))
 
 
 def quadratic_weighted_kappa(
@@ -291,19 +327,23 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
 
 
 def _kappa_influence(decided: Prepared, labels: Floats, cost: Floats) -> Influence:
-    """Value and derivatives: a ratio of two means."""
-    items = len(labels)
-    table = _confusion(labels, decided, np.full(items, 1 / items))
-    true, chosen = table.sum(axis=1), table.sum(axis=0)
+    """Derivatives of one minus a ratio of two means."""
+    true, chosen = labels.mean(axis=0), decided.mean(axis=0)
     chance = float(true @ cost @ chosen)
     if not chance > _NOTHING:
-        return Influence(float("nan"), np.full(items, np.nan), np.full(labels.shape, np.nan))
-    spent = _decided_loss(labels.T, decided, cost)
+        return _no_influence(labels)
+    losses, blind = decided @ cost.T, cost @ chosen
+    spent = expected_loss(labels.T, losses)
     ratio = float(spent.mean()) / chance
-    expected = labels @ (cost @ chosen) + (true @ cost)[decided] - 2 * chance
-    slope = -(spent - spent.mean() - ratio * expected) / chance / items
-    shares = -(cost[:, decided].T - ratio * (cost @ chosen)) / chance / items
-    return Influence(1 - ratio, np.asarray(slope), shares)
+    expected = labels @ blind + decided @ (true @ cost) - 2 * chance
+    scale = chance * len(labels)
+    slope = -(spent - spent.mean() - ratio * expected) / scale
+    return Influence(1 - ratio, np.asarray(slope), -(losses - ratio * blind) / scale)
+
+
+def _no_influence(labels: Floats) -> Influence:
+    """What an undefined value has."""
+    return Influence(float("nan"), np.full(len(labels), np.nan), np.full(labels.shape, np.nan))
 
 
 def _decision_metric(
@@ -339,11 +379,11 @@ def _mean_metric(
         return mean_cost(table, costs(len(table)))
 
     def influence(prepared: Prepared, labels: Floats) -> Influence:
-        matrix = costs(labels.shape[1])
-        values = _decided_loss(labels.T, prepared, matrix)
+        losses = prepared @ costs(labels.shape[1]).T
+        values = expected_loss(labels.T, losses)
         value = float(values.mean())
-        slopes = matrix[:, prepared].T / len(values)
-        return Influence(value, np.asarray((values - value) / len(values)), slopes)
+        items = len(values)
+        return Influence(value, np.asarray((values - value) / items), losses / items)
 
     return replace(
         _decision_metric(name, title, definition, choose, finish),
@@ -390,16 +430,18 @@ def _by_least(cost: str) -> _Decide:
     return partial(_least_cost, cost)
 
 
-def _least_cost(cost: _Cost, predicted: Floats) -> Ints:
-    """Decide for what costs least in expectation, the first of equals, shape (items,).
+def _least_cost(cost: _Cost, predicted: Floats) -> Floats:
+    """Decide for what costs least in expectation; tied classes share, (items, classes).
 
     Examples
     --------
     >>> _least_cost("linear", np.array([[0.4, 0.25, 0.35]]))
-    array([1])
+    array([[0., 1., 0.]])
     """
-    expected = predicted @ cost_matrix(cost, predicted.shape[1])
-    return np.asarray(np.round(expected, 12).argmin(axis=1))
+    matrix = cost_matrix(cost, predicted.shape[1])
+    expected = predicted @ matrix
+    least = expected.min(axis=1, keepdims=True)
+    return _shared(expected <= least + _TIE * float(matrix.max()))
 
 
 def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
@@ -411,9 +453,12 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
     size, counts = len(block.classes), block.counts
     out = np.zeros((size, size, counts.shape[1]))
     sums = "i,ir->r" if block.classes[0].positive.ndim == 1 else "ir,ir->r"
-    for decided in np.unique(prepared):
-        rows = np.flatnonzero(prepared == decided)
+    for decided, column in enumerate(prepared.T):
+        rows = np.flatnonzero(column)
+        share = column[rows, None]
         times = counts[rows].astype(np.float64)
+        if (share < 1).any():
+            times *= share
         for true, truth in enumerate(block.classes):
             mass = truth.positive[rows].astype(np.float64)
             out[true, decided] = np.einsum(sums, mass, times)
@@ -424,29 +469,13 @@ def _plain_table(y_true: Any, probabilities: Any, weights: Any, choose: _Decide)
     """Confusion table of a plain call, shape (true, decided, 1)."""
     labels, predicted = checked_distributions(y_true, probabilities)
     each = checked_weights(weights, len(labels)).each
-    return _confusion(labels, choose(predicted), each)[..., None]
+    return ((labels * each[:, None]).T @ choose(predicted))[..., None]
 
 
 def _plain_per_item(y_true: Any, probabilities: Any, costs: _Costs, choose: _Decide) -> PerItem:
     """What the decision costs every item of a plain call, shape (items,)."""
     labels, predicted = checked_distributions(y_true, probabilities)
-    return _decided_loss(labels.T, choose(predicted), costs(labels.shape[1]))
-
-
-def _confusion(labels: Floats, decisions: Ints, weights: Floats) -> Floats:
-    """Confusion table (true, decided) of one truth (items, classes), items weighed."""
-    size = labels.shape[1]
-    table = np.zeros((size, size))
-    np.add.at(table.T, decisions, labels * weights[:, None])
-    return table
-
-
-def _decided_loss(labels: Floats, decisions: Ints, cost: Floats) -> Floats:
-    """What the decision costs each item on average over its label distribution.
-
-    ``labels`` is (classes, items, ...), ``cost`` (true, decided); the result is (items, ...).
-    """
-    return expected_loss(labels, cost[:, decisions].T)
+    return expected_loss(labels.T, choose(predicted) @ costs(labels.shape[1]).T)
 
 
 def _checked_cost(cost: Any) -> _Cost:

@@ -1,9 +1,10 @@
 r"""Draws: metrics of possible truths, which plausibilities hold as draws.
 
 :math:`\lambda_i` is a possible truth of item i, a distribution over classes,
-:math:`Y_k(\lambda_i)` its k most plausible classes and :math:`C_k(x_i)` the model's k best, of
-equal scores the class with the lowest index first. By hard labels the one truth is the mean of
-the draws.
+:math:`Y_k(\lambda_i)` its k most plausible classes and :math:`C_k(x_i)` the model's k best.
+Classes with equal scores (to 12 decimals) share the last places: all ways to fill them are
+equally likely, so that no result depends on the order of classes. By hard labels the one truth
+is the mean of the draws.
 
 `topk_accuracy`: how surely the model's first k hold the truth,
 
@@ -96,7 +97,7 @@ from equipoise.metrics._arguments import checked_k
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
 from equipoise.plausibilities import Plausibilities
 
-_INSERTED = 64  # up to so many first classes insertion is faster than sorting all of them
+_EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
 def topk_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 1) -> float:
@@ -351,10 +352,41 @@ def _weighed(met: DrawScores) -> tuple[Floats, Floats]:
 
 
 class First(NamedTuple):
-    """A model's first classes of every item, best first, shape (items, k), and of how many."""
+    """A model's first k classes of every item.
 
-    first: Ints
-    classes: int
+    Attributes
+    ----------
+    scores
+        Scores of all classes, shape (items, classes).
+    best
+        The k largest scores, largest first, shape (items, k).
+    tied
+        How many classes have the score of the k-th, shape (items,).
+    """
+
+    scores: Floats
+    best: Floats
+    tied: Ints
+
+    @property
+    def k(self) -> int:
+        """How many classes."""
+        return int(self.best.shape[1])
+
+    def places(self, plausibilities: Plausibilities) -> tuple[Ints, Ints]:
+        """Of each entry's class how many are ahead (up to k), and how many have its score.
+
+        The second is right for classes among the first k, or tied for their last place.
+        """
+        _require_fit(self.scores.shape, plausibilities)
+        item = plausibilities.entry_items
+        own = self.scores[item, plausibilities.label]
+        ahead, alike = np.zeros((2, len(item)), dtype=np.intp)
+        for best in self.best.T:
+            ahead += best[item] > own
+            alike += best[item] == own
+        last = own == self.best[item, -1]
+        return ahead, np.where(last, self.tied[item], np.maximum(alike, 1))
 
 
 def _class_scores(probabilities: Any) -> Floats:
@@ -380,26 +412,20 @@ def _class_scores(probabilities: Any) -> Floats:
 
 
 def _first_classes(probabilities: Any, k: int) -> First:
-    """A model's first k classes of every item, the first of equals first.
+    """A model's first k classes of every item.
 
     Examples
     --------
-    >>> _first_classes([[0.2, 0.4, 0.4], [0.5, 0.5, 0.0]], 2).first
-    array([[1, 2],
-           [0, 1]], dtype=int32)
+    >>> _first_classes([[0.2, 0.4, 0.4], [0.5, 0.3, 0.2]], 1)[1:]
+    (array([[0.4],
+           [0.5]]), array([2, 1]))
     """
-    from equipoise.kernels.tops import leaders
-
-    scores = _class_scores(probabilities)
-    items, classes = scores.shape
+    scores = np.round(_class_scores(probabilities), _EQUAL)
+    classes = scores.shape[1]
     if k > classes:
         raise InputError("k", f"{k}", f"at most the {classes} classes", "choose a smaller k")
-    if k > _INSERTED:
-        order = [np.argsort(-row, kind="stable")[:k] for row in scores]
-        return First(np.array(order, dtype=np.int32), classes)
-    first = np.zeros((items, k), dtype=np.int32)
-    leaders(scores, first)
-    return First(first, classes)
+    best = -np.sort(np.partition(-scores, k - 1, axis=1)[:, :k], axis=1)
+    return First(scores, best, (scores == best[:, -1:]).sum(axis=1))
 
 
 def _require_fit(shape: tuple[int, ...], plausibilities: Plausibilities) -> None:
@@ -414,29 +440,26 @@ def _require_fit(shape: tuple[int, ...], plausibilities: Plausibilities) -> None
         )
 
 
-def _entry_ranks(model: First, plausibilities: Plausibilities) -> Ints:
-    """Rank that a model gives the class of each entry; k for all that are not among its first.
+def _members(model: First, plausibilities: Plausibilities, ranks: Sequence[int]) -> Floats:
+    """Share by which each entry's class is among the model's first, shape (ranks, entries).
 
     Examples
     --------
     >>> truth = Plausibilities.dense(np.array([[0.5, 0.3, 0.2]]), items=("scan",),
     ...     classes=("a", "b", "c"), method="by hand")
-    >>> _entry_ranks(First(np.array([[2, 0]]), 3), truth)
-    array([1, 2, 0])
+    >>> _members(_first_classes([[0.2, 0.4, 0.4]], 2), truth, [1, 2])
+    array([[0. , 0.5, 0.5],
+           [0. , 1. , 1. ]])
     """
-    first = model.first
-    _require_fit((len(first), model.classes), plausibilities)
-    item, k = plausibilities.entry_items, first.shape[1]
-    rank = np.full(len(item), k)
-    for place in range(k):
-        rank[first[item, place] == plausibilities.label] = place
-    return rank
+    ahead, alike = model.places(plausibilities)
+    left = np.asarray(ranks)[:, None] - ahead
+    return np.clip(left / alike, 0.0, 1.0)
 
 
-def _overlaps(
-    rank: Ints, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
-) -> Floats:
-    """Weighted sum of expected overlaps in every draw, shape (items, draws).
+def _score_overlap(
+    model: First, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
+) -> DrawScores:
+    """Weighted sum of expected overlaps in every draw.
 
     A span (j, k, w) adds w times the number of the j most plausible classes that are among the
     model's first k.
@@ -445,27 +468,20 @@ def _overlaps(
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     places, ranks, weights = (np.array(part) for part in zip(*spans, strict=True))
-    spread = (places, ranks, weights.astype(np.float64))
-    overlaps(plausibilities.packed, rank, spread, value)
-    return value
-
-
-def _score_overlap(
-    model: First, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
-) -> DrawScores:
-    return DrawScores(_overlaps(_entry_ranks(model, plausibilities), plausibilities, spans))
+    member = _members(model, plausibilities, ranks.tolist())
+    overlaps(plausibilities.packed, member, (places, ranks, weights.astype(float)), value)
+    return DrawScores(value)
 
 
 def _score_first(model: First, plausibilities: Plausibilities) -> DrawScores:
-    rank, k = _entry_ranks(model, plausibilities), model.first.shape[1]
-    value = _overlaps(rank, plausibilities, [(1, k, 1.0)])
+    value = _score_overlap(model, plausibilities, [(1, model.k, 1.0)]).value
     if plausibilities.law is None:
         return DrawScores(value)
     entry, rest = plausibilities.top()
-    item = plausibilities.entry_items
-    own = np.bincount(item, entry * (rank < k), len(rest))
-    named = np.bincount(item, rank < k, len(rest))
-    share = (k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
+    item, (member,) = plausibilities.entry_items, _members(model, plausibilities, [model.k])
+    own = np.bincount(item, entry * member, len(rest))
+    named = np.bincount(item, member, len(rest))
+    share = (model.k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
     return DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
 
 
@@ -473,8 +489,12 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
     from equipoise.kernels.tops import matches
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
-    rank = _entry_ranks(model, plausibilities)
-    matches(plausibilities.packed, rank, model.first.shape[1], value)
+    (member,) = _members(model, plausibilities, [model.k])
+    sides = np.stack([member >= 1, (member > 0) & (member < 1)]).astype(np.float64)
+    places = model.k - (model.best > model.best[:, -1:]).sum(axis=1)
+    open_ = model.tied > places
+    tied = np.stack([model.tied, places], axis=1) * open_[:, None]
+    matches(plausibilities.packed, sides, tied, model.k, value)
     return DrawScores(value)
 
 

@@ -227,11 +227,12 @@ class _Line(NamedTuple):
 
 
 def _cut_tables(
-    line: _Line, labels: Floats, decided: Ints, counts: PerItem, removed: Floats
+    line: _Line, labels: Floats, decided: Floats, counts: PerItem, removed: Floats
 ) -> Floats:
     """Confusion tables of what every cut leaves, shape (true, decided, points).
 
-    ``labels`` is (items, classes), ``counts`` what each item counts, ``removed`` rises.
+    ``labels`` and ``decided`` are (items, classes), ``counts`` what each item counts,
+    ``removed`` rises.
     """
     held = np.append(0.0, np.cumsum(counts[line.order]))
     low, high = held[line.first][line.run], held[line.stop][line.run]
@@ -239,21 +240,14 @@ def _cut_tables(
     safe = int(np.searchsorted(high, kept[-1], side="right"))  # stay at every cut
     size = np.where(high > low, high - low, 1.0)[safe:]
     share = np.clip((kept[:, None] - low[safe:]) / size, 0.0, 1.0)
-    items = line.order[safe:]
-    mass = labels[items] * counts[items, None]
-    classes = labels.shape[1]
-    out = np.zeros((classes, classes, len(removed)))
-    out += _table(labels, decided, counts, line.order[:safe])[..., None]
-    for chosen in np.unique(decided[items]):
-        rows = np.flatnonzero(decided[items] == chosen)
-        out[:, chosen] += (share[:, rows] @ mass[rows]).T
+    mass = (labels * counts[:, None])[line.order]
+    chosen = decided[line.order]
+    out = np.empty((labels.shape[1], labels.shape[1], len(removed)))
+    out[:] = (mass[:safe].T @ chosen[:safe])[..., None]
+    for column, each in enumerate(chosen[safe:].T):
+        rows = np.flatnonzero(each)
+        out[:, column] += (share[:, rows] @ (mass[safe:][rows] * each[rows, None])).T
     return out
-
-
-def _table(labels: Floats, decided: Ints, counts: PerItem, items: Ints) -> Floats:
-    """Confusion table of some items, shape (true, decided)."""
-    mass = (labels[items] * counts[items, None]).T
-    return np.stack([np.bincount(decided[items], one, len(mass)) for one in mass])
 
 
 def _number(value: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings.charts import Case, Cases, Heat, Matrix
-from equipoise.numbers import EXACT, change, number, percent
+from equipoise.numbers import EXACT, change, number, resample_share
 from equipoise.page.lettering import distinct, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import DARK_INK_FROM, LIGHT_AHEAD
@@ -20,7 +20,6 @@ from equipoise.page.svg import (
     across,
     at,
     cells,
-    cross,
     described,
     drawing,
     group,
@@ -124,7 +123,7 @@ def _cell_words(chart: Heat, values: Floats, size: tuple[float, float]) -> list[
             elif not math.isfinite(value) or (chart.scale == "share" and value < 0.05):
                 continue
             elif chart.scale == "share":
-                said = percent(value).rstrip("%")
+                said = resample_share(value).rstrip("%")
             else:
                 said = change(value, 2)
             if 6.2 * width(said) <= wide - 2:
@@ -162,7 +161,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Html | None:
     wide = 2.0 * max(7, min(20, (NARROW - 112) // (2 * (total - 1))))
     high, most = (ROW if total <= 16 else 16.0), _widest(leads)
     shaded: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    marks: dict[str, list[str]] = {"sep": [], "anti": []}
+    marks: list[str] = []
     words: list[Html] = []
     for i in range(total):
         own, middle = [], (i + 0.5) * high
@@ -172,11 +171,8 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Html | None:
                 continue
             shaded[_shade(lead, most)].append((j * wide, middle))
             spot = (j + 1) * wide - 5, middle - high / 2 + 5
-            if low > 0 or high_end < 0:
-                contrary = lead != 0 and (lead > 0) != (low > 0)
-                marks["anti" if contrary else "sep"].append(
-                    cross(*spot) if contrary else across(*spot)
-                )
+            if chart.separated[j, i]:
+                marks.append(across(*spot))
             pair = f"{chart.models[j]} over {chart.models[i]}: {change(lead)}"
             title = element("title", f"{pair} [{change(low)}, {change(high_end)}]")
             own.append(element("text", title, _in_units(lead), x=(j + 0.5) * wide - 1))
@@ -193,7 +189,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Html | None:
         class_="n",
     )  # fmt: skip
     body = [grid, *(words if total <= 12 else [])]
-    body += [path(name, *steps) for name, steps in marks.items() if steps]
+    body += [path("sep", *marks)] if marks else []
     size = (total - 1) * wide + 112, 4 + total * high
     return drawing(
         (max(NARROW, size[0]), size[1] + 46),

@@ -18,7 +18,6 @@ from equipoise.findings.charts import (
     Chart,
     Dot,
     Dots,
-    Drawing,
     Heat,
     Histogram,
     Line,
@@ -556,25 +555,6 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Html | None:
     return drawing((NARROW, top + ROW * len(rows) + 8), described(chart), *parts)
 
 
-def _drawing(chart: Drawing, styles: ModelStyles) -> Html | None:
-    if not chart.strokes:
-        return None
-    parts = []
-    for stroke in chart.strokes:
-        line = path("sep" if stroke.thick else "w", through([stroke.start, stroke.end]))
-        parts.append(element("g", line, class_=styles.class_(stroke.model, "inked")))
-    anchors = {"start": "", "middle": "c", "end": "e"}
-    for words in chart.words:
-        class_ = f"{styles.class_(words.model, 'a')} {anchors[words.anchor]}".strip()
-        short = (
-            styles.short(words.text, 18)
-            if words.text == words.model
-            else shorten(words.text, 15)
-        )
-        parts.append(titled(words.text, short, x=words.at[0], y=words.at[1], class_=class_))
-    return drawing((NARROW, chart.height), described(chart), *parts)
-
-
 _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Html | None]] = {
     Dots: _dots,
     Lines: _lines,
@@ -584,5 +564,4 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Html | None]] = {
     Scatter: _scatter,
     Slopes: _slopes,
     Cases: cases_close_up,
-    Drawing: _drawing,
 }

@@ -152,11 +152,6 @@ def down(x: float, y: float, length: float) -> str:
     return f"M{at(x, y)}v{coordinate(length)}"
 
 
-def cross(x: float, y: float) -> str:
-    """Path of a small cross."""
-    return f"M{at(x - 2.5, y - 2.5)}l5,5m0,-5l-5,5"
-
-
 def through(places: Sequence[tuple[float, float]]) -> str:
     """Path of straight lines through places."""
     return "M" + "L".join(at(*place) for place in places)

@@ -9,6 +9,7 @@ import csv
 from importlib.resources import files
 
 from equipoise.datasets import chexpert
+from equipoise.evaluation.blocks import hard_labels
 from equipoise.evaluation.truth import task_truths
 from equipoise.metrics import auroc, average_precision
 from equipoise.reproduce._reproduction import Reproduction, Tell, silent
@@ -26,7 +27,8 @@ def reproduce(tell: Tell = silent) -> Reproduction:
         tell(number, len(study.predictions))
         question = truth[one.task]
         scores = one.aligned(question.items)
-        hard, soft = question.hard[0], question.shares[0]
+        soft = question.shares[0]
+        hard = hard_labels([soft], ties="negative")[0]
         rows.append(
             {
                 "task": one.task,

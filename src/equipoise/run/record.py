@@ -18,9 +18,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError
+from equipoise.analyses.gold import GoldGain, GoldScore
+from equipoise.arrays import Floats, InputError
 from equipoise.findings.json import JsonValue, plain
 from equipoise.numbers import EXACT
+from equipoise.resampling import distinct_panels
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # those that can be read
@@ -60,6 +62,8 @@ class Question:
 
     Attributes
     ----------
+    ties
+        What became of items tied in the hard label; earlier runs do not say it: negative.
     told
         Names of what is part of the record, in the order of the file; the rest was not said.
     read_as
@@ -75,6 +79,10 @@ class Question:
     prediction_layout: str = "auto"
     repeats: str = "keep"
     on_missing: str = "error"
+    gold: str = "truth"
+    ties: str = "negative"
+    first_votes: int | None = None
+    circular: str = "error"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
@@ -142,9 +150,14 @@ class RunSettings:
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
         together, and whether items were resampled; earlier runs do not say the last.
+    all_panels_of
+        Number of annotators whose panels are all listed, each counting by its probability; 0
+        where replicates count alike.
     population, effective_annotators, decides
         Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
         design is worth, and whether that is enough for a verdict.
+    margin, matters
+        How much worse still counts as no worse, and the smallest difference that counts.
     """
 
     resample: str
@@ -159,9 +172,17 @@ class RunSettings:
     group: str | None = None
     scope: str = ""
     items_redrawn: bool | None = None
+    all_panels_of: int = 0
     population: str = ""
     effective_annotators: float = NAN
     decides: bool = True
+    margin: float | None = field(default=None, metadata=MAYBE)
+    matters: float | None = field(default=None, metadata=MAYBE)
+
+    @property
+    def weights(self) -> Floats | None:
+        """How much each replicate counts; None where all count alike."""
+        return distinct_panels(self.all_panels_of)[1] if self.all_panels_of else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,11 +199,6 @@ class MetricRecord:
 
 
 # ---- scores --------------------------------------------------------------------------------
-
-
-def _outside(value: float, low: float, high: float) -> bool:
-    """Whether a value lies outside its interval; without an interval it does not."""
-    return value < low - EXACT or value > high + EXACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,11 +222,6 @@ class Score:
     rank_high: float = NAN
 
     @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the value it belongs to."""
-        return _outside(self.value, self.low, self.high)
-
-    @property
     def has_interval(self) -> bool:
         """Whether both ends of the interval are known."""
         return not math.isnan(self.low) and not math.isnan(self.high)
@@ -221,6 +232,7 @@ class PairDifference:
     """Model a minus model b, paired.
 
     `separated` is a statement about all pairs at once; earlier runs do not have it.
+    `judgement` is what the margin makes of a against b, `reverse` of b against a.
     """
 
     task: str
@@ -237,43 +249,38 @@ class PairDifference:
     p: float = NAN
     p_adjusted: float = NAN
     separated: bool | None = None
+    judgement: str = ""
+    reverse: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """How much better one model is than another: positive favours the first."""
+    """How much better one model is than another: positive favours the first.
+
+    `apart` is what the run says of all pairs at once; earlier runs say nothing (None).
+    """
 
     value: float = NAN
     low: float = NAN
     high: float = NAN
     p_better: float = NAN
-
-    @property
-    def outside(self) -> bool:
-        """Whether the interval leaves out the lead it belongs to."""
-        return _outside(self.value, self.low, self.high)
+    p_adjusted: float = NAN
+    apart: bool | None = None
+    judgement: str = ""
 
     @property
     def separated(self) -> bool:
-        """Whether the whole interval is on the side of the first model."""
-        return self.low > EXACT
-
-    @property
-    def reversed(self) -> bool:
-        """Whether the whole interval is on the side of the second model."""
-        return self.high < -EXACT
+        """Whether the first model is surely better."""
+        if self.apart is None:
+            return self.low > EXACT
+        return self.apart and self.value > 0
 
     @property
     def decided(self) -> bool:
-        """Whether the interval excludes zero, on the side of the value."""
-        if self.value > EXACT:
-            return self.separated
-        return self.reversed and self.value < -EXACT
-
-    @property
-    def contrary(self) -> bool:
-        """Whether the interval excludes zero, but not on the side of the value."""
-        return (self.separated or self.reversed) and not self.decided
+        """Whether one of the two is surely better."""
+        if self.apart is None:
+            return self.low > EXACT or self.high < -EXACT
+        return self.apart
 
     @property
     def defined(self) -> bool:
@@ -293,15 +300,12 @@ class RankShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation:
-    """How alike the orders by hard and soft labels are, and how steady each is."""
+    """How alike the orders by hard and soft labels are."""
 
     task: str
     metric: str
     spearman: float = NAN
     kendall_tau_b: float = NAN
-    mean_spearman_hard: float = NAN
-    mean_spearman_soft: float = NAN
-    soft_win_rate: float = NAN
 
 
 # ---- the truth -----------------------------------------------------------------------------
@@ -333,7 +337,11 @@ class Bins:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TruthRow:
-    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`."""
+    """Numbers about one task's truth; see `equipoise.run.recording.truth_row`.
+
+    `no_majority` are the items tied in the hard label; of earlier runs those without a strict
+    majority. `gold` counts the items that adjudicated gold settles.
+    """
 
     task: str
     items: int
@@ -345,8 +353,10 @@ class TruthRow:
     unanimous: int
     no_majority: int = 0
     single_vote: int = 0
+    ties: str = "negative"
     classes: tuple[str, ...] = ()
     histogram: Bins
+    gold: int = field(default=0, metadata=MAYBE)
 
     @property
     def several(self) -> bool:
@@ -596,6 +606,8 @@ class RunRecord:
         Scores, and all that is paired.
     annotators, truth, certainty, influential, reliability, hardest, retained, agreement
         What is known of the votes, the truth and the predictions.
+    gold, gold_gains
+        Models and annotators against gold, where items have some.
     notices
         What the reader should know, in sentences.
     """
@@ -626,6 +638,8 @@ class RunRecord:
     retained: tuple[RetainedRow, ...] = ()
     notices: tuple[str, ...]
     agreement: tuple[AgreementRow, ...] = field(default=(), metadata=MAYBE)
+    gold: tuple[GoldScore, ...] = field(default=(), metadata=MAYBE)
+    gold_gains: tuple[GoldGain, ...] = field(default=(), metadata=MAYBE)
 
 
 # ---- writing and reading -------------------------------------------------------------------

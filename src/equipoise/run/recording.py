@@ -20,10 +20,12 @@ from equipoise.analyses.annotators import annotator_rows as rows_of_annotators
 from equipoise.analyses.truth_certainty import vote_certainty, votes_for_classes
 from equipoise.arrays import Floats, PerItem
 from equipoise.evaluation import LABELS, Evaluation
-from equipoise.evaluation.blocks import every_class
+from equipoise.evaluation.blocks import every_class, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings.json import plain
+from equipoise.inference import Reason
 from equipoise.metrics import (
+    hard_labels_rule,
     item_scores,
     named,
     parsed,
@@ -32,6 +34,7 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
+from equipoise.numbers import number
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -86,7 +89,7 @@ class Provenance:
     annotators
         Names behind the annotator codes; empty for anonymous votes.
     soft, hard
-        How soft and hard labels were made.
+        How soft and hard labels were made; None is by the rule of the evaluation.
     simulated
         A sentence to show first when any part of the data is simulated.
     question
@@ -101,7 +104,7 @@ class Provenance:
     inputs: tuple[InputFile, ...] = ()
     annotators: tuple[str, ...] = ()
     soft: str = "mean vote"
-    hard: str = "strict majority"
+    hard: str | None = None
     simulated: str | None = None
     question: Question = field(default_factory=Question)
     truth_model: TruthModel | None = None
@@ -216,12 +219,39 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         population=evaluation.population.whom,
         effective_annotators=evaluation.population.effective,
         decides=evaluation.population.decides,
+        margin=evaluation.margin,
+        matters=evaluation.matters,
         soft=provenance.soft,
-        hard=provenance.hard,
+        hard=_hard_rule(evaluation) if provenance.hard is None else provenance.hard,
         group=group,
-        scope=plan.scope,
-        items_redrawn=resampled,
+        scope=scope_of(evaluation),
+        items_redrawn=evaluation.population.items,
+        all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
+
+
+def _hard_rule(evaluation: Evaluation) -> str:
+    """How hard labels were made of votes."""
+    questions, kinds = evaluation.questions, [one.labels for one in evaluation.metrics]
+    classes = max(len(one.classes) for one in questions)
+    return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
+
+
+def scope_of(evaluation: Evaluation) -> str:
+    """Whom intervals and verdicts speak for, as a sentence."""
+    whom, people = evaluation.population, ""
+    if whom.reason is Reason.TOO_FEW:
+        people = (
+            f" The annotators are too few (effectively {number(whom.effective, 1)}) for a "
+            "verdict on annotators like these; intervals are for these annotators."
+        )
+    elif whom.few:
+        people = (
+            f" Few annotators (effectively {number(whom.effective, 1)}): intervals are wide."
+        )
+    elif whom.reason is Reason.ANONYMOUS:
+        people = " Habits that annotators share across items cannot be seen in anonymous votes."
+    return f"The result speaks for {whom.whom}.{people}"
 
 
 def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
@@ -289,16 +319,18 @@ def truth_row(truth: TaskTruth) -> TruthRow:
         from_votes=truth.votes is not None,
         votes=int(sizes.sum()),
         votes_per_item=(int(sizes.min()), float(np.median(sizes)), int(sizes.max())),
-        positives_hard=int(truth.hard.max(axis=0).sum()),
+        positives_hard=int(np.stack(majority(truth.shares)).max(axis=0).sum()),
         mean_soft=float(top.mean()),
         unanimous=int(sure.sum()),
-        no_majority=truth.undecided,
+        no_majority=int(truth.tied.sum()),
+        ties=truth.ties,
         single_vote=truth.single,
         classes=tuple(truth.classes),
         histogram=Bins(
             edges=tuple((np.arange(TRUTH_BINS + 1) / TRUTH_BINS).tolist()),
             counts=tuple(np.bincount(place, minlength=TRUTH_BINS).tolist()),
         ),
+        gold=0 if truth.votes is None else int(truth.votes.gold.sum()),
     )
 
 

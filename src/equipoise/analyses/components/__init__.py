@@ -5,8 +5,7 @@ model's value, and for the difference of the two best models, replicates that re
 thing show items with the noise of their votes, annotators with the noise of their votes, or the
 votes of each item alone. The noise of votes is taken off the first two and counted once
 (`equipoise.analyses.components.variances`); the total is what a fresh study of the same size
-would vary by. Model choice, the variance between aggregation models, stands beside the total: a
-choice is no sample.
+would vary by.
 
 Intervals are chi-square with
 :math:`1/\nu = 1/\nu_{\text{units}} + 1/(\text{replicates} - 1)`. For items and votes
@@ -26,11 +25,9 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.choices import Choice, aggregated, listed_choices
 from equipoise.analyses.components.influences import Influences, Places, gap_of
 from equipoise.analyses.components.variances import (
     SOURCES,
-    Variance,
     chi_square,
     split,
     variance_of,
@@ -41,13 +38,12 @@ from equipoise.analyses.options import (
     ResamplingOptions,
     checked_options,
 )
-from equipoise.analyses.resampling import evaluate_resampled, plan_for, possible_kinds, voting
+from equipoise.analyses.resampling import evaluate_resampled, possible_kinds, voting
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice, require_number, require_whole
-from equipoise.choosing import Settings as Told
-from equipoise.evaluation import LABELS, MACRO, Evaluation, evaluate
+from equipoise.arrays import InputError, choice, require_whole
+from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Column, Dot, Dots, Finding, Table
@@ -59,23 +55,21 @@ from equipoise.ranks import higher_is_better
 from equipoise.wording import capital, joined
 
 TITLE = "Where does the uncertainty come from?"
-MODEL_CHOICE, TOTAL = "model choice", "total"
+TOTAL = "total"
 NOTE = (
     "The standard deviation that each source alone would cause: other items, other "
     "annotators, or other votes of the same annotators. Their variances (not their standard "
     "deviations) add up to the total, by which a fresh study of the same size would vary: "
     "resampled items and annotators bring the noise of votes along, which is taken off and "
     "counted once, as votes. A source that moves a result no more than votes alone do has "
-    "none. Another model of the votes (model choice) stands beside the total, because it is a "
-    "choice and no sample. Lines are intervals; where two overlap, which source is the larger "
-    "is open. With several tasks everything is about the average over them, and each resample "
-    "takes the same items and annotators in all. The axis is logarithmic: equal steps are "
-    "equal factors."
+    "none. Lines are intervals; where two overlap, which source is the larger is open. With "
+    "several tasks everything is about the average over them, and each resample takes the same "
+    "items and annotators in all. The axis is logarithmic: equal steps are equal factors."
 )
 LEGEND = (
     "Standard deviation: of the result by that source alone; the noise of votes is taken off "
     "items and annotators and counted once. Shares are of the variance and add up to the "
-    "total; model choice is beside it."
+    "total."
 )
 COLUMNS = (
     Column("task", "task", brief=False),
@@ -88,11 +82,6 @@ COLUMNS = (
         ("deviation_low", "deviation_high"),
     ),
     Column("share", "share of total variance", "percent"),
-)
-BESIDE = Notice(
-    "model_choice_beside",
-    "Model choice stands beside the total, not in it: aggregation models are a choice, not a "
-    "sample, and their variance says how far the choice moves the result.",
 )
 OVER_TASKS = Notice(
     "components_over_tasks",
@@ -146,24 +135,16 @@ class ComponentKeywords(ResamplingKeywords, total=False):
     """Keywords of `variance_components`."""
 
     labels: str
-    reliability: float | None
-    threshold: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Components(ResamplingOptions):
     labels: str = "soft"
-    reliability: float | None = None
-    threshold: float | None = None
 
     def __post_init__(self) -> None:
         ResamplingOptions.__post_init__(self)
         choice("components, labels", self.labels, LABELS)
         require_whole("replicates", self.replicates, least=2, do=USUAL)
-        if self.reliability is not None:
-            require_number("reliability", self.reliability, above=0, do="1 is usual")
-        if self.threshold is not None:
-            require_number("threshold", self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +249,13 @@ class Components:
     def _methods(self) -> str:
         """What was done, in the words of a paper."""
         every = list(dict.fromkeys(part.source for part in self.parts))
-        sources = [source for source in every if source not in (TOTAL, MODEL_CHOICE)]
+        sources = [source for source in every if source != TOTAL]
         drawn = [f"resampled {source}" for source in sources if source != "votes"]
         off = f", the variance of resampled votes taken off that of {joined(drawn)}"
         return (
             f"The variance of each result was split into what {joined(sources)} contribute"
             f"{off if TOTAL in every else ''}, with chi-square intervals, for sums with "
-            "Satterthwaite's degrees of freedom [@satterthwaite1946]. Beside them stands the "
-            "variance between aggregation models."
+            "Satterthwaite's degrees of freedom [@satterthwaite1946]."
         )
 
 
@@ -284,18 +264,15 @@ def variance_components(
     annotations: Annotations,
     *,
     metric: str | Metric = "auroc",
-    models: Sequence[str] | None = None,
     **how: Unpack[ComponentKeywords],
 ) -> Components:
     """Where the spread of every model's value, and of the top two's difference, comes from.
 
     Parameters
     ----------
-    models
-        Aggregation models to choose between; by default all that can take these annotations.
     **how
         ``replicates``, ``seed``, ``settings``, ``progress`` as in `ResamplingOptions`;
-        ``labels`` (soft or hard); ``reliability`` and ``threshold`` of the aggregation models.
+        ``labels`` (soft or hard).
     """
     told = checked_options(_Components, how)
     given, every = as_predictions(predictions), as_annotations(annotations)
@@ -306,24 +283,19 @@ def variance_components(
         do = " ".join(map(str, notices)) or "give more data"
         got, expected = "nothing that can be resampled", "items, annotators or votes"
         raise InputError("components", got, expected, do)
-    world = _World(given, truth, as_metrics([metric]), told)
-    worth = () if told.reliability is None else (told.reliability,)
-    asked = listed_choices(truth, models, worth)
+    world, scored = _World(told), as_metrics([metric])
     for number, kind in enumerate(kinds, 1):
         world.done[kind] = evaluate_resampled(
-            given, truth, metrics=world.metrics, kind=kind, options=told
+            given, truth, metrics=scored, kind=kind, options=told
         )
-        told.tell(number, len(kinds) + len(asked))
-    for number, one in enumerate(asked, 1):
-        world.chosen.append(world.scored(one))
-        told.tell(len(kinds) + number, len(kinds) + len(asked))
+        told.tell(number, len(kinds))
     first = world.first
     results = [(t, places) for t in range(len(first.tasks)) for places in world.results(t)]
     parts = [part for t, places in results for part in world.parts(t, places)]
     total = joined(world.sources) if any(part.source == TOTAL for part in parts) else ""
     notes = _notices(total, world.sources, world.below, first.questions)
     return Components(
-        metric=world.metrics[0].name,
+        metric=scored[0].name,
         labels=told.labels,
         level=told.settings.level,
         models=first.models,
@@ -342,14 +314,10 @@ def analyse(study: Study) -> Finding:
 
 @dataclass(frozen=True, eq=False)
 class _World:
-    """Everything that was evaluated: by what is resampled, and by aggregation model."""
+    """Everything that was evaluated, by what is resampled."""
 
-    given: list[Predictions]
-    annotations: Annotations
-    metrics: tuple[Metric, ...]
     told: _Components
     done: dict[str, Evaluation] = field(default_factory=dict)
-    chosen: list[Evaluation] = field(default_factory=list)
     below: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -361,16 +329,6 @@ class _World:
     def sources(self) -> list[str]:
         """What was resampled, in words."""
         return [SOURCES[kind] for kind in self.done]
-
-    def scored(self, one: Choice) -> Evaluation:
-        """The models against the truth of one aggregation model, nothing resampled."""
-        setting = Told(self.told.threshold, one[1], self.told.seed)
-        truth, _ = aggregated(self.annotations, one[0], setting)
-        few = ResamplingOptions(replicates=1, seed=self.told.seed)
-        plan, settings = plan_for(truth, "items", few), self.told.settings
-        return evaluate(
-            self.given, truth, metrics=self.metrics, resampling=plan, settings=settings
-        )
 
     def results(self, t: int) -> list[Places]:
         """Places of the model, or of the two models, of every result of a task."""
@@ -386,7 +344,9 @@ class _World:
         """All components of one result."""
         drawn = {}
         for kind, one in self.done.items():
-            value = variance_of(gap_of(one.replicates[t, 0, self._label], places))
+            value = variance_of(
+                gap_of(one.replicates[t, 0, self._label], places), one.plan.weights
+            )
             drawn[kind] = chi_square(
                 value, self._freedom(kind, t, places), self.told.settings.level
             )
@@ -394,13 +354,12 @@ class _World:
         for source, each in made.items():
             self.below[source] = self.below.get(source, 0) + (each.raw < 0)
         whole = made[TOTAL].value if TOTAL in made else nan
-        made[MODEL_CHOICE] = self._between(t, places)
         task = self.first.tasks[t]
         name = " - ".join(self.first.models[m] for m in places)
         parts = []
         for source, each in made.items():
             deviation = nan if isnan(each.value) else sqrt(each.value)
-            share = each.value / whole if whole > 0 and source != MODEL_CHOICE else nan
+            share = each.value / whole if whole > 0 else nan
             parts.append(
                 Component(task, name, source, *each[:3], deviation, share, each.freedom)
             )
@@ -422,7 +381,7 @@ class _World:
         return [int(one) for one in np.flatnonzero(~lost)] or list(range(t))
 
     def _freedom(self, kind: str, t: int, places: Places) -> float:
-        """Degrees of freedom: of the units, and the replicates less one."""
+        """Degrees of freedom: of the units, and of the replicates unless all are listed."""
         tasks = self._tasks(t)
         if kind == "panel":  # those with more votes count more
             votes = [self.first.questions[t].votes for t in tasks]
@@ -432,15 +391,9 @@ class _World:
         else:
             look = self._influences.items if kind == "items" else self._influences.votes
             units = look(tasks, places)
-        return 1 / (1 / max(units, 1.0) + 1 / (self.told.replicates - 1))
-
-    def _between(self, t: int, places: Places) -> Variance:
-        """Variance between aggregation models."""
-        freedom = len(self.chosen) - 1.0
-        if freedom < 1:
-            return Variance(nan, nan, nan, 0.0, nan)
-        each = np.stack([one.values[t, 0, self._label] for one in self.chosen], axis=-1)
-        return chi_square(variance_of(gap_of(each, places)), freedom, self.told.settings.level)
+        plan = self.done[kind].plan
+        drawn = 0.0 if plan.weights is not None else 1 / (plan.replicates - 1)
+        return 1 / (1 / max(units, 1.0) + drawn)
 
 
 def _notices(
@@ -458,7 +411,6 @@ def _notices(
     lost = joined([f"{source} in {count(times)}" for source, times in below.items() if times])
     if lost:
         notices.append(Notice("components_below_zero", BELOW, (), {"results": lost}))
-    notices.append(BESIDE)
     single = sum(question.single for question in questions)
     if single:
         notices.append(Notice("single_votes", SINGLE, (), {"items": single}))
@@ -489,16 +441,15 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
     ends = " to ".join(significant(end) for end in most.ends)
     spread = f"a standard deviation of {size} ({ends})"
     rest = f", against {_sizes(less)}" if less else ""
-    verb = "moves" if most.source == MODEL_CHOICE else "move"
     if len(known) == 1:
-        return f"{capital(names)} {verb} {what} by {spread}; no other source can be looked at."
+        return f"{capital(names)} move {what} by {spread}; no other source can be looked at."
     if len(tied) == 1:
-        return f"{capital(names)} {verb} {what} most: {spread}{rest}."
+        return f"{capital(names)} move {what} most: {spread}{rest}."
     if less:
         below = joined([one.source for one in less])
         unplaced = _sizes([one for one in tied if one is not most])
         return (
-            f"{capital(most.source)} {verb} {what} more than {below}: {spread}{rest}; the "
+            f"{capital(most.source)} move {what} more than {below}: {spread}{rest}; the "
             f"intervals do not place {unplaced}."
         )
     return (

@@ -23,7 +23,7 @@ from equipoise.analyses.scoring import TaskScorer, task_scorer
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import every_class
+from equipoise.evaluation.blocks import TIE, every_class
 from equipoise.evaluation.engine import chunk_width
 
 MOST = 400  # items or groups that are looked at one by one; of more, evenly many
@@ -167,17 +167,19 @@ def _ways(
     """Items, labels that votes move them towards (classes, ways), and weights of the ways.
 
     Squared effects of soft labels weigh as the variance of the mean vote; those of hard labels
-    as the variance of whether the first class keeps more than half.
+    as the variance of whether the first class keeps more than half; classes tied for it take
+    turns.
     """
     every = np.stack(every_class(shares))
-    first = np.argmax(every, axis=0)
+    first = every >= every.max(axis=0) - TIE
+    turns = np.where(first, 1 - 1 / first.sum(axis=0), 1.0)
     split = (every > 0) & (every < 1) & wanted
     if hard:
-        split[first, np.arange(len(first))] = False
+        split &= turns > 0
     elif len(shares) == 1:
         split[0] = False
     klass, item = np.nonzero(split)
-    share, top = every[klass, item], every[first[item], item]
+    share, top = every[klass, item], every.max(axis=0)[item]
     target = np.eye(len(every))[:, klass][len(every) - len(shares) :]
     if not hard:
         rest = 1 - share if len(shares) == 1 else 1.0
@@ -185,4 +187,5 @@ def _ways(
     from scipy.special import bdtr
 
     lost = bdtr(size[item] // 2, size[item].astype(np.intp), top)
-    return item, target, lost * (1 - lost) * share / (1 - top) * size[item] / (size[item] - 1)
+    weight = turns[klass, item] * lost * (1 - lost) * share / (1 - top)
+    return item, target, weight * size[item] / (size[item] - 1)

@@ -34,8 +34,10 @@ class Variance(NamedTuple):
     raw: float
 
 
-def variance_of(values: Floats) -> float:
+def variance_of(values: Floats, weights: Floats | None = None) -> float:
     """Variance; 0 where it is rounding, nan where a value is undefined or infinite.
+
+    Values with weights are all that there are, not a sample.
 
     Examples
     --------
@@ -44,7 +46,12 @@ def variance_of(values: Floats) -> float:
     """
     if not np.isfinite(values).all():
         return nan
-    found = float(np.var(values, ddof=1))
+    if weights is None:
+        found = float(np.var(values, ddof=1))
+    else:
+        found = float(
+            np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)
+        )
     return found if found > ROUNDING else 0.0
 
 

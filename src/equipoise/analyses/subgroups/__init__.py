@@ -38,7 +38,7 @@ from equipoise.analyses.subgroups.attributes import Attributes, read_attributes
 from equipoise.analyses.subgroups.groups import Groups, holm, measures, quantities
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, InputError, Ints, choice, wrong_type
-from equipoise.evaluation.blocks import majority
+from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import Cell as TableCell
 from equipoise.findings import Column, Dot, Dots, Finding, Row, Table
 from equipoise.notices import Notice
@@ -463,7 +463,8 @@ def _why_undefined(task: TaskScorer, group: Bools) -> str:
     if not here.any():
         return f"it has no items{which}"
     shares = list(question.shares[:, here])
-    labels = np.stack(shares if task.labels == "soft" else majority(shares))
+    soft = task.labels == "soft"
+    labels = np.stack(shares if soft else hard_labels(shares, question.ties))
     return f"all its labels{which} are the same" if np.ptp(labels, axis=1).max() == 0 else ""
 
 

@@ -6,8 +6,9 @@ positive lead always favours the first model. Nothing is computed here that the 
 stored, except the sign.
 
 A `Verdict` is who is ahead under one kind of labels. A model is *separated* from the best when
-the interval of the paired lead of the best over it lies wholly above zero. Models that share
-the best score are best together; none is best where the scores of all are infinitely bad.
+the best is surely better among all pairs of models (in earlier runs: when the interval of its
+lead lies above zero). Models that share the best score are best together; none is best where
+the scores of all are infinitely bad.
 """
 
 import math
@@ -22,7 +23,6 @@ from equipoise.findings import Column, Finding
 from equipoise.numbers import EXACT, UNDEFINED
 from equipoise.run.folder import Run
 from equipoise.run.record import (
-    NAN,
     Lead,
     MetricRecord,
     PairDifference,
@@ -34,14 +34,9 @@ from equipoise.run.record import (
 from equipoise.wording import joined
 
 FIXED = "Items are held fixed: the result speaks for these items, not for others like them."
-UNMOVED = "not resampled"
 SOFT = "soft"
 MOST_NAMES = 6  # that a sentence lists
-RESAMPLED = {
-    "panel": "resampled annotators",
-    "votes": "resampled votes",
-    "posterior": "possible truths",
-}
+HALF_DIGIT = 0.0005  # half a unit of the last digit that scores are printed with
 
 
 def listing(names: Sequence[str], most: int = MOST_NAMES) -> str:
@@ -94,6 +89,11 @@ class RunView:
     def any_model(self) -> bool:
         """Whether the truth of any task comes from a model."""
         return any(row.from_model for row in self.record.truth if row.items)
+
+    @property
+    def all_gold(self) -> bool:
+        """Whether adjudicated gold settles every item."""
+        return all(row.gold == row.items > 0 for row in self.record.truth)
 
     @property
     def any_several(self) -> bool:
@@ -196,19 +196,11 @@ class Panel:
         )
 
     def score(self, labels: str, model: str) -> Score:
-        """Score of one model; what is undefined has no rank, what is not resampled no ends."""
+        """Score of one model; what is undefined has no rank."""
         found = self.stored(labels, model)
-        if self.unmoved(labels):
-            return replace(found, low=NAN, high=NAN, p_best=NAN, shift=NAN, undefined_share=NAN)
-        return replace(found, rank=NAN, p_best=NAN) if math.isnan(found.value) else found
-
-    def unmoved(self, labels: str) -> bool:
-        """Whether nothing that these labels depend on is resampled, so that nothing varies.
-
-        Under a model of the truth the hard labels of some metrics are the mean of its draws.
-        """
-        fixed = self.view.record.settings.resample == "posterior"
-        return fixed and labels == "hard" and self.metric.labels == "draws"
+        return (
+            replace(found, rank=math.nan, p_best=math.nan) if math.isnan(found.value) else found
+        )
 
     def ranked(self, labels: str) -> list[str]:
         """Models with a rank, best first; ties in the order of the run."""
@@ -231,11 +223,17 @@ class Panel:
         if found is None:
             return Lead()
         turn = self.sign * (-1 if swapped else 1)
-        if self.unmoved(labels):
-            return Lead(value=turn * found.value)
         low, high = (found.low, found.high) if turn > 0 else (-found.high, -found.low)
         better = 1 - found.p_better if swapped else found.p_better
-        return Lead(value=turn * found.value, low=low, high=high, p_better=better)
+        return Lead(
+            value=turn * found.value,
+            low=low,
+            high=high,
+            p_better=better,
+            p_adjusted=found.p_adjusted,
+            apart=found.separated,
+            judgement=found.reverse if swapped else found.judgement,
+        )
 
     def resampled(self, labels: str, model: str) -> Floats:
         """Replicates of one model."""
@@ -266,7 +264,7 @@ class Panel:
                 break
         else:
             return np.empty((0, 0))
-        if not row.matrix.size or self.unmoved(labels):
+        if not row.matrix.size:
             return np.empty((0, 0))
         places = [self.view.models.index(model) for model in self.order]
         shares = np.array(row.matrix, dtype=float)[places]
@@ -292,12 +290,6 @@ class Panel:
     def opening(self) -> str:
         """Opens a sentence that ranks models, where it holds for the items at hand."""
         return "On these items, " if self.view.fixed_items else ""
-
-    @property
-    def over(self) -> str:
-        """Says over what a share of resamples is taken, where that is not items."""
-        what = RESAMPLED.get(self.view.record.settings.resample)
-        return f" (over {what})" if what and self.view.fixed_items else ""
 
     def blank_word(self, labels: str) -> str:
         """What keeps models from a verdict: scores that are undefined, or infinite."""
@@ -356,9 +348,10 @@ class Verdict:
         return self.panel.lead(self.labels, self.best[0], self.runner_up)
 
     @property
-    def unmoved(self) -> bool:
-        """Whether nothing that these labels depend on is resampled."""
-        return self.panel.unmoved(self.labels)
+    def matters(self) -> bool:
+        """Whether the lead over the runner-up is large enough to count."""
+        least = self.panel.view.record.settings.matters
+        return abs(self.lead.value) >= (HALF_DIGIT if least is None else least)
 
     @property
     def clear(self) -> bool:

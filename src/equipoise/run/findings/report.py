@@ -19,10 +19,11 @@ from equipoise.notices import as_notices
 from equipoise.numbers import count
 from equipoise.run.findings.panels import RunView, listing
 from equipoise.run.findings.predictions import prediction_findings
-from equipoise.run.findings.scores import FIXED, OUTSIDE, score_findings
+from equipoise.run.findings.scores import score_findings
 from equipoise.run.findings.truth import truth_findings
 from equipoise.run.findings.verdict import verdict_findings
 from equipoise.run.folder import Run
+from equipoise.run.gold import gold_findings
 from equipoise.run.record import MetricRecord, RunRecord, RunSettings
 from equipoise.wording import capital
 
@@ -35,18 +36,6 @@ RESAMPLED = {
     "items x votes": "items and the votes of each",
     "items x panel": "items and annotators",
     "items x posterior": "items and possible truths of the aggregation model",
-}
-WIDENED = {
-    "votes": (
-        " The mean of m votes drawn from m votes varies too little, so the spread of the "
-        "resamples around their mean was widened by sqrt(m/(m - 1)), with m the votes of an "
-        "item; ranks and wins were counted before that."
-    ),
-    "panel": (
-        " A panel of m annotators drawn from m varies too little, so the spread of the "
-        "resamples around their mean was widened by sqrt(m/(m - 1)), with m the effective "
-        "number of annotators; ranks and wins were counted before that."
-    ),
 }
 BRACKETS = {
     "items": "items",
@@ -65,6 +54,7 @@ READ = {
     "columns": "columns of the input",
     "repeats": "repeated votes",
     "on_missing": "missing answers",
+    "ties": "ties of hard labels",
 }
 
 
@@ -84,6 +74,7 @@ def evaluation_report(run: Run) -> Report:
             *verdict_findings(view),
             *score_findings(view),
             *prediction_findings(view),
+            *gold_findings(record),
             *truth_findings(view),
         ),
         terms=_terms(view),
@@ -123,55 +114,24 @@ def terminal_report(run: Run) -> Report:
     answer = Finding(
         key="verdict", title="Verdict", sentence=verdicts[0], more=tuple(verdicts[1:])
     )
-    return replace(report, findings=(*boards, answer))
+    return replace(report, findings=(*boards, answer, *gold_findings(run.record)))
 
 
 def _legend(view: RunView) -> list[str]:
     """What the marks of the leaderboards mean."""
     how = view.record.settings
+    whom = f" for {how.population}" if how.population else ""
     said = [
-        "Brackets: normal intervals for other items, from influence functions."
-        if how.resample == "influence"
-        else f"Brackets and P(best): over {count(how.replicates)} resamples of "
+        f"Brackets: {view.level} interval of each score by itself{whom}; of ranks, for all "
+        f"models at once. Best in: share of {count(how.replicates)} resamples of "
         f"{BRACKETS.get(how.resample, how.resample)}."
     ]
-    odd = {row.labels for row in view.record.rows if row.outside}
-    if odd:
-        basic = "" if how.interval == "basic" else " --interval basic undoes the shift."
-        why = shift_words(how.resample, odd)
-        said.append(f"{OUTSIDE} The interval leaves out its own value: {why}.{basic}")
     if any(math.isinf(row.value) for row in view.record.rows):
         said.append(
             "∞ The score is infinite, the worst there is: a log score is when a model gives "
             "probability 0 to what the labels say of an item."
         )
-    if any(panel.unmoved("hard") for panel in view.panels()):
-        said.append(f"{FIXED} Hard labels are the mean of the draws: nothing is resampled.")
     return said
-
-
-def shift_words(resample: str, labels: set[str]) -> str:
-    """Say why scores of these labels shift when this is resampled.
-
-    Examples
-    --------
-    >>> shift_words("votes", {"hard"})
-    'resampling votes makes majorities less clear and shifts hard labels'
-    >>> shift_words("items x posterior", {"hard", "soft"})
-    'the value is taken against the mean of the draws, a resample against one of them'
-    """
-    drawn = resample.split(" ")[-1]
-    if drawn == "posterior":
-        return (
-            "the value is taken against the mean of the draws, a resample against one of them"
-        )
-    if drawn not in ("votes", "panel"):
-        return "drawing items anew repeats some and leaves out others, which shifts this score"
-    reasons = {
-        "hard": "resampling votes makes majorities less clear and shifts hard labels",
-        "soft": "resampled votes scatter around the soft labels, which shifts the scores",
-    }
-    return "; ".join(reasons[name] for name in sorted(labels))
 
 
 def _known(view: RunView) -> tuple[str, ...]:
@@ -182,6 +142,7 @@ def _known(view: RunView) -> tuple[str, ...]:
         people = count(len(readers), "annotator")
     else:
         people = "truth from a model" if view.any_model else "anonymous votes"
+        people = "adjudicated gold" if view.all_gold else people
     tasks = len(record.tasks)
     how = record.settings
     return (
@@ -220,24 +181,42 @@ _QUESTION = "How answers were read"
 
 def _intervals(view: RunView) -> str:
     how = view.record.settings
-    names = [metric.name for metric in view.record.metrics]
-    wilson = how.group is None and "hard" in view.record.labels
-    precision = wilson and any(name.startswith("precision_at_") for name in names)
+    if not how.population:
+        return (
+            f"{count(how.replicates, 'resample')}, the same for all models, metrics and "
+            f"labels; {view.level} intervals ({how.interval})."
+        )
+    if how.interval != "two-way t":
+        return (
+            "Each annotator's votes alone give a value of every model, whose mean over "
+            f"annotators is shown; {view.level} intervals by Obuchowski and Rockette with "
+            f"Hillis' degrees of freedom, for {how.population}. Hard and soft are the same."
+        )
     return (
-        f"{count(how.replicates, 'resample')}, the same for all models, metrics and labels, so "
-        f"that differences and ranks are paired; {view.level} intervals ({how.interval}). "
-        "P(best) is the share of resamples in which a model is best, shared equally among "
-        "ties. Intervals hold for each pair by itself and are not adjusted for the number of "
-        "pairs. They describe the uncertainty that was resampled and no other."
-        + " Precision at k with hard labels has Wilson's interval."
-        * precision
+        f"{view.level} two-way t intervals, for {how.population}: the variance of items (or of "
+        "groups of items) plus that of annotators, the noise of votes counted once. All models "
+        "are paired. Intervals are for one score or one pair by itself; which models are "
+        "separated, and which ranks are possible, is said of all pairs at once (max-t). "
+        f"Shares of resamples come from {count(how.replicates)} resamples and are no "
+        "probabilities of the truth."
+    )
+
+
+def _resamples(how: RunSettings) -> str:
+    """How many resamples there are; whether they are all that a panel has."""
+    if not how.all_panels_of:
+        return count(how.replicates, "resample")
+    return (
+        f"All {count(how.replicates, 'resample')} that {how.all_panels_of} annotators have, "
+        "each counted by its probability"
     )
 
 
 def _hard(view: RunView) -> str:
     """Say what metrics of whole distributions take as the hard label of several classes."""
     whole = any(metric.labels == "distribution" for metric in view.record.metrics)
-    if not view.any_several or not whole:
+    former = any(row.ties == "negative" for row in view.record.truth)
+    if not view.any_several or not whole or not former:
         return ""
     most = "mass" if view.record.truth_model else "votes"
     return f" Metrics of whole distributions take the class with most {most}, shared by ties."
@@ -431,24 +410,39 @@ def _labels(record: RunRecord) -> tuple[str, str]:
     asked = record.settings
     classes = max((len(row.classes) or 1 for row in record.truth), default=1)
     kinds = [metric.labels for metric in record.metrics]
-    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes)
+    ties = record.truth[0].ties if record.truth else "negative"
+    hard = asked.hard if classes == 1 else hard_labels_rule(kinds, classes=classes, ties=ties)
     return f"Soft labels: {asked.soft}; hard labels: {hard}.", ""
 
 
 def _interval_sources(how: RunSettings) -> list[str]:
+    if how.population and how.interval != "two-way t":
+        return ["obuchowski1995", "hillis2007"]
+    if how.population:
+        return references(["two-way"])
     if how.resample == "influence":
         return references(["influence"])
     return references(how.resample.split(" x ")) or ["efron1993"]
 
 
 def interval_words(how: RunSettings) -> str:
-    """Where intervals come from, with what was resampled."""
+    """Where intervals come from, and whom they speak for."""
     level, sources = f"{100 * how.level:g} % intervals", cite(*_interval_sources(how))
-    if how.resample == "influence":
-        return f"{level} are normal, from influence functions of the items{sources}."
     what = RESAMPLED.get(how.resample, how.resample)
-    whole = f" ({how.group}, drawn as wholes)" if how.group else ""
+    whole = f" ({how.group}, as wholes)" if how.group else ""
+    if not how.population:
+        return (
+            f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples "
+            f"of {what}{whole}{sources}."
+        )
+    if how.interval != "two-way t":
+        return (
+            f"Each annotator's votes alone gave a value of every model; {level} are by "
+            f"Obuchowski and Rockette with Hillis' degrees of freedom, for {how.population}"
+            f"{whole}{cite('obuchowski1995', 'hillis2007')}."
+        )
     return (
-        f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples of "
-        f"{what}{whole}{sources}.{WIDENED.get(how.resample, '')}"
+        f"{level} are two-way t, for {how.population}{whole}{sources}; models are called "
+        "separated by step-down max-t over all pairs. Shares of resamples come from "
+        f"{count(how.replicates)} resamples of {what}."
     )

@@ -6,11 +6,11 @@ What depends on task and metric is one finding per panel, so that a page can sho
 import math
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from equipoise.arrays import Floats
+from equipoise.estimate import Estimate
 from equipoise.findings import (
     Cell,
     Chart,
@@ -24,54 +24,39 @@ from equipoise.findings import (
     Slopes,
     Table,
 )
-from equipoise.numbers import UNDEFINED, change, count, interval, number, percent, rank
-from equipoise.run.findings.panels import UNMOVED, Panel, RunView, listing, noted_once
+from equipoise.numbers import (
+    UNDEFINED,
+    change,
+    count,
+    interval,
+    number,
+    rank,
+    resample_share,
+)
+from equipoise.run.findings.panels import Panel, RunView, listing, noted_once
 from equipoise.run.findings.verdict import moved_words, unranked_words
 from equipoise.run.record import Lead
 from equipoise.wording import joined
 
-OUTSIDE, FIXED = "†", "*"
 MOST_LEADS = 4000  # with more pairs on the page, only those with leader and neighbours
 BOARD_NOTE = (
     "Models stand in the order of their soft rank, here and in every figure of a metric. Ties "
-    "share the mean of their ranks. ▲ means a better rank with soft labels. † marks a score "
-    "outside its own interval, explained under the intervals."
+    "share the mean of their ranks. Intervals are for each score by itself. Possible ranks "
+    "hold for all models at once. ▲ means a better rank with soft labels."
 )
 FOREST_NOTE = (
-    "Mark: the score. Thin line: the interval; thick line: the middle half of the resamples. "
-    "The shift is the mean of the resamples minus the score. An interval can leave out its "
-    "own score (†, dashed line) or lead (†): read it as how steady they are, not as where the "
-    "truth lies. "
+    "Mark: the score. Thin line: its interval, for this score by itself; thick line: the "
+    "middle half of the resamples."
 )
-SHIFT = (
-    "Resampling votes or readers makes majorities less clear than they were, so hard scores "
-    "tend to shift, mostly for the worse. Soft labels move smoothly with the votes, so their "
-    "scores usually shift little."
-)
-SHIFT_OF_DRAWS = (
-    "A score is taken against the mean of the draws, a resample against one draw, which lies "
-    "away from that mean: so scores can shift."
-)
-SHIFT_OF_ITEMS = (
-    "Drawing items anew repeats some and leaves out others, so a score that is no average over "
-    "items can shift."
-)
-SCATTER = (
-    " Scores of whole distributions are distances to the votes; resampled votes scatter more "
-    "than the votes themselves, so such scores can shift for the worse with soft labels too."
-)
-RANKS_NOTE = (
-    "Thick lines change rank. Steadiness is the mean Spearman correlation of the resampled "
-    "order with the original one: 1 is an order that never changes."
-)
+RANKS_NOTE = "Thick lines change rank."
 PROBABILITIES_NOTE = (
     "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
     "whose place the data leave open."
 )
 PAIRS_NOTE = (
     "Follow a cell's column up to one model and its row right to the other: the cell is the "
-    "lead of the first. Orange means the order is the other way round. Intervals are not "
-    "adjusted for the number of pairs, so among many equal models a few dots are expected."
+    "lead of the first. Orange means the order is the other way round. Intervals are of single "
+    "pairs; a dot marks models that are separated among all pairs at once."
 )
 
 
@@ -93,8 +78,9 @@ def _leaderboard(panel: Panel) -> Finding:
     for labels in panel.labels:
         columns.append(Column(f"{labels}_value", f"{panel.title(labels)}, {labels}", "number"))
         if many:
-            columns.append(Column(f"{labels}_rank", "rank", "rank"))
-            columns.append(Column(f"{labels}_p_best", "P(best)", "percent"))
+            ends = (f"{labels}_rank_low", f"{labels}_rank_high")
+            columns.append(Column(f"{labels}_rank", "rank, possible", "rank", ends))
+            columns.append(Column(f"{labels}_p_best", "best in", "resample_share"))
     if many and len(panel.labels) > 1:
         columns.append(Column("rank_change", "rank change"))
     table = Table(
@@ -118,14 +104,15 @@ def _leaderboard(panel: Panel) -> Finding:
 def _board_row(panel: Panel, model: str) -> Row:
     row: dict[str, Cell] = {"model": model}
     for labels in panel.labels:
-        score, unmoved = panel.score(labels, model), panel.unmoved(labels)
-        ends = f"[{UNMOVED}]" if unmoved else interval(score.low, score.high)
-        mark = OUTSIDE if score.outside else ""
+        score = panel.score(labels, model)
+        ends = interval(score.low, score.high)
         known = not math.isnan(score.value)
         row |= {
-            f"{labels}_value": f"{number(score.value)}{mark} {ends}" if known else UNDEFINED,
+            f"{labels}_value": f"{number(score.value)} {ends}" if known else UNDEFINED,
             f"{labels}_rank": score.rank,
-            f"{labels}_p_best": UNMOVED if unmoved else score.p_best,
+            f"{labels}_rank_low": score.rank_low,
+            f"{labels}_rank_high": score.rank_high,
+            f"{labels}_p_best": resample_share(score.p_best),
         }
     row["rank_change"] = _moved(panel, model)
     return row
@@ -144,30 +131,18 @@ def _moved(panel: Panel, model: str) -> str:
 
 
 def _gaps(panel: Panel) -> list[str]:
-    """Say for which models no interval can be computed, and why."""
-    said = [
-        f"With {labels} labels nothing is resampled, so there are no intervals; resampling "
-        "items x posterior gives some."
-        for labels in panel.labels
-        if panel.unmoved(labels)
-    ]
+    """Say for which models no interval can be computed."""
+    said = []
     for labels in panel.labels:
         scores = {model: panel.score(labels, model) for model in panel.order}
-        found = {
-            model: score.undefined_share
+        found = [
+            model
             for model, score in scores.items()
-            if not math.isnan(score.value)
-            and score.undefined_share > 0
-            and not score.has_interval
-        }
+            if math.isfinite(score.value) and not score.has_interval
+        ]
         if found:
-            some = "up to " if min(found.values()) < max(found.values()) else ""
             which = "its interval" if len(found) == 1 else "their intervals"
-            share = percent(max(found.values()), 1)
-            said.append(
-                f"With {labels} labels {some}{share} of resamples are "
-                f"undefined for {listing(list(found))}, so {which} cannot be computed."
-            )
+            said.append(f"With {labels} labels {listing(found)}: {which} cannot be computed.")
     return said
 
 
@@ -200,15 +175,18 @@ def _forest(panel: Panel) -> Finding:
     level = panel.view.level
     several = len(panel.view.record.metrics) > 1
     many = len(panel.view.models) > 1
-    ranks = [Column("rank", "rank", "rank"), Column("p_best", "P(best)", "percent")]
+    ranks = [
+        Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+        Column("p_best", "share of resamples in which it is best", "resample_share"),
+    ]
     columns = (
         Column("model", "model", "model"),
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "score" if several else panel.metric.title, "number", ("low", "high")),
         *(ranks if many else []),
-        Column("shift", "shift", "change"),
-        Column("undefined_share", "undefined in", "percent", brief=False),
+        Column("standard_error", "standard error", "figures", brief=False),
+        Column("df", "degrees of freedom", "number", brief=False),
     )
     rows: list[Row] = [
         asdict(panel.stored(labels, model))
@@ -223,47 +201,15 @@ def _forest(panel: Panel) -> Finding:
         tables=(
             Table(
                 name="values",
-                caption=f"Scores, {level} intervals and shifts",
+                caption=f"Scores and {level} intervals, each by itself; ranks of all at once",
                 columns=columns,
                 rows=rows,
-                page=False,
             ),
-            _shifts_table(panel),
         ),
         charts=tuple(_forest_chart(panel, labels) for labels in panel.labels),
-        note=FOREST_NOTE + _shift_note(panel.view),
+        note=FOREST_NOTE,
         brief=False,
     )
-
-
-def _shifts_table(panel: Panel) -> Table:
-    """What the leaderboard does not say: shifts, and how often scores are undefined."""
-    columns = [Column("model", "model", "model")]
-    for labels in panel.labels:
-        columns.append(Column(f"{labels}_value", panel.title(labels), "number"))
-        columns.append(Column(f"{labels}_shift", f"shift, {labels}", "change"))
-        if any(panel.score(labels, model).undefined_share > 0 for model in panel.order):
-            columns.append(Column(f"{labels}_undefined", "undefined in", "percent"))
-    rows: list[Row] = []
-    for model in panel.order:
-        row: dict[str, Cell] = {"model": model}
-        for labels in panel.labels:
-            score, unmoved = panel.score(labels, model), panel.unmoved(labels)
-            row[f"{labels}_value"] = score.value
-            row[f"{labels}_shift"] = UNMOVED if unmoved else score.shift
-            row[f"{labels}_undefined"] = UNMOVED if unmoved else score.undefined_share
-        rows.append(row)
-    return Table(
-        name="shifts", caption="Scores and shifts", columns=columns, rows=rows, file=False
-    )
-
-
-def _shift_note(view: RunView) -> str:
-    votes = view.record.settings.resample
-    whole = any(metric.labels == "distribution" for metric in view.record.metrics)
-    if view.any_model:
-        return SHIFT_OF_DRAWS if "posterior" in votes.split(" ") else SHIFT_OF_ITEMS
-    return SHIFT + SCATTER * whole
 
 
 def _forest_chart(panel: Panel, labels: str) -> Chart:
@@ -284,14 +230,13 @@ def _forest_chart(panel: Panel, labels: str) -> Chart:
 
 def _dot(panel: Panel, labels: str, model: str) -> Dot:
     score = panel.score(labels, model)
-    known = panel.resampled(labels, model)
-    known = known[~np.isnan(known)]
+    drawn = panel.resampled(labels, model)
     inner = None
-    if score.has_interval and len(known):
-        method: Literal["nearest", "linear"] = "nearest" if np.isinf(known).any() else "linear"
-        low, high = (float(np.quantile(known, q, method=method)) for q in (0.25, 0.75))
-        inner = (low, high)
-    words = number(score.value) + (OUTSIDE if score.outside else "")
+    if score.has_interval and not np.isnan(drawn).all():
+        weights = panel.view.record.settings.weights
+        known = Estimate(score.value, drawn, "", weights=weights)
+        inner = known.interval(0.5)
+    words = number(score.value)
     if math.isinf(score.value):
         words = f"infinite ({words})"
     return Dot(
@@ -306,23 +251,18 @@ def _dot(panel: Panel, labels: str, model: str) -> Dot:
 
 
 def _widths(panel: Panel) -> str:
-    """Say how wide the intervals are, and where they leave their own score out."""
-    said, outside = [], ""
+    """Say how wide the intervals are."""
+    said = []
     for labels in panel.labels:
         scores = [panel.score(labels, model) for model in panel.order]
         widths = [s.high - s.low for s in scores if s.has_interval]
         widths = [width for width in widths if math.isfinite(width)]
         if widths:
             said.append(f"{number(float(np.median(widths)))} wide with {labels} labels")
-        odd = sum(score.outside for score in scores)
-        known = count(sum(not math.isnan(score.value) for score in scores), "score")
-        lies = "lies outside its" if odd == 1 else "lie outside their"
-        if odd:
-            outside += f" With {labels} labels {odd} of {known} {lies} own interval (†)."
     if not said:
         kind = "finite" if _endless(panel) else "defined"
         return f"{panel.metric.title} has no {kind} interval here."
-    return f"The middle {panel.view.level} interval is {joined(said)}.{outside}"
+    return f"The middle {panel.view.level} interval is {joined(said)}."
 
 
 # ---- ranks ---------------------------------------------------------------------------------
@@ -348,28 +288,22 @@ def _ranks(panel: Panel) -> Finding:
         right=f"{last} labels",
         rows=rows,
     )
-    correlation: dict[str, Cell] = asdict(panel.correlation)
-    if panel.unmoved("hard"):
-        correlation |= {"mean_spearman_hard": UNMOVED, "soft_win_rate": UNMOVED}
     table = Table(
         name="rank_correlation",
-        caption="How alike the two orders are, and how steady each is",
+        caption="How alike the two orders are",
         columns=(
             *panel.view.panel_columns,
             Column("spearman", "Spearman, hard against soft", "number"),
             Column("kendall_tau_b", "Kendall's tau-b", "number"),
-            Column("mean_spearman_hard", "steadiness of the hard order", "number"),
-            Column("mean_spearman_soft", "steadiness of the soft order", "number"),
-            Column("soft_win_rate", "soft order steadier in", "percent"),
         ),
-        rows=[correlation],
+        rows=[asdict(panel.correlation)],
         open=True,
     )
     none = unranked_words(panel) or "There are no two rankings to compare."
     return Finding(
         key="ranks",
         title="From hard to soft",
-        sentence=_steady_words(panel) if ranked else none,
+        sentence=_alike_words(panel) if ranked else none,
         tables=(table,) if panel.view.record.rank_correlation else (),
         charts=(slopes,) if ranked else (),
         note=RANKS_NOTE,
@@ -377,18 +311,12 @@ def _ranks(panel: Panel) -> Finding:
     )
 
 
-def _steady_words(panel: Panel) -> str:
-    """Say how alike the two orders are, and which is steadier."""
-    found = panel.correlation
-    if math.isnan(found.spearman):
+def _alike_words(panel: Panel) -> str:
+    """Say how alike the two orders are."""
+    found = panel.correlation.spearman
+    if math.isnan(found):
         return "The agreement of the two orders is undefined."
-    said = f"The hard and soft orders agree at Spearman {number(found.spearman, 2)}"
-    if math.isnan(found.soft_win_rate) or panel.unmoved("hard"):
-        return f"{said}."
-    return (
-        f"{said}; under resampling the soft order stays nearer to its original than the hard "
-        f"order in {percent(found.soft_win_rate)} of resamples."
-    )
+    return f"The hard and soft orders agree at Spearman {number(found, 2)}."
 
 
 # ---- rank probabilities --------------------------------------------------------------------
@@ -452,7 +380,10 @@ def _rank_row(task: str, metric: str, labels: str, model: str, shares: Floats) -
     else:
         low, high = reach(shares)
         top = int(np.argmax(shares))
-        row |= {"likeliest": f"{top + 1} ({percent(shares[top])})", "reach": f"{low} to {high}"}
+        row |= {
+            "likeliest": f"{top + 1} ({resample_share(shares[top])})",
+            "reach": f"{low} to {high}",
+        }
     return row | {f"rank_{place}": float(share) for place, share in enumerate(shares, 1)}
 
 
@@ -492,7 +423,7 @@ def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
     place = int(np.argmax(shares[best]))
     said = (
         f"With {labels} labels the surest place is {listing([best])} at rank {place + 1} "
-        f"({percent(float(shares[best][place]))} of resamples)"
+        f"({resample_share(float(shares[best][place]))} of resamples)"
     )
     low, high = spans[loose]
     if high - low < 2:
@@ -502,7 +433,7 @@ def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
     blank = [name for name in panel.labels if name not in known]
     if not blank:
         return said
-    lack = UNMOVED if panel.unmoved(blank[0]) else UNDEFINED
+    lack = UNDEFINED
     return f"{said} With {blank[0]} labels the ranks are {lack}."
 
 
@@ -517,7 +448,7 @@ def _pairs(panel: Panel) -> Finding:
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "difference", "change", ("low", "high")),
-        Column("p_better", "P(better)", "percent"),
+        Column("p_better", "P(better)", "resample_share"),
     )
     rows: list[Row] = [
         asdict(row)
@@ -554,16 +485,19 @@ def _leads_table(panel: Panel) -> Table:
     columns = [Column("a", "first", "model"), Column("b", "second")]
     for labels in panel.labels:
         columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
-        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "resample_share"))
+        if panel.view.record.settings.margin is not None:
+            columns.append(Column(f"{labels}_judged", "by the margin"))
     rows: list[Row] = []
     for a, b in pairs:
         row: dict[str, Cell] = {"a": a, "b": b}
         for labels in panel.labels:
-            lead, unmoved = panel.lead(labels, a, b), panel.unmoved(labels)
-            ends = f"[{UNMOVED}]" if unmoved else interval(lead.low, lead.high, change)
-            mark = OUTSIDE if lead.outside else ""
-            row[f"{labels}_lead"] = f"{change(lead.value)}{mark} {ends}"
-            row[f"{labels}_ahead"] = UNMOVED if unmoved else lead.p_better
+            lead = panel.lead(labels, a, b)
+            mark = " ●" if lead.decided else ""
+            ends = interval(lead.low, lead.high, change)
+            row[f"{labels}_lead"] = f"{change(lead.value)} {ends}{mark}"
+            row[f"{labels}_ahead"] = resample_share(lead.p_better)
+            row[f"{labels}_judged"] = lead.judgement
         rows.append(row)
     return Table(name="leads", caption=caption, columns=columns, rows=rows, file=False)
 
@@ -571,11 +505,13 @@ def _leads_table(panel: Panel) -> Table:
 def _matrix(panel: Panel, labels: str) -> Chart:
     total = len(panel.order)
     cells = np.full((3, total, total), np.nan)
+    apart = np.zeros((total, total), dtype=bool)
     for i, a in enumerate(panel.order):
         for j, b in enumerate(panel.order):
             if i != j:
                 lead = panel.lead(labels, a, b)
                 cells[:, i, j] = lead.value, lead.low, lead.high
+                apart[i, j] = lead.decided
     clear = sum(panel.lead(labels, a, b).decided for a, b in panel.pairs)
     return Matrix(
         name=f"pairs-{labels}",
@@ -590,6 +526,7 @@ def _matrix(panel: Panel, labels: str) -> Chart:
         leads=cells[0],
         low=cells[1],
         high=cells[2],
+        separated=apart,
     )
 
 
@@ -600,7 +537,7 @@ def _separated_words(panel: Panel) -> str:
     leads: dict[str, list[Lead]] = {}
     for labels in panel.labels:
         every = [panel.lead(labels, a, b) for a, b in panel.pairs]
-        if not panel.unmoved(labels) and any(not math.isnan(one.value) for one in every):
+        if any(not math.isnan(one.value) for one in every):
             leads[labels] = every
     if not leads:
         return "No difference between models is defined here."
@@ -612,10 +549,4 @@ def _separated_words(panel: Panel) -> str:
     said = joined([f"{total} with {labels} labels" for labels, total in known.items()])
     same = sum(all(panel.identical(n, a, b) for n in known) for a, b in panel.pairs)
     twins = f"; {count(same, 'pair')} {'is' if same == 1 else 'are'} identical" if same else ""
-    odd = [
-        f"{count(total, 'pair')} with {labels} labels"
-        for labels, every in leads.items()
-        if (total := sum(one.contrary for one in every))
-    ]
-    wrong = f" For {joined(odd)} the interval lies on the other side of 0 (×)." if odd else ""
-    return f"Of {count(len(panel.pairs), 'pair')}, the data separate {said}{twins}.{wrong}"
+    return f"Of {count(len(panel.pairs), 'pair')}, the data separate {said}{twins}."

@@ -11,17 +11,25 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings import Bar, Cell, Chart, Column, Finding, Histogram, Row, Table
-from equipoise.numbers import EXACT, UNDEFINED, change, count, interval, number, percent, rank
-from equipoise.run.findings.panels import UNMOVED, Panel, RunView, Verdict, listing, noted_once
+from equipoise.numbers import (
+    EXACT,
+    UNDEFINED,
+    change,
+    count,
+    interval,
+    number,
+    rank,
+    resample_share,
+)
+from equipoise.run.findings.panels import Panel, RunView, Verdict, listing, noted_once
 from equipoise.run.record import TruthRow
 
 KEY, TITLE = "verdict", "Verdict"
 NOTE = (
     "A lead is the paired difference in favour of the first model (the sign is turned where "
-    "lower is better), taken over the same resamples. If its interval includes 0, the data do "
-    "not separate the two models. Bars of the figure are resamples, in the colour of the model "
-    "that is ahead in them. † marks a score or a lead outside its own interval, explained "
-    "under the intervals."
+    "lower is better). Its interval is for this pair by itself; two models are separated only "
+    "if that holds among all pairs at once. Bars of the figure are resamples, in the colour of "
+    "the model that is ahead in them; their share is no probability of the truth."
 )
 DRAWN = {
     "hard": "mean plausibility, as if it were settled",
@@ -57,7 +65,9 @@ def _labels_words(panel: Panel, labels: str) -> str:
     whole = panel.metric.labels == "distribution"
     if panel.metric.labels == "draws":
         how = DRAWN.get(labels, how)
-    elif labels == "hard" and whole and any(row.several for row in panel.truths):
+    elif labels == "hard" and any(
+        row.several and (whole or row.ties != "negative") for row in panel.truths
+    ):
         how = "most plausible class" if record.truth_model else "class with most votes"
     return f"{labels} labels ({how})" if how else f"{labels} labels"
 
@@ -76,12 +86,23 @@ def headline(panel: Panel) -> str:
     if any(each.runner_up is None and len(each.best) == 1 for each in found):
         only = listing(found[-1].best)
         return f"Only {only} has a defined score, so there is no ranking."
-    if len(found) == 2 and found[0].unmoved and found[0].best == found[1].best:
-        return f"{panel.opening}{_beside(found[0], found[1])}"
+    if not panel.view.record.settings.decides:
+        return _no_verdict(found[-1])
     if len(found) == 2 and found[0].best != found[1].best:
         start = panel.opening
         return f"{start}{'the' if start else 'The'} {_split(found[0], found[1])}"
     return f"{panel.opening}{_agreed(found)}"
+
+
+def _no_verdict(found: Verdict) -> str:
+    """Headline when annotators are too few to speak for others like them."""
+    top = "highest" if found.panel.sign > 0 else "best"
+    which = "scores" if len(found.best) == 1 else "score"
+    number_of = found.panel.view.record.settings.effective_annotators
+    return (
+        f"{listing(found.best)} {which} {top} on these annotators' votes; annotators are too "
+        f"few (effectively {number(number_of, 1)}) for a verdict on annotators like these."
+    )
 
 
 def _agreed(found: Sequence[Verdict]) -> str:
@@ -95,25 +116,20 @@ def _agreed(found: Sequence[Verdict]) -> str:
         return f"{name} are {word} and score {top} with {ways} labels{others}."
     clear = [each.labels for each in found if each.clear]
     if len(clear) == len(found):
-        return f"{name} is the best model with {ways} labels."
+        small = "" if found[-1].matters else ", by no difference that matters"
+        return f"{name} is the best model with {ways} labels{_for_whom(panel)}{small}."
     if clear:
         return f"{name} scores {top} with {ways} labels{_one_sided(found, clear[0])}."
-    part = any(panel.unmoved(labels) for labels in panel.labels)
-    only = f" with {ways} labels" if part else ""
     if all(each.blind for each in found):
-        return f"{name} scores {top}{only}, but the interval of its lead cannot be computed."
+        return f"{name} scores {top}, but the interval of its lead cannot be computed."
     close = [model for each in found[::-1] for model in each.close]
     rest = listing(list(dict.fromkeys(close)), most=3)
-    return f"{name} scores {top}{only}, but the data do not separate it from {rest}."
+    return f"{name} scores {top}, but the data do not separate it from {rest}."
 
 
-def _beside(fixed: Verdict, moved: Verdict) -> str:
-    """Headline when only one kind of labels is resampled, and both have the same winner."""
-    top = "highest" if fixed.panel.sign > 0 else "best"
-    which = "scores" if len(fixed.best) == 1 else "score"
-    who = "it" if len(fixed.best) == 1 else "they"
-    also = f"with {fixed.labels} labels, which are not resampled, {who} {which} {top} too"
-    return f"{_agreed([moved]).removesuffix('.')}; {also}."
+def _for_whom(panel: Panel) -> str:
+    whom = panel.view.record.settings.population
+    return f", for {whom}" if whom else ""
 
 
 def _one_sided(found: Sequence[Verdict], clear: str) -> str:
@@ -138,9 +154,6 @@ def _split(hard: Verdict, soft: Verdict) -> str:
         first.panel.lead(first.labels, first.best[0], second.best[0])
         for first, second in ((hard, soft), (soft, hard))
     ]
-    if hard.unmoved:
-        parts = "separate" if leads[1].separated else "do not separate"
-        return f"{start} Hard labels are not resampled; soft labels {parts} the two."
     if any(lead.separated for lead in leads):
         return start
     if not any(lead.defined for lead in leads):
@@ -158,9 +171,7 @@ def standing(found: Verdict) -> str:
     if not found.best:
         return f"{start}{panel.title(labels)} is {panel.blank_word(labels)} for every model."
     score = panel.score(labels, found.best[0])
-    dagger = "†" if score.outside else ""
-    ends = f"({UNMOVED})" if found.unmoved else interval(score.low, score.high)
-    value = f"{number(score.value)}{dagger} {ends}"
+    value = f"{number(score.value)} {interval(score.low, score.high)}"
     name = listing(found.best)
     if len(found.best) > 1:
         many = "identical in every resample" if found.identical else "tied"
@@ -170,9 +181,6 @@ def standing(found: Verdict) -> str:
         comma = "" if found.runner_up is None else ","
         said = f"{start}{name} {which} {panel.title(labels)}{comma} {value}"
     sentences = [f"{said}{_lead_words(found)}.", *_sureness(found)]
-    if score.undefined_share > 0 and not score.has_interval:
-        share = percent(score.undefined_share, 1)
-        sentences.append(f"{share} of resamples are undefined: no interval can be computed.")
     if found.unranked:
         sentences.append(f"Undefined for {listing(found.unranked)}.")
     return " ".join(sentences)
@@ -184,22 +192,30 @@ def _lead_words(found: Verdict) -> str:
         return ", and there is no other model to compare" if len(found.best) == 1 else ""
     lead, second = found.lead, listing([found.runner_up])
     size = number(abs(lead.value))
-    if found.unmoved:
-        return f", ahead of {second} by {size}"
     if not lead.defined:
         return f"; the lead over {second} has no defined interval"
-    gap = f"{size} {interval(lead.low, lead.high, change)}"
-    if lead.outside:
-        ends = interval(lead.low, lead.high, change)
-        gap = f"{size}† {ends} († the lead lies outside its own interval)"
+    ahead = f", ahead of {second} by {size} {interval(lead.low, lead.high, change)}"
+    if lead.judgement:
+        margin = number(found.panel.view.record.settings.margin or math.nan)
+        judged = f": {lead.judgement} by a margin of {margin}"
+        return f"{ahead}{judged}{_reverse(found, second)}"
     if lead.separated:
-        return f", ahead of {second} by {gap}: the interval excludes 0"
-    if lead.reversed:
-        return (
-            f", ahead of {second} by {gap}, but in the resamples the order is reversed "
-            "(see the shift of the scores): do not rely on this lead"
-        )
-    return f", ahead of {second} by {gap}: the data do not separate them"
+        small = "" if found.matters else ", but that is no difference that matters"
+        return f"{ahead}: it is better{_for_whom(found.panel)}{small}"
+    if lead.low > EXACT and not found.panel.view.record.settings.decides:
+        return f"{ahead}: no verdict for annotators like these"
+    if lead.low > EXACT:
+        among = count(len(found.panel.view.models), "model")
+        return f"{ahead}: apart as a single pair, but not among all pairs of {among}"
+    return f"{ahead}: the data do not separate them"
+
+
+def _reverse(found: Verdict, second: str) -> str:
+    """Say whether the runner-up is no worse than the best, by the margin."""
+    back = found.panel.lead(found.labels, str(found.runner_up), found.best[0]).judgement
+    if back in ("non-inferior", "equivalent") and back != found.lead.judgement:
+        return f", and {second} is {back} to it"
+    return ""
 
 
 def _sureness(found: Verdict) -> list[str]:
@@ -208,8 +224,9 @@ def _sureness(found: Verdict) -> list[str]:
     said = []
     if found.runner_up is not None and not math.isnan(score.p_best):
         each = " each" if len(found.best) > 1 else ""
-        share = f"{percent(score.p_best)}{each}{found.panel.over}"
-        said.append(f"P(best) is {share}{_rival(found)}.")
+        best = f"best in {resample_share(score.p_best)} of resamples{each}"
+        who = "They are" if len(found.best) > 1 else "It is"
+        said.append(f"{who} {best}{_rival(found)}.")
     return [*said, *_others(found)] if found.lead.separated else [*_others(found), *said]
 
 
@@ -236,7 +253,8 @@ def _rival(found: Verdict) -> str:
     top = max(shares, key=lambda model: np.nan_to_num(shares[model]))
     if top in found.best or not shares[top] > np.nan_to_num(shares[found.best[0]]):
         return ""
-    return f", although {listing([top])} is best more often, in {percent(shares[top])}"
+    share = resample_share(shares[top])
+    return f", although {listing([top])} is best more often, in {share}"
 
 
 # ---- what disagreement changes -------------------------------------------------------------
@@ -261,6 +279,8 @@ def _settled(truths: Sequence[TruthRow]) -> str:
         return ""
     if all(row.from_model for row in truths):
         return "There is no disagreement to count: the truth of every item is certain."
+    if all(row.gold == row.items for row in truths):
+        return "There is no disagreement to count: adjudicated gold settles every item."
     if all(row.votes_per_item[-1] == 1 for row in truths):
         return "There is no disagreement to count: every item has a single vote."
     return (
@@ -308,28 +328,34 @@ def _order_words(panel: Panel) -> str:
 # ---- resamples of the lead -----------------------------------------------------------------
 
 
-def lead_replicates(found: Verdict) -> Floats:
-    """Resamples of the lead over the runner-up; empty where it is not a finite one."""
+def lead_replicates(found: Verdict) -> tuple[Floats, Floats]:
+    """Resamples of the lead over the runner-up, and how much each counts.
+
+    Both are empty where a lead is not a finite one.
+    """
     if found.runner_up is None or not found.lead.defined:
-        return np.empty(0)
+        return np.empty(0), np.empty(0)
     panel = found.panel
     first = panel.resampled(found.labels, found.best[0])
     second = panel.resampled(found.labels, found.runner_up)
     with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
         gap = panel.sign * (first - second)
-    gap = gap[~np.isnan(gap)]
-    return np.empty(0) if np.isinf(gap).any() else gap
+    known, weights = ~np.isnan(gap), panel.view.record.settings.weights
+    counts = np.ones(len(gap)) if weights is None else weights
+    if np.isinf(gap[known]).any():
+        return np.empty(0), np.empty(0)
+    return gap[known], counts[known]
 
 
 def _leads(found: Verdict) -> Chart | None:
     """The resamples of the lead as bars, in the colour of the model that is ahead in them."""
-    leads = lead_replicates(found)
+    leads, counts = lead_replicates(found)
     if not len(leads) or found.runner_up is None:
         return None
     reach = max(float(np.abs(leads).max()), abs(found.lead.value), EXACT)
     step = 2 * reach / BARS
     place = np.clip(np.floor((leads + reach) / step), 0, BARS - 1).astype(int)
-    shares = np.bincount(place, minlength=BARS) / len(leads)
+    shares = np.bincount(place, counts, minlength=BARS) / counts.sum()
     used = np.flatnonzero(shares)
     low, high = min(int(used[0]), BARS // 2 - 1), max(int(used[-1]), BARS // 2)
     ahead = (found.runner_up, found.best[0])
@@ -342,7 +368,7 @@ def _leads(found: Verdict) -> Chart | None:
         )
         for k in range(low, high + 1)
     ]
-    share = percent(found.lead.p_better)
+    share = resample_share(found.lead.p_better)
     pair = f"{listing(found.best[:1])} over {found.runner_up}"
     return Histogram(
         name=f"lead-{found.labels}",
@@ -368,14 +394,15 @@ def _glance(view: RunView, metric: str) -> Finding:
         columns += [
             Column(f"{labels}_best", f"best, {labels} labels"),
             Column(f"{labels}_lead", "lead over the next", "change"),
-            Column(f"{labels}_p_best", "P(best)", "percent"),
+            Column(f"{labels}_p_best", "share of resamples", "resample_share"),
         ]
     if len(view.record.labels) > 1:
         columns.append(Column("winner", "winner"))
     title = panels[0].metric.title
     table = Table(
         name=f"glance_{metric}",
-        caption=f"All tasks at a glance, {title} ({view.level} intervals; ● excludes 0)",
+        caption=f"All tasks at a glance, {title} ({view.level} intervals of single pairs; "
+        "● separated)",
         columns=columns,
         rows=[_glance_row(panel) for panel in panels],
         open=True,
@@ -413,11 +440,10 @@ def _glance_cells(found: Verdict) -> tuple[str, str, str | float]:
         return found.panel.blank_word(found.labels), UNDEFINED, UNDEFINED
     lead, gap = found.lead, "no other model"
     if found.runner_up is not None:
-        dagger = "†" if lead.outside else ""
-        ends = f"[{UNMOVED}]" if found.unmoved else interval(lead.low, lead.high, change)
-        gap = f"{change(lead.value)}{dagger} {ends}{' ●' * lead.separated}"
+        ends = interval(lead.low, lead.high, change)
+        gap = f"{change(lead.value)} {ends}{' ●' * lead.separated}"
     p_best = found.panel.score(found.labels, found.best[0]).p_best
-    return listing(found.best, most=2), gap, UNMOVED if found.unmoved else p_best
+    return listing(found.best, most=2), gap, p_best
 
 
 def moved_words(panel: Panel) -> str:

@@ -1,0 +1,204 @@
+"""No result depends on the order of rows, items, annotators, classes or models.
+
+The worlds are full of ties: tied votes, tied probabilities, tied models. Values are compared
+for every metric of the catalogue; intervals where the random stream is not keyed by what is
+permuted. Items and annotators are drawn by their place in the table, so that another order is
+another resample: for these the intervals of influence functions stand, which draw nothing.
+Aggregation models are held to the same laws in `test_aggregate_laws`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from equipoise import Annotations, Predictions, aggregate, evaluate, resample
+from equipoise.agreement import agreement_table
+from equipoise.evaluation import Settings
+from equipoise.metrics import CATALOGUE, named
+from tests.strategies import names
+
+CLOSE = {"rtol": 0, "atol": 1e-12}
+ITEMS, PEOPLE, CLASSES = 24, 4, 4
+NAMES = [name.replace("_at_k", "_at_7") for name in CATALOGUE]
+PARAMETERS = [
+    "expected_cost:decision=least_cost",
+    "normalised_expected_cost:decision=least_cost",
+    "expected_calibration_error:bins=4:binning=mass",
+    "maximum_calibration_error:bins=4:which=classwise",
+    "auroc:multiclass=ovo",
+    "auroc:average=weighted",
+    "topk_accuracy:k=2",
+]
+METRICS = [named(name) for name in [*NAMES, *PARAMETERS]]
+OF_DRAWS = [one.name for one in METRICS if one.labels == "draws"]
+OF_ONE = [one.name for one in METRICS if "_at_" in one.name]  # need a yes/no question
+UNORDERED = [
+    one.name
+    for one in METRICS
+    if not one.ordered and one.labels != "draws" and one.name not in OF_ONE
+]
+ORDERED = [one.name for one in METRICS if one.ordered]
+CHANGES = ("rows", "items", "annotators", "classes", "models")
+
+
+class World:
+    """Votes (items, annotators) and class probabilities of models (models, items, classes)."""
+
+    def __init__(self, seed, kind="nominal", classes=CLASSES):
+        random = np.random.default_rng(seed)
+        self.kind, self.classes = kind, names(classes, "class")
+        self.items, self.people = names(ITEMS), names(PEOPLE, "reader")
+        self.votes = random.integers(0, classes, (ITEMS, PEOPLE))
+        self.votes[: ITEMS // 2, 2:] = self.votes[: ITEMS // 2, :2]  # tied in pairs
+        self.votes[:classes] = np.arange(classes)[:, None]  # every class is somebody's
+        shares = random.integers(1, 4, (3, ITEMS, classes)).astype(float)
+        shares[0, ::3] = 1.0  # all classes tied
+        self.scores = shares / shares.sum(axis=2, keepdims=True)
+        self.models = ["net", "tree", "rule"]
+        self.rows = np.arange(ITEMS * PEOPLE)
+
+    def changed(self, what, seed=5):
+        """The same world in another order."""
+        other, random = World.__new__(World), np.random.default_rng(seed)
+        other.__dict__.update(self.__dict__)
+        if what == "rows":
+            other.rows = random.permutation(self.rows)
+        elif what == "items":
+            order = random.permutation(ITEMS)
+            other.items = tuple(self.items[i] for i in order)
+            other.votes, other.scores = self.votes[order], self.scores[:, order]
+        elif what == "annotators":
+            order = random.permutation(PEOPLE)
+            other.people = tuple(self.people[a] for a in order)
+            other.votes = self.votes[:, order]
+        elif what == "classes":
+            order = np.roll(np.arange(len(self.classes)), 1)
+            other.classes = tuple(self.classes[k] for k in order)
+            other.votes, other.scores = np.argsort(order)[self.votes], self.scores[..., order]
+        elif what == "models":
+            other.models, other.scores = self.models[::-1], self.scores[::-1]
+        return other
+
+    @property
+    def annotations(self):
+        item, annotator = (axis.ravel()[self.rows] for axis in np.indices(self.votes.shape))
+        return Annotations(
+            kind=self.kind, items=self.items, classes=self.classes, annotators=self.people,
+            item=item, annotator=annotator, label=self.votes.ravel()[self.rows],
+        )  # fmt: skip
+
+    @property
+    def predictions(self):
+        pairs = zip(self.models, self.scores, strict=True)
+        return [Predictions(m, self.items, s, classes=self.classes) for m, s in pairs]
+
+
+def found(world, metrics, kind=None, truth=None, ties="half"):
+    """Value and interval of every metric, kind of labels and model, by name."""
+    truth = world.annotations if truth is None else truth
+    plan = None if kind is None else resample(truth, kind, replicates=200)
+    if kind is None:
+        plan = replace(resample(truth, "items"), replicates=2)
+    done = evaluate(
+        world.predictions,
+        truth,
+        metrics=metrics,
+        resampling=plan,
+        settings=Settings(ties=ties, workers=1),
+    )
+    return {
+        (name, labels, model): (
+            one.value,
+            *(one.interval() if kind else ()),
+        )
+        for name in metrics
+        for labels in ("hard", "soft")
+        for model in sorted(world.models)
+        for one in [done.estimate(model, name, labels=labels)]
+    }
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for key, values in one.items():
+        assert_allclose(other[key], values, err_msg=str(key), **CLOSE)
+
+
+@pytest.mark.parametrize("ties", ["half", "negative", "drop"])
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("classes", [2, CLASSES])
+def test_values_of_every_metric_of_labels(classes, what, ties):
+    world = World(1, classes=classes)
+    metrics = [one for one in UNORDERED if classes > 2 or "ovo" not in one]
+    values = found(world, metrics, ties=ties)
+    same(values, found(world.changed(what), metrics, ties=ties))
+    assert np.isfinite([value for (value,) in values.values()]).any()
+
+
+@pytest.mark.parametrize("ties", ["half", "negative", "drop"])
+@pytest.mark.parametrize("what", ["rows", "items", "annotators", "models"])
+def test_values_of_every_metric_of_a_yes_no_question(what, ties):
+    world = World(7, kind="binary", classes=2)
+    metrics = [one for one in [*UNORDERED, *OF_ONE] if "ovo" not in one]
+    values = found(world, metrics, ties=ties)
+    same(values, found(world.changed(what), metrics, ties=ties))
+
+
+@pytest.mark.parametrize("what", ["rows", "items", "annotators", "models"])
+def test_values_of_every_metric_of_grades(what):
+    world = World(2, kind="ordinal")
+    same(found(world, ORDERED), found(world.changed(what), ORDERED))
+
+
+@pytest.mark.parametrize("name", ["mean_vote", "majority_vote", "dirichlet", "inverse_rank"])
+@pytest.mark.parametrize("what", CHANGES)
+def test_values_of_every_metric_of_draws(what, name):
+    def by_model(world):
+        made = aggregate.CATALOGUE[name](world.annotations)
+        if name == "dirichlet":
+            # exact probabilities stand; means of draws (hard labels) have a stream of their own
+            every = found(world, OF_DRAWS[:1], truth=made.drawn(3, seed=0))
+            return {key: value for key, value in every.items() if key[1] == "soft"}
+        return found(world, OF_DRAWS, truth=replace(made, law=None))
+
+    world = World(3)
+    same(by_model(world), by_model(world.changed(what)))
+
+
+@pytest.mark.parametrize("kind", ["items", "panel", "items x panel"])
+@pytest.mark.parametrize("what", ["rows", "classes", "models"])
+def test_intervals_where_the_stream_is_not_keyed_by_the_order(what, kind):
+    world = World(4)
+    same(found(world, UNORDERED, kind), found(world.changed(what), UNORDERED, kind))
+
+
+@pytest.mark.parametrize("ties", ["half", "drop"])
+@pytest.mark.parametrize("what", CHANGES)
+def test_intervals_by_influence(what, ties):
+    world = World(5)
+    able = [
+        one.name for one in METRICS if one.influence and one.name in UNORDERED
+        and one.name != "log_score"
+    ]  # fmt: skip
+    assert {"auroc", "accuracy", "normalised_expected_cost"} <= set(able)
+    one = found(world, able, "influence", ties=ties)
+    other = found(world.changed(what), able, "influence", ties=ties)
+    for key, (value, *ends) in one.items():
+        assert_allclose(other[key][0], value, err_msg=str(key), **CLOSE)
+        assert_allclose(other[key][1:], ends, err_msg=str(key), atol=1e-9)
+
+
+@pytest.mark.parametrize("what", ["rows", "items", "annotators", "classes"])
+def test_agreement(what):
+    world = World(6)
+
+    def values(annotations):
+        table = agreement_table(annotations, replicates=20)
+        return {row.name: row.value for row in table.coefficients}
+
+    one, other = values(world.annotations), values(world.changed(what).annotations)
+    assert one and one.keys() == other.keys()
+    for key, value in one.items():
+        assert_allclose(other[key], value, err_msg=key, **CLOSE)
