@@ -153,7 +153,8 @@ def squeezed(words):
 
 def test_the_studies_reach_every_analysis():
     assert [one.key for one in sample("plain").findings] == ["verdict", *ANALYSES]
-    assert not [one.key for one in sample("plain").findings if one.left_out]
+    scores = {"calibration"}  # of models whose scores are no probabilities
+    assert {one.key for one in sample("plain").findings if one.left_out} <= scores
 
 
 @every_study

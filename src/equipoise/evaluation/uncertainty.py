@@ -186,7 +186,7 @@ class Uncertainty:
         """Parts by derivatives of every task's items and votes."""
         design, share, votes = self._design(tasks), 1 / len(tasks), None
         layout, population = self._layout(tasks), self._population(tasks, design)
-        if layout is not None and (population.annotators or not population.items):
+        if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
             votes = layout.sums(slopes, labels)
         unit = np.concatenate([self.unit[t] for t in tasks])

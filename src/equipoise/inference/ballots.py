@@ -287,7 +287,8 @@ class Layout:
             code = (one.vote_unit[start:stop] - first).astype(np.int64) * self.people
             codes.append(code + one.annotator[start:stop])
         every = np.concatenate(codes)
-        if len(distinct(every)[0]) == len(every):
+        nobody = not all(one.named for one in self.ballots)  # then every vote is by itself
+        if nobody or len(distinct(every)[0]) == len(every):
             return _Block(tuple(votes), None, len(every))
         cells, inverse = np.unique(every, return_inverse=True)
         ends = np.cumsum([len(code) for code in codes])[:-1]

@@ -24,6 +24,7 @@ from functools import lru_cache
 import numpy as np
 
 from equipoise.arrays import Floats, InputError
+from equipoise.numbers import number
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
@@ -101,6 +102,29 @@ class Population:
         if not self.items:
             return f"these {self.units}{others.get(self.reason, ', with votes like these')}"
         return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
+
+    @property
+    def scope(self) -> str:
+        """The same as a sentence or two, with what the annotators leave open.
+
+        Examples
+        --------
+        >>> Population(effective=3.0).scope
+        'The result speaks for items and annotators like these. Few annotators (...'
+        """
+        people, number_of = "", f"effectively {number(self.effective, 1)}"
+        if self.reason is Reason.TOO_FEW:
+            people = (
+                f" The annotators are too few ({number_of}) for a verdict on annotators like "
+                "these; intervals are for these annotators."
+            )
+        elif self.few:
+            people = f" Few annotators ({number_of}): intervals are wide."
+        elif self.reason is Reason.ANONYMOUS:
+            people = (
+                " Habits that annotators share across items cannot be seen in anonymous votes."
+            )
+        return f"The result speaks for {self.whom}.{people}"
 
 
 @dataclass(frozen=True, slots=True)
