@@ -32,13 +32,14 @@ def demo(
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions
     from equipoise.run import Provenance, hashed, prepared, question, record
+    from equipoise.run.recording import scope_of
 
     check_folder("--out", out)
     prepared(out, overwrite=overwrite)
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
-    with progress("resampling the panel") as tell:
+    with progress("scoring") as tell:
         result = evaluate(read_predictions(scores), readings, settings=Settings(progress=tell))
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
@@ -54,7 +55,7 @@ def demo(
         print_json([row._asdict() for row in result.table()])
     else:
         show_run(run)
-    say(SIMULATED, f"Resampling: {result.plan.reason}", result.plan.scope)
+    say(SIMULATED, scope_of(result), f"Resampling: {result.plan.reason}")
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "
