@@ -18,6 +18,8 @@ THETA = np.array(
     ]
 )
 ERROR, COV1, COV2, COV3 = 0.00080229, 0.00034661, (0.00048396, 0.00020419), 0.00023903
+# how far values may be apart, mean standard errors (as a ratio), and t
+METRICS = {"brier_score": (1e-12, 0.01, 0.2), "auroc": (0.025, 0.1, 0.6)}
 
 
 def van_dyke():
@@ -66,34 +68,36 @@ def study(seed, items=150, people=6):
         kind="binary", items=names(items), classes=("no", "yes"), label=yes.ravel().astype(int),
         annotators=names(people, "p"), item=item, annotator=annotator,
     )  # fmt: skip
-    scores = [z + sign * w + 0.6 * random.standard_normal(items) for sign in (0.5, -0.5)]
+    seen = [z + sign * w + 0.6 * random.standard_normal(items) for sign in (0.5, -0.5)]
+    scores = [1 / (1 + np.exp(0.4 - one)) for one in seen]
     made = [Predictions(f"m{k}", names(items), s) for k, s in enumerate(scores)]
     return votes, made
 
 
 def test_differences_agree_with_two_way_t():
-    found = {"two-way": [], "mrmc": []}
+    """Exactly where a metric is linear in votes; AUROC by each reader is another scale."""
+    found = {(how, name): [] for how in ("two-way", "mrmc") for name in METRICS}
     for seed in range(30):
         votes, models = study(seed)
         plan = resample(votes, "items", replicates=1)
-        for how, rows in found.items():
-            done = evaluate(
-                models, votes, metrics=["auroc"], resampling=plan, settings=Settings(inference=how)
-            )
-            (one,) = (d for d in done.differences() if d.labels == "soft")
-            rows.append((one.value, one.standard_error, one.p))
-    two, reader = (np.array(rows) for rows in found.values())
-    spread = two[:, 0].std(ddof=1)
-    print(np.abs(two[:, 0] - reader[:, 0]).max(), spread, (reader[:, 1] / two[:, 1]).min(), (reader[:, 1] / two[:, 1]).max(), np.exp(np.log(reader[:, 1] / two[:, 1]).mean()), np.abs(two[:,2]-reader[:,2]).max())
-    assert_allclose(reader[:, 0], two[:, 0], atol=0.2 * spread)
-    ratio = reader[:, 1] / two[:, 1]
-    assert np.exp(np.log(ratio).mean()) == pytest.approx(1, abs=0.05)
+        for how in ("two-way", "mrmc"):
+            settings = Settings(inference=how)
+            done = evaluate(models, votes, metrics=METRICS, resampling=plan, settings=settings)
+            for name in METRICS:
+                (one,) = done.differences(name, labels="soft")
+                found[how, name].append((one.value, one.standard_error, one.p))
+    for name, (values, errors, t) in METRICS.items():
+        two, reader = (np.array(found[how, name]) for how in ("two-way", "mrmc"))
+        assert_allclose(reader[:, 0], two[:, 0], atol=values)
+        ratio = reader[:, 1] / two[:, 1]
+        assert np.exp(np.log(ratio).mean()) == pytest.approx(1, abs=errors)
+        assert_allclose(reader[:, 0] / reader[:, 1], two[:, 0] / two[:, 1], atol=t)
+        assert ((two[:, 2] < 0.05) == (reader[:, 2] < 0.05)).mean() >= 0.95
 
 
 def test_what_it_cannot_take_is_refused():
     votes, models = study(0, items=20)
     how = Settings(inference="mrmc")
-    plan = resample(votes, "items", replicates=1)
     nobody = Annotations(
         kind="binary", items=votes.items, classes=votes.classes, item=votes.item,
         label=votes.label,
@@ -107,4 +111,3 @@ def test_what_it_cannot_take_is_refused():
     )  # fmt: skip
     with pytest.raises(InputError, match="annotators"):
         evaluate(models, alone, metrics=["auroc"], settings=how)
-    del plan
