@@ -323,7 +323,7 @@ def resample(
             f"one for each of the {len(truth.items):,} items",
             "align them item by item",
         )
-    number = _usual(len(truth.items), chosen) if replicates is None else replicates
+    number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
     weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
     return Resampling(
@@ -348,7 +348,7 @@ def _panel_weights(size: int, replicates: int) -> Floats | None:
     return distinct_panels(size)[1]
 
 
-def _usual(items: int, kind: str) -> int:
+def usual_replicates(items: int, kind: str) -> int:
     """How many replicates are made when nobody says."""
     if kind == "influence" or items <= MANY // 10:
         return USUAL

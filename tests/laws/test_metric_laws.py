@@ -43,16 +43,6 @@ CLOSE = {"rtol": 0, "atol": 1e-12}
 few = settings(max_examples=25)  # for each of many metrics
 
 
-def test_metrics_of_a_family_share_what_they_prepare():
-    asked = [name.replace("_at_k", "_at_3") for name in CATALOGUE]
-    asked += [f"{name}_calibration_error:bins=4" for name in ("expected", "maximum")]
-    made = [named(name) for name in asked]
-    families = {one.family: one for one in made}
-    assert len(families) < len(made)
-    for one in made:
-        assert one.prepare == families[one.family].prepare, one.name
-
-
 def test_every_entry_of_the_catalogue_is_under_these_laws():
     ranking = {name for name, make in CATALOGUE.items() if make().labels == "classes"}
     assert {re.sub(r"_\d+$", "_k", name.split(":")[0]) for name in BINARY} == ranking

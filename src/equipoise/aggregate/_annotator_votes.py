@@ -184,14 +184,15 @@ def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tup
         rare = np.arange(2) == (0 if many[0] < many[1] else 1)
     if not rare.any():
         return ()
-    share = np.where(rare, (lost + gained) / np.maximum(many, 1), -1.0)
+    share = np.where(rare, (lost + gained) / np.maximum(many + gained, 1), -1.0)
     worst = int(share.argmax())
     if share[worst] <= MUCH:
         return ()
     text = (
         "{model} decides {lost:count} of the {many:count} items that the votes call {name} "
-        "otherwise, and calls {gained:count} more so: {share:percent} of that class. With few "
-        "annotators and few such items its errors can look certain; compare with the votes."
+        "otherwise, and calls {gained:count} more so: they differ on {share:percent} of what "
+        "either calls so. With few annotators and few such items its errors can look certain; "
+        "compare with the votes."
     )
     values = {"lost": int(lost[worst]), "many": int(many[worst]), "gained": int(gained[worst])}
     said = notice(

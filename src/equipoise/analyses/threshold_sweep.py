@@ -698,7 +698,7 @@ def _swept(
     asked, items = study.options, question.items
     grid = Grid(
         metrics=[metric.name for metric in study.evaluation.metrics],
-        replicates=asked.replicates,
+        replicates=study.replicates,
         seed=asked.seed,
         level=asked.level,
         strict=True,

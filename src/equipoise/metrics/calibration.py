@@ -52,7 +52,7 @@ Reliability(predicted=array([0.367, 0.9  ]), observed=array([0.5, 1. ]), items=a
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,7 +175,7 @@ def _gap_metric(
         soft_title=f"soft {title}",
         definition=definition,
         family=f"bins {how}",
-        prepare=_binner(how),
+        prepare=partial(_binned, how=how),
         reduce=_bin_sums,
         finish=finish,
         better="lower",
@@ -184,12 +184,6 @@ def _gap_metric(
         topic=Topic.CALIBRATION,
         references=("guo2017",),
     )
-
-
-@lru_cache
-def _binner(how: "Binning") -> Callable[[Floats], "_Binned"]:
-    """One function for one binning: metrics of a family share it."""
-    return partial(_binned, how=how)
 
 
 class _Binned(NamedTuple):
