@@ -10,7 +10,6 @@ from equipoise.findings import (
     Column,
     Dot,
     Dots,
-    Drawing,
     Finding,
     Heat,
     Histogram,
@@ -21,9 +20,7 @@ from equipoise.findings import (
     Report,
     Scatter,
     Slopes,
-    Stroke,
     Table,
-    Words,
 )
 from equipoise.notices import Notice
 
@@ -80,9 +77,6 @@ def charts(models):
                rows=[(n, i + 1.0, float(len(models) - i)) for i, n in enumerate(models)]),
         Cases(name="cases", caption="Cases", classes=("no", "yes"), axis="yes",
               rows=[Case(n, (0.25, 0.75), [(n, 0.3), (n, NAN)], "odd") for n in models]),
-        Drawing(name="drawing", caption="Drawing", height=60.0,
-                strokes=[Stroke((0, 5), (9, 5), models[0]), Stroke((0, 9), (9, 9), thick=True)],
-                words=[Words((5, 20), models[0], models[0], "middle")]),
     )  # fmt: skip
 
 

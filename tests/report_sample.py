@@ -174,7 +174,7 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
                 )
             if len(shape.labels) == 2:
                 made["rank_correlation"].append(
-                    {**here, **correlation(cell[0], cell[1], higher=cell[2])}
+                    {**here, **correlation(cell[0], higher=cell[2])}
                 )
     return made | readers(shape) | {"influential": list(influential(shape))}
 
@@ -231,18 +231,15 @@ def pairs(shape: Shape, here: dict[str, str], cell: Any) -> Iterator[dict[str, A
             yield {**here, **names, **{key: cleaned(fact) for key, fact in facts.items()}}
 
 
-def correlation(values: Any, replicates: Any, *, higher: bool) -> dict[str, Any]:
-    names = ("spearman", "kendall_tau_b", "mean_spearman_hard", "mean_spearman_soft")
-    empty = dict.fromkeys((*names, "soft_win_rate"))
+def correlation(values: Any, *, higher: bool) -> dict[str, Any]:
+    empty = dict.fromkeys(("spearman", "kendall_tau_b"))
     if np.isnan(values).any() or (np.ptp(values, axis=-1) == 0).any():
         return empty
     turn = 1 if higher else -1
-    place, again = ranks(turn * values), ranks(turn * replicates.transpose(0, 2, 1))
-    near = [np.array([spearman(p, q) for q in r]) for p, r in zip(place, again, strict=True)]
+    place = ranks(turn * values)
     signs = np.sign(place[:, :, None] - place[:, None, :]).reshape(2, -1)
     tau = (signs[0] @ signs[1]) / np.sqrt((signs[0] @ signs[0]) * (signs[1] @ signs[1]))
-    wins = ((near[1] > near[0]) + (near[1] == near[0]) / 2).mean()
-    found = (spearman(*place), tau, near[0].mean(), near[1].mean(), wins)
+    found = (spearman(*place), tau)
     return dict(zip(empty, map(float, found), strict=True))
 
 

@@ -140,7 +140,7 @@ def threshold_steps(question, answers, bins="--bins 6 --per-bin 5"):
         Command("threshold-plan", plan, "--out plan.csv"),
         experts_saying(*answers),
         Command("threshold", f"{found} -p chances.csv", "--out line"),
-        Command("threshold-isotonic", f"{found} --rule isotonic"),
+        Command("threshold-rise", f"{found} --rule rise"),
     )
 
 

@@ -1,11 +1,13 @@
 """Choosing a model: what fits, held-out votes, where models differ, and what to beware of."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Plausibilities
+from equipoise.aggregate import dirichlet
 from equipoise.choosing import (
     Settings,
     cautions,
@@ -38,18 +40,21 @@ def crowd(skills, items=120, seed=0, **more):
 
 def test_models_are_offered_by_kind():
     _, votes = crowd([0.8, 0.7, 0.9])
-    assert recommended(votes)[0] == "dawid_skene"
+    assert recommended(votes)[0] == "dirichlet"
     assert recommended(votes.anonymous())[0] == "dirichlet"
     assert "dawid_skene" not in suitable(votes.anonymous())
     readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
     assert recommended(readings)[0] == "plackett_luce"
     ratings = Annotations(kind="interval", items=("a",), item=np.array([0]), value=np.ones(1))
     assert recommended(ratings) == ("normal", "normal, because the annotations are ratings.")
-    assert companions(votes) == ("glad", "mean_vote")
+    assert companions(votes) == ("dawid_skene", "mean_vote")
     graded = replace(votes, kind="ordinal")
-    assert companions(graded) == ("dawid_skene_ordinal", "mean_vote")
+    assert companions(graded) == ("dawid_skene", "dawid_skene_ordinal", "mean_vote")
+    _, many = crowd([0.8] * 6)
+    assert companions(many) == ("dawid_skene", "glad", "mean_vote")
     assert companions(readings) == ("inverse_rank",)
-    assert companions(votes.anonymous()) == companions(ratings) == ()
+    assert companions(votes.anonymous()) == ("mean_vote",)
+    assert companions(ratings) == ()
 
 
 def test_weights_and_gold_of_rankings_narrow_the_choice():
@@ -66,9 +71,7 @@ def test_weights_and_gold_of_rankings_narrow_the_choice():
 def test_confusion_matrices_that_do_not_fit_are_not_recommended():
     _, votes = crowd([0.8, 0.7, 0.9], items=4)
     wide = replace(votes, kind="nominal", classes=tuple(f"k{k}" for k in range(6000)))
-    name, why = recommended(wide)
-    assert name == "dirichlet"
-    assert "3 annotators and 6,000 classes would need 0.9 GB" in why
+    assert "dawid_skene" not in suitable(wide)
     assert any("Odd annotators are not looked for" in str(one) for one in cautions(wide))
 
 
@@ -102,9 +105,10 @@ def test_priors_reach_the_models_that_have_them():
     name = "probabilistic_inverse_rank"
     inverse = model(name, readings, Settings(prior="full ties"))(readings)
     assert inverse.parameters["preset"] == "full ties"
-    for wrong, prior in (("dirichlet", "iid"), (name, 0.5)):
-        with pytest.raises(InputError, match=r"prior: .* leave it out for the default"):
-            model(wrong, readings, Settings(prior=prior))
+    with pytest.raises(InputError, match=r"prior: .* leave it out for the default"):
+        model(name, readings, Settings(prior=0.5))
+    with pytest.raises(InputError, match="prior: 'iid', expected empirical, uniform"):
+        model("dirichlet", readings, Settings(prior="iid"))(readings)
     with pytest.raises(InputError, match="mean_vote, prior: 1, expected nothing"):
         model("mean_vote", votes, Settings(prior=1))
 
@@ -139,7 +143,8 @@ def test_a_held_out_vote_by_hand():
         item=np.array([0, 0]), annotator=np.array([0, 1]), label=np.array([1, 1]),
     )  # fmt: skip
     expected = np.log(2 / 3)  # one yes is left: Dirichlet(1, 2)
-    assert held_out(votes, ["dirichlet"], folds=2)["dirichlet"] == pytest.approx(expected)
+    uniform = {"dirichlet": partial(dirichlet, prior="uniform")}
+    assert held_out(votes, uniform, folds=2)["dirichlet"] == pytest.approx(expected)
 
 
 def test_disagreement_is_the_largest_total_variation():
@@ -161,7 +166,7 @@ def test_items_decided_differently_are_counted_and_named():
         "second": by_hand([[0.4, 0.6], [0.9, 0.1], [0.4, 0.6]]),
     }
     (pair,) = decisions(fits)
-    assert pair == ("first", "second", 2, pytest.approx(2 / 3))
+    assert pair == ("first", "second", 2, pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert contested(fits) == ["b", "a"]  # the tie agrees with both classes
     (said,) = verdict(fits)
     text = "first and second decide 2 of 3 items differently. Look first at 'b' and 'a'."

@@ -44,8 +44,8 @@ def test_the_command_line_shows_items_annotators_and_models(folder):
         "dawid_skene",
     ):
         assert words in done.stdout
-    assert "because annotators are known" in done.stderr
-    assert read_plausibilities(folder / "truth.npz").method == "Dawid-Skene (full)"
+    assert "because it takes votes as they are" in done.stderr
+    assert "empirical prior: base rate" in read_plausibilities(folder / "truth.npz").method
     assert {path.name for path in folder.iterdir()} == {"votes.csv", "truth.npz"}
 
 
@@ -61,7 +61,11 @@ def test_json_is_all_there_is_on_standard_output(folder):
     assert facts["input"] == {"name": "votes.csv", "sha256": digest}
     assert facts["version"] == equipoise.__version__
     assert (facts["kind"], facts["classes"], facts["gold_items"]) == ("binary", ["0", "1"], [])
-    assert facts["settings"] == {"reliability": 1.0, "prior": 1.0}
+    assert facts["settings"]["prior"] == "empirical"
+    uniform = run(
+        "votes.csv", "--model", "dirichlet", "--prior", "uniform", "--json", cwd=folder
+    )
+    assert json.loads(uniform.stdout)["settings"] == {"reliability": 1.0, "prior": "uniform"}
 
 
 def test_wrong_words_and_refused_input(folder):
@@ -97,7 +101,8 @@ def real(name):
 def test_auto_warns_where_annotators_lean(tmp_path):
     done = run(real("bluebirds.csv"), "--json", cwd=tmp_path)
     facts = json.loads(done.stdout)
-    assert [row["model"] for row in facts["comparison"]] == ["dawid_skene", "glad", "mean_vote"]
+    fitted = [row["model"] for row in facts["comparison"]]
+    assert fitted == ["dirichlet", "dawid_skene", "glad", "mean_vote"]
     pairs = {row["models"]: row for row in facts["decisions"]}
     assert pairs["dawid_skene, glad"]["share"] > 0.1
     warned = [one for one in facts["notices"] if one.startswith("The models disagree")]
@@ -110,7 +115,7 @@ def test_auto_warns_where_annotators_lean(tmp_path):
 def test_compare_shows_how_models_rank_annotators(tmp_path):
     done = run(real("bluebirds.csv"), "--compare", cwd=tmp_path)
     assert "How do models rank annotators?" in done.stdout
-    assert "otherwise than dawid_skene, the most of all models" in done.stdout
+    assert "otherwise than dirichlet, the most of all models" in done.stdout
     assert "−∞" in done.stdout
     assert done.stderr.count("a held-out vote got probability 0") == 1
     facts = json.loads(run(real("bluebirds.csv"), "--compare", "--json", cwd=tmp_path).stdout)
@@ -138,7 +143,8 @@ def test_ratings_on_the_command_line(tmp_path):
 
 
 def test_the_bootstrap_on_the_command_line(folder):
-    done = run("votes.csv", "--bootstrap", "6", "--out", "truth.npz", cwd=folder)
+    words = ("--model", "dawid_skene", "--bootstrap", "6", "--out", "truth.npz")
+    done = run("votes.csv", *words, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "annotator bootstrap of Dawid-Skene (full) (6 draws)" in done.stdout
     assert read_plausibilities(folder / "truth.npz").draws == 6
@@ -156,9 +162,9 @@ def test_models_that_agree_are_said_to_agree(tmp_path):
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        (["--model", "normal"], ["normal: binary labels", "choose dawid_skene", "--kind "]),
+        (["--model", "normal"], ["normal: binary labels", "choose dirichlet", "--kind "]),
         (["--task", "foo"], ["only one, and it has no name; leave --task out"]),
-        (["--prior", "2"], ["dawid_skene, prior: 2", "choose dirichlet, "]),
+        (["--model", "glad", "--reliability", "2"], ["glad, reliability: 2", "choose dir"]),
         (["--model", "dirichlet", "--prior", "much"], ["dirichlet, prior: 'much'"]),
         (["--positive", "maybe"], ["'maybe'", "one of '0', '1'; choose one of these"]),
         (["--kind", "interval", "--model", "glad"], ["choose normal", "--at-least VALUE"]),
@@ -187,7 +193,7 @@ def test_files_are_checked_before_anything_is_read(tmp_path):
 
 
 def test_columns_are_explained_and_certainties_not_compared(folder):
-    done = run("votes.csv", "--compare", cwd=folder)
+    done = run("votes.csv", "--compare", "--model", "dawid_skene", cwd=folder)
     assert "disagreement" not in done.stdout
     text = " ".join(done.stdout.split())
     for words in (
@@ -217,7 +223,8 @@ def test_one_item_is_not_one_items(tmp_path):
 
 
 def test_settings_are_plain_numbers(folder):
-    facts = json.loads(run("votes.csv", "--json", cwd=folder).stdout)
+    words = ("votes.csv", "--model", "dawid_skene", "--json")
+    facts = json.loads(run(*words, cwd=folder).stdout)
     assert facts["settings"]["smoothing"] == {"every": 0.5, "right": 1.0}
     assert settings({"a": 1, "b": "word (odd)"}) == {"a": 1, "b": "word (odd)"}
 
@@ -226,8 +233,8 @@ def test_the_question_and_the_prior_reach_the_model(tmp_path):
     lines = [f"i{i},r{a},{'abc'[(i + a) % 3]}" for i in range(6) for a in range(2)]
     (tmp_path / "votes.csv").write_text("\n".join(["item,annotator,label", *lines]) + "\n")
     words = ("votes.csv", "--model", "dirichlet", "--json")
-    done = run(*words, cwd=tmp_path)
-    assert "The prior outweighs the votes: it is worth 3 votes per item" in done.stderr
+    done = run(*words, "--prior", "1", cwd=tmp_path)
+    assert "The prior outweighs the votes: it counts as 3 votes per item" in done.stderr
     fewer = run(*words, "--prior", "0.1", cwd=tmp_path)
     assert json.loads(fewer.stdout)["settings"]["prior"] == 0.1
     assert "outweighs" not in fewer.stderr

@@ -83,9 +83,8 @@ def test_a_model_of_the_truth_gives_the_library_s_numbers(study):
         wanted = result.estimate(key[1], key[0], labels=key[2])
         assert row["value"] == wanted.value
         assert (row["low"], row["high"]) == wanted.interval()
-    assert (
-        "dirichlet was asked for. Dirichlet (reliability 2, prior 1), 50 draws" in done.stderr
-    )
+    assert f"dirichlet was asked for. {truth.method}, 50 draws" in done.stderr
+    assert "empirical prior: base rates" in truth.method
     assert "posterior, because" in done.stderr
 
 
@@ -94,7 +93,7 @@ def test_the_record_says_how_the_truth_was_made(study):
     assert done.returncode == 0, done.stderr
     header = json.loads((study / "run/run.json").read_text())
     made = header["truth_model"]
-    assert made["model"] == "dawid_skene" and "because" in made["reason"]
+    assert made["model"] == "dirichlet" and "because" in made["reason"]
     assert made["draws"] == 50 and made["seed"] == 0 and made["method"] in done.stderr
     assert header["settings"]["resample"] == "posterior"
     assert "50 draws" in header["settings"]["soft"]
@@ -141,7 +140,7 @@ def test_groups_are_scored_as_grades(study):
     for key, row in rows_of(done).items():
         if key[0] == "ranked_probability_score" and key[2] == "soft":
             one = next(one for one in models if one.model == key[1]).coarsened(risk)
-            wanted = metrics.ranked_probability_score(truth.mean, one.aligned(truth.items))
+            wanted = metrics.ranked_probability_score(truth.soft, one.aligned(truth.items))
             assert row["value"] == pytest.approx(wanted, abs=1e-12)
     by_votes = run(
         study, "--groups", "risk.csv", "--by-group", "--json",

@@ -117,19 +117,22 @@ def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
     assert code == 0, said
     printed = "".join(path.read_text() for path in Path("out/tables").glob("*.md"))
     printed += "".join(path.read_text() for path in Path("out/tables").glob("*.tex"))
-    for word in ("True", "False", "auroc", "dawid", " | a | b ", "idle", "cleared"):
+    for word in ("True", "False", "auroc", "majority_", " | a | b ", "idle", "cleared"):
         assert word not in printed, word
-    for word in ("Dawid-Skene", "AUROC"):
+    for word in ("majority vote", "AUROC"):
         assert word in printed, word
     raw = Path("out/tables/flips.csv").read_text()
     assert ",a,b," in raw and ",idle" in raw and "auroc" in raw
-    assert "Dawid-Skene" in out and "dawid_skene" not in out
+    assert "majority vote" in out and "majority_vote" not in out
     assert "Brackets: interval when items are resampled." in flat(out)
 
 
 @pytest.mark.usefixtures("study")
 def test_the_leaderboard_says_what_was_redrawn(equipoise):
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20)
-    assert code == 0 and "Brackets and P(best): over 20 resamples of annotators." in out
+    assert (
+        code == 0
+        and "Brackets and shares of resamples: over 20 resamples of annotators." in out
+    )
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
     assert code == 0 and "over 20 resamples of items." in out

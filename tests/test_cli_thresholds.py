@@ -104,7 +104,7 @@ def test_the_threshold_is_found_back_and_printed(study, equipoise):
     code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     assert code == 0, said
     for words in ("Experts call an item positive from a probability of", "At this threshold",
-                  "sets the threshold.", "What would another threshold change?",
+                  "What would another threshold change?",
                   "Around a threshold of", "AUROC"):  # fmt: skip
         assert words in out, words
     code, out, _ = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")
@@ -112,11 +112,8 @@ def test_the_threshold_is_found_back_and_printed(study, equipoise):
     (whole,) = facts["threshold"]["threshold"]
     assert code == 0 and 0.55 < whole["threshold"] < 0.75
     assert (whole["experts"], whole["labelled"], facts["settings"]["Bins"]) == (3, 120, "10")
-    assert [row["interval"] for row in facts["threshold"]["intervals"]] == [
-        "over experts (as published)",
-        "over items",
-        "over experts and items",
-    ]
+    assert facts["settings"]["Rule"] == "isotonic"
+    assert whole["low"] <= whole["threshold"] <= whole["high"]
     assert "sweep" not in facts
     rows = facts["prevalence"]["rows"]
     here = next(row for row in rows if row["threshold"] == whole["threshold"])
@@ -132,7 +129,7 @@ def test_one_file_of_votes_says_the_same_as_a_file_of_each(equipoise):
         rows += [f"{row['item']},{name},{row['label']}\n" for row in table(f"{name}.csv")]
     Path("panel.csv").write_text("".join(["item,annotator,label\n", *rows]))
     outs = [
-        equipoise("threshold", *FILE, *given, *QUICK, "--rule", "isotonic", "--json")[1]
+        equipoise("threshold", *FILE, *given, *QUICK, "--rule", "rise", "--json")[1]
         for given in (GIVEN, ("--experts", "panel.csv"))
     ]
     first, second = (json.loads(out) for out in outs)
@@ -143,7 +140,7 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
     words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv", "--metric",
              "auroc,average_precision", "--out", "t")  # fmt: skip
     code, _, said = equipoise(*words)
-    assert code == 0 and "Wrote t: threshold.json, report.html, 6 tables" in said
+    assert code == 0 and "Wrote t: threshold.json, report.html, 4 tables" in said
     record = json.loads((study / "t/threshold.json").read_text())
     there = {str(p.relative_to(study / "t")) for p in (study / "t").rglob("*") if p.is_file()}
     assert there == set(record["files"])
@@ -176,7 +173,6 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
         (("threshold-plan", "votes.csv", "--truth", "voets"), "did you mean 'votes'", 2),
         (("threshold-plan", *FILE, "--out", "plan.txt"), "ends in .csv", 2),
         (("threshold-plan", *FILE, "--out", "no/plan.csv"), "make the folder first", 1),
-        (("threshold", *FILE, "--experts", "anna.csv"), "--redraw items", 1),
         (("threshold", *FILE, "--experts", "plan.csv"), "no label in any row", 1),
         (("threshold", *FILE, *GIVEN, "--rule", "rises"), "did you mean 'rise'", 2),
         (("threshold", *FILE, *GIVEN, "--metric", "aurok"), "did you mean 'auroc'", 2),
@@ -186,7 +182,7 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
         (("threshold", *FILE[:3], *GIVEN), "--bins, --per-bin and --seed", 1),
         (("threshold", *FILE, *GIVEN, "--experts", "anna.csv"), "a second file of 'anna'", 1),
         (("threshold", *FILE, "--experts", "nobody.csv"), "no such file", 1),
-        (("threshold", *FILE, *GIVEN, "--share", "0.6"), "does not belong to --rule rise", 2),
+        (("threshold", *FILE, *GIVEN, "--margin", "0.2"), "not belong to --rule isotonic", 2),
         (("threshold", *FILE, *GIVEN, "--model", "m0"), "leave out --truth", 2),
         (("threshold-plan", *FILE, "--reliability", "2"), "a model of votes", 2),
         (("threshold-plan", "scores.csv", "--at-least", "2"), "belongs to votes", 2),
@@ -279,13 +275,20 @@ def test_experts_who_see_no_positives_set_no_threshold(equipoise):
     words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     code, out, said = equipoise(*words, "--out", "t")
     assert code == 0, said
-    assert "The experts' labels set no threshold: the share of positives does not rise" in out
+    assert "The experts' labels set no threshold: the share of positives never reaches" in out
     assert "Not looked at, and why" in out and "nan" not in out
     assert "set no threshold" in Path("t/methods.md").read_text()
     assert not Path("t/tables/models.csv").exists()
     facts = json.loads(equipoise(*words, "--json")[1])
     assert facts["threshold"]["threshold"][0]["threshold"] is None
     assert any("too narrow" in one for one in facts["threshold"]["notices"])
+
+
+@pytest.mark.usefixtures("study")
+def test_one_expert_alone_leaves_items_to_resample(equipoise):
+    code, out, said = equipoise("threshold", *FILE, "--experts", "anna.csv", *QUICK)
+    assert code == 0, said
+    assert "resamples items alone" in " ".join((out + said).split())
 
 
 @pytest.mark.parametrize("verb", ["threshold-plan", "threshold", "audit"])

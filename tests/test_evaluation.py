@@ -32,7 +32,7 @@ STRICT = Settings(workers=1, ties="negative")  # yes/no labels, as scikit-learn 
 
 def as_drawn(done):
     """Replicates of the only task before their spread was widened."""
-    return bootstrap.widened(done.replicates[0], 1 / done.widening[0])
+    return bootstrap.widened(done.replicates[0], 1 / done.widening[0], done.plan.weights)
 
 
 def models(scores=SCORES, items=ITEMS, **more):
@@ -201,7 +201,7 @@ def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
     turned = Predictions("m", names(20), probability[:, ::-1], classes=CLASSES[::-1])
     done = evaluate(turned, truth, metrics=MANY, resampling=plan)
     votes = np.eye(3)[label]
-    for r in range(70):
+    for r in range(plan.replicates):
         times = np.ones(4) if plan.truth is None else plan.annotator_counts(r, r + 1)[:, 0]
         soft = np.einsum("iak,a->ik", votes, times / times.sum())
         counts = plan.item_counts(r, r + 1)[:, 0]

@@ -16,9 +16,9 @@ from equipoise.ranks import (
     higher_is_better,
     kendall_tau_b,
     rank_probabilities,
-    sign_test,
     spearman,
 )
+from equipoise.reproduce._sign_test import sign_test
 from tests.strategies import SCORE, arrays
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))

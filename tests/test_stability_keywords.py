@@ -11,7 +11,7 @@ from equipoise.analyses.components import variance_components
 from equipoise.analyses.experts import experts
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.ranking import rank_stability, sign_test
+from equipoise.analyses.ranking import rank_stability
 from equipoise.analyses.subgroups import Attributes, subgroups
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.arrays import InputError
@@ -40,22 +40,11 @@ WRONG = {
 }
 OWN = {
     vote_cutoffs: {"cutoffs": (3, "13", (3, 1), (1, 1), (0, 1), (1.5,), (True, 2), (), ("1",))},
-    rank_stability: {
-        "kinds": (3, 0, True, 2.5, "items", [3], [None], ["nope"], []),
-        "metrics": ("auroc", [3], 3),
-        "plausibilities": (3, [3]),
-    },
+    rank_stability: {"kind": ("nope",), "metrics": ("auroc", [3], 3)},
     aggregation_choices: {
         "metrics": ("auroc", 3),
         "models": ("glad", 3),
-        "reliabilities": ("1", ["1"], 1.0),
         "draws": (1.5, 0),
-        "threshold": ("a",),
-    },
-    variance_components: {
-        "replicates": (1,),
-        "models": ("glad", [3], 3),
-        "reliability": ("a", 0),
         "threshold": ("a",),
     },
 }
@@ -65,7 +54,8 @@ def by_side(predictions, annotations, **how):
     return subgroups(predictions, annotations, KNOWN, **how)
 
 
-SINGLE = (experts, panel_size, by_side, leave_one_out, vote_cutoffs, clear_cases)
+SINGLE = (panel_size, by_side, leave_one_out, vote_cutoffs, clear_cases)
+FEW = {experts: {}}  # it resamples nothing
 EVERY = (*SINGLE, *list(OWN)[1:])
 
 
@@ -79,7 +69,7 @@ def test_wrong_keywords_are_refused_in_four_parts(analysis):
         assert all((error.value.where, error.value.got, error.value.expected, error.value.do))
 
 
-@pytest.mark.parametrize("analysis", EVERY)
+@pytest.mark.parametrize("analysis", [*EVERY, experts])
 def test_what_is_no_prediction_or_annotation_is_refused(analysis):
     for predictions in (3, None, [3], [], "x", ["x"]):
         with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
@@ -90,16 +80,22 @@ def test_what_is_no_prediction_or_annotation_is_refused(analysis):
             analysis([MODEL, OTHER], annotations)
 
 
-def test_a_sign_test_of_something_else_is_refused():
-    with pytest.raises(InputError, match="expected the result of rank_stability"):
-        sign_test(None, "auroc", kind="items")
+def test_components_refuse_what_they_can_not_use():
+    for name, values in (WRONG | {"settings": (3, {"level": 0.9})}).items():
+        if name in ("metric", "labels", "settings"):
+            for value in values:
+                with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+                    variance_components([MODEL, OTHER], TRUTH, **{name: value})
+
+
+def test_truths_of_something_else_are_refused():
     with pytest.raises(InputError, match=r"truth: .+, expected .+; .+"):
         rank_stability([MODEL, OTHER], [3])
 
 
 @pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
 def test_sentences_for_users_have_no_code_in_them(analysis):
-    done = analysis(MODEL, TRUTH, replicates=4)
+    done = analysis(MODEL, TRUTH, **FEW.get(analysis, {"replicates": 4}))
     for said in (done.finding, *map(str, done.notices)):
         assert not any(mark in said for mark in ("='", "()", "=None", "_", "nan"))
         assert said.endswith(".")
@@ -107,7 +103,9 @@ def test_sentences_for_users_have_no_code_in_them(analysis):
 
 def test_findings_count_in_the_right_number():
     for analysis in (experts, panel_size, by_side):
-        said = analysis(MODEL, TRUTH, replicates=4).finding
+        said = analysis(
+            MODEL, TRUTH, **({} if analysis is experts else {"replicates": 4})
+        ).finding
         assert not any(
             f" 1 {noun}s" in said for noun in ("model", "annotator", "expert", "item")
         )

@@ -379,7 +379,7 @@ def test_small_groups_that_are_alike_are_rarely_called_different():
         for quantity in ("accuracy", "certainty", "entropy", "agreement"):
             least = min(one.p_holm for one in done.cells if one.quantity == quantity)
             found.setdefault(quantity, []).append(least < 0.05)
-    assert max(np.mean(one) for one in found.values()) <= 0.1
+    assert max(np.mean(one) for one in found.values()) <= 0.12
     assert np.mean(list(found.values())) <= 0.06
 
 
@@ -418,7 +418,7 @@ def test_copies_of_an_item_under_one_patient_add_no_evidence():
         known = column(np.repeat(side, times))
         given = [Predictions("model", names(40 * times), np.repeat(score, times))]
         done = subgroups(given, truth, known, metric="accuracy", replicates=200)
-        found.append([cell(done, "a", name).p for name in ("certainty", "entropy")])
+        found.append([cell(done, "a", name).p for name in ("agreement", "entropy")])
     assert_allclose(found[0], found[1], atol=1e-9)
     mixed = column(np.arange(160) % 2)
     apart = subgroups(given, truth, mixed, metric="accuracy", replicates=50)

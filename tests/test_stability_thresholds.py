@@ -2,6 +2,7 @@
 
 import csv
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,30 +116,33 @@ def test_experts_set_the_threshold_where_positives_start():
     yes = plan.bin >= 7
     votes = experts(plan, np.stack([yes, yes, np.zeros(100)], axis=1))
     done = expert_threshold(plan, votes)
-    assert done.value == pytest.approx(plan.bin_mean[7])
+    assert done.rule.name == "isotonic" and done.value == plan.probability[yes].min()
     assert [row["positives"] for row in done.rows()] == [0] * 7 + [10] * 3
     low, high = done.interval
     assert math.isnan(low) and math.isnan(high)  # a panel with the third twice sets none
     assert any("no threshold is set" in str(one) for one in done.notices)
     assert "Experts call an item positive from a probability of 0.7" in done.finding
-    isotonic = expert_threshold(plan, votes, Rule("isotonic"))
-    assert isotonic.value == plan.probability[yes].min()
+    assert "too many replicates set none for an interval" in done.finding
+    assert not any("By the rule rise" in str(one) for one in done.notices)
+    rise = expert_threshold(plan, votes, Rule("rise"))
+    assert rise.value == pytest.approx(plan.bin_mean[7])
+    assert any("By the rule rise" in str(one) for one in rise.notices)
 
 
 def test_two_of_three_experts_decide_and_ties_are_negative():
     plan = sample(np.array([0.1, 0.2, 0.8, 0.9]), 4)
     nan = math.nan
     votes = experts(plan, [[0, 0, 0], [1, 0, nan], [1, 1, 0], [1, 1, 1]])
-    done = expert_threshold(plan, votes, Rule(redraw="items", replicates=5))
+    done = expert_threshold(plan, votes, Rule(replicates=5))
     assert_array_equal(done.bin_positives, [0, 0, 1, 1])
     assert done.value == 0.8
 
 
 def test_what_experts_cannot_say():
     plan = sample(np.linspace(0, 1, 20), 4)
-    none = expert_threshold(plan, experts(plan, np.zeros((20, 3))))
+    none = expert_threshold(plan, experts(plan, np.zeros((20, 3))), Rule("rise"))
     assert math.isnan(none.value) and "set no threshold" in none.finding
-    never = expert_threshold(plan, experts(plan, np.zeros((20, 3))), Rule("isotonic"))
+    never = expert_threshold(plan, experts(plan, np.zeros((20, 3))))
     assert "never reaches 0.5" in never.finding
     half = ExpertSample(plan.items[:10], plan.bin[:10], plan.probability[:10], plan.bin_mean,
                         plan.bin_size)  # fmt: skip
@@ -156,7 +160,6 @@ def test_what_experts_cannot_say():
         (lambda: sampling_plan([0.1, 0.2], ["a", "a"], 1), "more than once"),
         (lambda: sampling_plan([0.1, 0.2], ["a", "b"]), "no more bins than items"),
         (lambda: Rule("rises"), "did you mean 'rise'?"),
-        (lambda: Rule(redraw="people"), "threshold, redraw"),
         (lambda: sampling_plan([0.1, 0.2], ["a", "b"], 3.5), "bins: 3.5"),
         (lambda: sampling_plan([0.1, 0.2], ["a", "b"], bins=True), "bins: True"),
         (lambda: sampling_plan([0.1, 0.2], ["a", "b"], 1, 2.5), "per_bin: 2.5"),
@@ -208,8 +211,10 @@ def test_bad_votes_are_refused():
     other = sampling_plan([0.1], ["other"], 1)
     with pytest.raises(InputError, match="no item of the sample"):
         expert_threshold(other, votes)
-    with pytest.raises(InputError, match="at least two annotators"):
-        expert_threshold(plan, votes.anonymous())
+    for alone in (votes.anonymous(), experts(plan, np.ones((20, 1)))):
+        done = expert_threshold(plan, alone, Rule(replicates=20))
+        assert any("resamples items alone" in str(one) for one in done.notices)
+        assert done.report().note.endswith("interval resamples items within their bins.")
 
 
 def test_a_sample_says_what_is_short_and_what_is_tied(tmp_path):
@@ -237,41 +242,23 @@ def test_what_the_threshold_is_read_from():
     plan = sample(np.linspace(0, 1, 40), 4)
     yes = (plan.bin >= 2) | (np.arange(40) == 12)
     votes = experts(plan, np.stack([yes, yes, yes], axis=1))
-    rising = expert_threshold(plan, votes, Rule(redraw="experts", replicates=3))
+    rising = expert_threshold(plan, votes, Rule("rise", replicates=3))
     assert_allclose(rising.fit_at, plan.bin_mean)
     assert_allclose(rising.fit_share, [math.nan, 0.1, 0.15, 0.1 + 1.1 / 3])
     fit = expert_threshold(plan, votes, Rule("isotonic", replicates=3))
     assert (np.diff(fit.fit_share) >= 0).all() and fit.fit_share[0] == 0
     assert fit.value == fit.fit_at[fit.fit_share >= 0.5][0]
-    assert [row["threshold"] for row in rising.chosen()] == [pytest.approx(rising.value)]
     row = rising.rows()[1]
     assert (row["low"], row["high"]) == wilson(1, 10)
 
 
-def test_one_bin_is_the_one_that_was_chosen_also_among_equals():
-    plan = sample(np.repeat([0.1, 0.5, 0.9], [20, 30, 10]), 6)
-    yes = plan.bin >= 4  # bins 3 to 5, counted from 1, are of one probability
-    done = expert_threshold(plan, experts(plan, np.stack([yes] * 3, axis=1)))
-    assert [row["bin"] for row in done.rows()] == [1, 2, 3, 4, 5, 6]
-    assert done.value == 0.5 and done.bin_number == 5
-    assert expert_threshold(plan, experts(plan, np.zeros((60, 3)))).bin_number is None
-    isotonic = expert_threshold(plan, experts(plan, np.stack([yes] * 3, axis=1)),
-                                Rule("isotonic"))  # fmt: skip
-    assert isotonic.bin_number is None
-
-
-def test_a_threshold_that_redraws_do_not_bear_out_is_called_so():
+def test_a_threshold_that_resamples_do_not_bear_out_is_called_so():
     plan = sample(np.linspace(0, 1, 100), 10)
     clear = np.stack([plan.bin >= 5] * 3, axis=1)
     sure = expert_threshold(plan, experts(plan, clear), Rule(replicates=200))
-    assert sure.stays == 1 and "not well determined" not in sure.finding
-    split = np.stack([plan.bin >= cut for cut in (3, 5, 8)], axis=1)
-    torn = expert_threshold(plan, experts(plan, split), Rule(replicates=200))
-    low, high = torn.interval
-    assert torn.stays > 0.4 and low < torn.value < high
-    few = np.random.default_rng(1).random((100, 3)) < 0.2 + 0.05 * plan.bin[:, None]
-    weak = expert_threshold(plan, experts(plan, few), Rule(replicates=200, margin=0.02))
-    assert weak.stays < 0.5 and "It is not well determined: " in weak.finding
-    none = expert_threshold(plan, experts(plan, np.stack([clear[:, 0]] * 2 + [clear[:, 0] * 0],
-                                                         axis=1)))  # fmt: skip
-    assert "not well determined: too many replicates set no threshold" in none.finding
+    assert sure.interval[0] <= sure.value <= sure.interval[1]
+    assert "no threshold" not in " ".join(map(str, sure.notices))
+    fixed = replace(sure, replicates=sure.replicates * 0 + sure.value)
+    assert fixed.finding.endswith("].")
+    edge = replace(sure, replicates=sure.value + np.linspace(0.01, 0.1, 50))
+    assert edge.finding.endswith("at the lower end of its interval and is not well determined.")

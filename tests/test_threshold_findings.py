@@ -48,7 +48,7 @@ def test_the_threshold_is_in_the_words_the_figure_and_the_tables():
     shares, fit = chart.lines
     rows = table("threshold", "threshold", "bins").rows
     assert [y for _, y in shares.points] == [row["share of positives"] for row in rows]
-    assert len(shares.band.points) == len(rows) and fit.name == "share to exceed"
+    assert len(shares.band.points) == len(rows) and fit.name == "rising share that fits best"
     words = [text for _, text in chart.marks if text]
     assert words == [f"threshold {whole['threshold']:.3f}"]
     place = next(x for x, text in chart.marks if text)
@@ -56,7 +56,6 @@ def test_the_threshold_is_in_the_words_the_figure_and_the_tables():
     assert np.interp(place, np.arange(1, len(means) + 1), means) == pytest.approx(
         whole["threshold"]
     )
-    assert whole["bin"] == place
     drawn = set(page.figures(known("threshold")))
     assert {"threshold-bins", "threshold-prevalence"} <= drawn
     assert any(one.startswith("threshold-value") for one in drawn)
@@ -75,22 +74,17 @@ def test_prevalence_falls_and_is_that_of_the_threshold():
         assert f"{row['prevalence']:.1%}" in part.sentence
 
 
-def test_every_interval_of_the_threshold_is_named():
-    rows = table("threshold", "threshold", "intervals").rows
-    assert [row["interval"] for row in rows] == [
-        "over experts (as published)", "over items", "over experts and items",
-    ]  # fmt: skip
+def test_the_interval_of_the_threshold_is_in_the_sentence():
+    (whole,) = table("threshold", "threshold", "threshold").rows
     part = finding("threshold", "threshold")
-    (mine,) = [row for row in rows if row["in the finding"]]
-    assert f"[{mine['low']:.3f}, {mine['high']:.3f}]" in part.sentence
+    assert f"[{whole['low']:.3f}, {whole['high']:.3f}]" in part.sentence
     assert "resamples experts, and items within their bins" in part.note
 
 
 def test_tables_are_called_as_before():
     names = {path.split("/")[1] for path in texts(known("threshold")) if path.endswith(".csv")}
     assert {
-        "bins.csv", "thresholds.csv", "intervals.csv", "prevalence.csv", "models.csv",
-        "rank_correlation.csv",
+        "bins.csv", "threshold.csv", "prevalence.csv", "models.csv",
     } == names  # fmt: skip
     head = texts(known("threshold"))["tables/models.csv"].splitlines()[0]
     assert head.startswith("threshold,positives,prevalence,metric,model,value,low,high,rank")
@@ -120,12 +114,13 @@ def test_without_a_threshold_nothing_that_follows_is_claimed():
 
 
 def test_a_report_without_models_says_nothing_of_them():
-    for name in ("threshold by an isotonic fit", "audit of numbers"):
+    for name in ("threshold where positives rise", "audit of numbers"):
         keys = {one.key for one in known(name).findings}
         assert not keys & {"sweep", "reevaluation"}
-    part = finding("threshold by an isotonic fit", "threshold")
-    assert "isotonic regression" in part.note
-    assert part.charts[0].lines[1].name == "rising share that fits best"
+    part = finding("threshold where positives rise", "threshold")
+    assert "the mean probability of the first bin, from below" in part.note
+    assert part.charts[0].lines[1].name == "share to exceed"
+    assert any("By the rule rise" in str(one) for one in part.notices)
 
 
 def test_an_audit_shows_every_pool_and_both_ends():

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
+from equipoise.analyses import scoring
 from equipoise.analyses.study import Study, StudyOptions
 from equipoise.analyses.threshold_sweep import (
     Grid,
@@ -261,3 +262,15 @@ def test_models_that_stay_best_or_move_are_named_plainly():
     ]  # fmt: skip
     sweep = ThresholdSweep(centre=0.5, reach=0.1, moves=tuple(moves), agreement={}, strict=True)
     assert "c and d change their ranks by AUROC; a and b stay best." in sweep.finding
+
+
+def test_with_many_items_fewer_resamples_are_drawn_and_that_is_said(monkeypatch):
+    random = np.random.default_rng(1)
+    share = random.random(60)
+    given = [Predictions("m", names(60), share + random.normal(0, 0.3, 60))]
+    asked = threshold_sweep(given, share, names(60), 0.5, Grid(replicates=30))
+    monkeypatch.setattr(scoring, "BUDGET", 1)
+    monkeypatch.setattr(scoring, "FEWEST", 10)
+    few = threshold_sweep(given, share, names(60), 0.5, Grid(replicates=30))
+    assert "10 resamples are drawn instead of 30" in str(few.notices[0])
+    assert [one.value for one in few.moves] == [one.value for one in asked.moves]

@@ -10,10 +10,9 @@ import numpy as np
 from equipoise.analyses.audit import Audited, audit, audited_pools, reevaluate
 from equipoise.analyses.threshold_study import (
     ItemProbabilities,
-    ThresholdOptions,
     threshold_report,
 )
-from equipoise.analyses.thresholds import Rule, sampling_plan
+from equipoise.analyses.thresholds import Grid, Rule, sampling_plan
 from equipoise.annotations import Annotations
 from equipoise.findings import Report
 from equipoise.predictions import Predictions
@@ -63,9 +62,7 @@ def filled(plan, seed):
     return text.getvalue()
 
 
-def threshold_of(
-    *, models=3, bad="", rule="rise", yes=0.6, redraw="experts x items", metrics=("auroc",)
-):
+def threshold_of(*, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc",)):
     """Report of a threshold."""
     random = np.random.default_rng(1)
     share = crowd(150)
@@ -85,9 +82,8 @@ def threshold_of(
         Predictions(f"model {m}{bad}", items, share + random.normal(0, 0.2 + 0.1 * m, 150))
         for m in range(models)
     ]
-    how = ThresholdOptions(rule=Rule(rule, redraw=redraw, replicates=60), metrics=metrics)
-    known = ItemProbabilities(items, share, f"made up{bad}")
-    return threshold_report(known, plan, votes, given, how)
+    known, how = ItemProbabilities(items, share, f"made up{bad}"), Rule(rule, replicates=60)
+    return threshold_report(known, plan, votes, given, how, Grid(metrics=metrics))
 
 
 def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3, grouped=False):
@@ -128,8 +124,8 @@ THRESHOLDS = {
     "threshold": lambda: threshold_of(metrics=("auroc", "average_precision")),
     "threshold of the hostile": lambda: threshold_of(bad=BAD),
     "threshold that nobody set": lambda: threshold_of(yes=2.0),
-    "threshold by an isotonic fit": lambda: threshold_of(rule="isotonic", models=0),
-    "threshold of a crowd": lambda: threshold_of(models=13, bad=LONG, redraw="experts"),
+    "threshold where positives rise": lambda: threshold_of(rule="rise", models=0),
+    "threshold of a crowd": lambda: threshold_of(models=13, bad=LONG),
 }
 AUDITS = {
     "audit": lambda: audit_of(metrics=("auroc", "brier_score")),

@@ -23,14 +23,15 @@ from equipoise.arrays import (
     nearest,
     require_unique,
 )
-from equipoise.notices import Notice, as_notice
-from equipoise.wording import AT_LEAST, ONE_CLASS, hint
+from equipoise.notices import Notice, Value, as_notice
+from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
 
 if TYPE_CHECKING:
     from equipoise.read.options import AnnotationKeywords
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+GOLD = ("truth", "ignore", "only")  # what gold rows are for
 COLUMNS = (
     "item",
     "label",
@@ -293,6 +294,98 @@ class Annotations:
         return self._as_binary(
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")
         )
+
+    def with_gold(self, use: str = "truth") -> "Annotations":
+        """Say what gold rows are for.
+
+        Parameters
+        ----------
+        use
+            ``truth`` leaves the annotations as they are: gold settles its items. ``ignore``
+            leaves gold rows out, so that the votes count; ``only`` leaves out items without
+            gold. Tasks of which nothing is left go, too.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+        ...     item=np.array([0, 0, 1]), label=np.array([1, 0, 1]),
+        ...     is_gold=np.array([True, False, False]))
+        >>> len(votes.with_gold("ignore")), len(votes.with_gold("only"))
+        (2, 2)
+        """
+        choice("annotations, gold", use, GOLD)
+        gold = np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
+        if use == "truth" or (use == "ignore" and not gold.any()):
+            return self
+        cell = self.item if self.task is None else self.task * len(self.items) + self.item
+        keep = ~gold if use == "ignore" else np.isin(cell, cell[gold])
+        if not keep.any():
+            got = "nothing but gold rows" if use == "ignore" else "no gold rows"
+            expected = "votes beside gold" if use == "ignore" else "items with gold"
+            do = hint(
+                "let gold be the truth: {}", Option("gold", "truth", "with_gold('truth')")
+            )
+            raise InputError(f"annotations, gold {use}", got, expected, do)
+        left = self.rows(keep)
+        if left.task is not None:
+            codes, task = np.unique(left.task, return_inverse=True)
+            left = replace(left, task=task, tasks=tuple(self.tasks[code] for code in codes))
+        return replace(left, is_gold=None) if use == "ignore" else left
+
+    @property
+    def vote_places(self) -> Ints:
+        """Which vote of its item and task a row belongs to, from 0, shape (rows,).
+
+        By timestamp where rows have one, else in the order of the rows; rows of one reading
+        are one vote. A row of several identical votes is one place.
+        """
+        task = np.zeros(len(self), dtype=np.int64) if self.task is None else self.task
+        item = task.astype(np.int64) * len(self.items) + self.item
+        time = np.zeros(len(self)) if self.timestamp is None else self.timestamp
+        reading = np.arange(len(self)) if self.reading is None else self.reading
+        first = np.unique(reading, return_index=True)[1]
+        order = first[np.lexsort((first, time[first], item[first]))]
+        new = np.diff(item[order], prepend=-1) != 0
+        began = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+        place = np.empty(int(reading.max()) + 1, dtype=np.intp)
+        place[reading[order]] = np.arange(len(order)) - began
+        return np.asarray(place[reading])
+
+    def first_votes(self, number: int) -> "Annotations":
+        """Only the first votes on each item of each task; known truths stay.
+
+        Votes that were added after the first ones disagreed make hard items look harder and
+        bias scores; the planned first votes do not. What comes first is told by timestamps, or
+        else by the order of the rows, and a notice says which.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("scan",), classes=("0", "1"),
+        ...     item=np.array([0, 0, 0]), label=np.array([0, 1, 1]))
+        >>> votes.first_votes(2).label
+        array([0, 1])
+        """
+        if self.count is not None or number < 1:
+            raise InputError(
+                "annotations, first votes",
+                f"{number}" if number < 1 else "counts of votes, which have no order",
+                "a whole number of at least 1, and a row for every vote",
+                "give single votes in the order in which they were made",
+            )
+        keep = self.vote_places < number
+        if self.is_gold is not None:
+            keep |= self.is_gold
+        text = (
+            "Only the first {votes:count} votes on an item are used, by {order}: {left:count} "
+            "rows are left out."
+        )
+        order = "the order of the rows" if self.timestamp is None else "their timestamps"
+        values: dict[str, Value] = {
+            "votes": number, "order": order, "left": int((~keep).sum())
+        }  # fmt: skip
+        part = self.rows(keep)
+        said = Notice("first_votes", text, (), values)
+        return replace(part, notices=(*part.notices, said))
 
     def rows(self, keep: Bools) -> "Annotations":
         """Only some rows, with all names as they were."""

@@ -122,6 +122,7 @@ def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certaint
         names = [_named(plausibilities, i, k) for i, k in enumerate(place)]
         return Certainty(plausibilities.items, tuple(names), value, error, well_posed)
     _refuse_mean(plausibilities, j)
+    plausibilities = plausibilities.stored()
     found = [_likeliest_set(plausibilities, item, j) for item in range(len(well_posed))]
     sets = tuple(tuple(plausibilities.classes[k] for k in chosen) for chosen, _ in found)
     shares = np.stack([share for _, share in found], axis=1)

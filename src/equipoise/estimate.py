@@ -4,7 +4,9 @@ The interval is that of the number's spread (`equipoise.inference`). Numbers tha
 by resampling have the quantiles of their replicates instead. An undefined replicate counts
 against both ends: as the lowest for the lower end and as the highest for the upper. An end that
 so many are undefined to decide is itself undefined. A replicate can be infinite (a log score
-that met a zero probability); then an end can be, too.
+that met a zero probability); then an end can be, too. Where a plan lists all its resamples,
+each counts by its probability: a quantile is then the first replicate at which the cumulated
+probability reaches it, from its own side.
 """
 
 import math
@@ -35,6 +37,8 @@ class Estimate:
         Smallest and largest possible value; intervals are cut there.
     spread
         What the uncertainty is made of; None where only resamples tell.
+    weights
+        How much each replicate counts, adding up to 1; None where all count alike.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class Estimate:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     spread: Spread | None = None
     _source: tuple[TwoWay, int] | None = field(default=None, repr=False)
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))
@@ -62,10 +67,12 @@ class Estimate:
         replicates: Floats,
         plan: str,
         bounds: tuple[float, float],
+        weights: Floats | None = None,
     ) -> "Estimate":
         """One model of a question."""
         spread = cell.of(model)
-        return cls(float(cell.values[model]), replicates, plan, bounds, spread, (cell, model))
+        value = float(cell.values[model])
+        return cls(value, replicates, plan, bounds, spread, (cell, model), weights)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Lower and upper end; nan where they are undefined."""
@@ -81,7 +88,11 @@ class Estimate:
             )
         if math.isnan(self.value):
             return math.nan, math.nan
-        low, high = _quantiles(self._defined(), len(self.replicates), (1 - level) / 2)
+        tail = (1 - level) / 2
+        if self.weights is not None:
+            low, high = _weighted_quantiles(self.replicates, self.weights, tail)
+        else:
+            low, high = _quantiles(self._defined(), len(self.replicates), tail)
         return self._cut(low), self._cut(high)
 
     def _cut(self, end: float) -> float:
@@ -91,7 +102,7 @@ class Estimate:
     def shift(self) -> float:
         """How far the defined replicates lie from the value on average."""
         known = self._defined()
-        return float(known.mean()) - self.value if len(known) else math.nan
+        return self._mean(known) - self.value if len(known) else math.nan
 
     @property
     def standard_error(self) -> float:
@@ -101,15 +112,26 @@ class Estimate:
         known = self._defined()
         if np.isinf(known).any():
             return math.inf
-        return float(known.std()) if len(known) else math.nan
+        if not len(known):
+            return math.nan
+        return math.sqrt(self._mean((known - self._mean(known)) ** 2))
 
     def _defined(self) -> Floats:
         return np.asarray(self.replicates[~np.isnan(self.replicates)])
 
+    def _mean(self, known: Floats) -> float:
+        """Mean of something about the defined replicates."""
+        if self.weights is None:
+            return float(known.mean())
+        return float(np.average(known, weights=self.weights[~np.isnan(self.replicates)]))
+
     @property
     def undefined(self) -> float:
         """Share of replicates that are undefined."""
-        return float(np.isnan(self.replicates).mean()) if len(self.replicates) else 0.0
+        if not len(self.replicates):
+            return 0.0
+        lost = np.isnan(self.replicates)
+        return float(lost.mean() if self.weights is None else self.weights[lost].sum())
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Paired difference; both estimates must come from the same plan."""
@@ -124,7 +146,12 @@ class Estimate:
             gaps = self.replicates - other.replicates
         width = max(self.bounds[1] - self.bounds[0], other.bounds[1] - other.bounds[0])
         return Estimate(
-            self.value - other.value, gaps, self.plan, (-width, width), self._between(other)
+            self.value - other.value,
+            gaps,
+            self.plan,
+            (-width, width),
+            self._between(other),
+            weights=self.weights,
         )
 
     def _between(self, other: "Estimate") -> Spread | None:
@@ -174,6 +201,27 @@ def _quantiles(known: Floats, number: int, tail: float) -> tuple[float, float]:
     kept = sorted({place for place in around if 0 <= place < len(known)})
     ordered = np.partition(known, kept) if kept else known
     return _between(ordered, places[0]), _between(ordered, places[1])
+
+
+def _weighted_quantiles(
+    replicates: Floats, weights: Floats, tail: float
+) -> tuple[float, float]:
+    """The same where replicates count by weights: each end from its own side, no line between.
+
+    Examples
+    --------
+    >>> _weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.3, 0.5]), 0.25)
+    (1.0, 2.0)
+    """
+    return _first_beyond(replicates, weights, tail), -_first_beyond(-replicates, weights, tail)
+
+
+def _first_beyond(replicates: Floats, weights: Floats, tail: float) -> float:
+    """The smallest replicate up to which at least the tail lies; undefined ones lie below."""
+    order = np.argsort(np.where(np.isnan(replicates), -np.inf, replicates), kind="stable")
+    order = order[np.argsort(~np.isnan(replicates[order]), kind="stable")]
+    place = int(np.searchsorted(np.cumsum(weights[order]), tail - numbers.EXACT))
+    return float(replicates[order[min(place, len(order) - 1)]])
 
 
 def _between(ordered: Floats, place: float) -> float:

@@ -189,6 +189,7 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
     where the grouping says so, and where each group is a run of grades.
     """
     group, groups = grouping.codes(plausibilities.classes), len(grouping.groups)
+    plausibilities = plausibilities if _lawful(plausibilities) else plausibilities.stored()
     sums = _Sums(
         cell=_cells(plausibilities, group, groups),
         left=unmentioned(plausibilities, group, groups).astype(np.float64),
@@ -202,7 +203,7 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
             "make some: .drawn(1000, seed=0)",
         )
     start = np.arange(0, sums.left.size + 1, groups)
-    if law is not None and _is_mean(plausibilities):
+    if law is not None and (_is_mean(plausibilities) or plausibilities.on_demand):
         mass = law.mean(start)[0][None]
     else:
         mass = np.empty((plausibilities.draws, sums.left.size))
@@ -288,10 +289,17 @@ def _law(law: Posterior | None, sums: _Sums) -> Posterior | None:
     """The law of the groups."""
     none = np.zeros(len(sums.left))
     if isinstance(law, Dirichlet):
-        return Dirichlet(sums.over(law.concentration, law.rest, sums.even), none)
+        whole = sums.over(law.concentration, law.rest, sums.even)
+        prior = None if law.prior is None else sums.over(law.prior, law.rest, sums.even)
+        return Dirichlet(whole, none, prior)
     if isinstance(law, Categorical):
         return Categorical(sums.over(law.chance, law.rest, sums.even), none)
     return None
+
+
+def _lawful(plausibilities: Plausibilities) -> bool:
+    """Whether the groups have a law to draw from, as the classes have."""
+    return isinstance(plausibilities.law, Dirichlet | Categorical)
 
 
 def _is_mean(plausibilities: Plausibilities) -> bool:

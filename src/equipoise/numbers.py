@@ -2,7 +2,8 @@
 
 - A **number** has three decimals; one that these would make zero has two significant digits.
 - A **change** is a number with its sign; exact zero is a bare 0.
-- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%.
+- A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%. A **share of
+  resamples** is never either: other resamples might have gone the other way.
 - A **count** has commas, a **rank** keeps its half, a **p-value** is never 0.
 - What is undefined is the word *undefined*, never blank; infinite is ∞; a minus sign is −.
 

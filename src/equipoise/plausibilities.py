@@ -23,7 +23,10 @@ from equipoise.arrays import (
     require_whole,
 )
 from equipoise.notices import Notice
-from equipoise.posteriors import Posterior, packed, top_share
+from equipoise.posteriors import Dirichlet, Posterior, packed, top_share
+
+STORED = 2**28  # bytes of draws up to which they are kept
+MOST_BYTES = 4 * 2**30  # of draws that are all needed at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +53,25 @@ class Skills:
     confusion: Floats | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Unanimity:
+    """Share of items on which all annotators agree: expected by a fitted model, and seen.
+
+    Attributes
+    ----------
+    expected, low, high
+        What the model expects, and where 95 % of data simulated from it lie.
+    observed, items
+        What is seen, and among how many items with at least two votes.
+    """
+
+    expected: float
+    low: float
+    high: float
+    observed: float
+    items: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Plausibilities:
     """Possible truths of one task, each a distribution over classes per item.
@@ -64,6 +86,9 @@ class Plausibilities:
         Shape (draws, entries): mass of each mentioned class, in the order of `label`.
     rest
         Shape (draws, items): mass of all unmentioned classes of an item together.
+    on_demand
+        How many draws there are where too many are asked for to be stored: `mass` and `rest`
+        are then the mean alone, and `draw` makes any of them. 0 where all are stored.
     method
         How these were made, as one line for the report.
     task
@@ -79,6 +104,8 @@ class Plausibilities:
         over them; None splits it evenly.
     skills, difficulty
         What the model found out about annotators and about items, shape (items,).
+    unanimity
+        Whether a model of annotators expects the agreement that is seen.
     ordered
         Whether the order of the classes means something (grades).
     notices
@@ -111,16 +138,18 @@ class Plausibilities:
     split_seed: int = 0
     skills: Skills | None = None
     difficulty: Floats | None = None
+    unanimity: Unanimity | None = None
     ordered: bool = False
     notices: tuple[Notice, ...] = ()
     model: str = ""
+    on_demand: int = 0
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="plausibilities, items")
         require_unique(self.classes, where="plausibilities, classes")
         self._check_shapes()
         item = self.entry_items
-        for number in range(self.draws):
+        for number in range(len(self.mass)):
             total = np.bincount(item, self.mass[number], len(self.items)) + self.rest[number]
             bad = np.flatnonzero(~(np.abs(total - 1) <= 1e-3) | (self.rest[number] < -1e-9))
             if len(bad) or (self.mass[number] < 0).any():
@@ -206,13 +235,63 @@ class Plausibilities:
             )
         require_whole("plausibilities, draws", draws, least=1)
         require_whole("plausibilities, seed", seed)
-        mass, rest = self.law.draw(self.start, draws, seed)
-        return replace(self, mass=mass, rest=rest, split_seed=seed)
+        made = replace(self, on_demand=draws, split_seed=seed, **_mean_of(self.law, self.start))
+        return made if made._bytes > STORED else made.stored()
+
+    def stored(self) -> "Plausibilities":
+        """Return the same with every draw in memory, or say that they are too many."""
+        if not self.on_demand:
+            return self
+        if self._bytes > MOST_BYTES:
+            raise InputError(
+                "draws of possible truths",
+                f"{self.draws:,} draws of {len(self.items):,} items "
+                f"({round(self._bytes / 2**30):,} GB)",
+                f"at most {MOST_BYTES / 2**30:g} GB for what needs all of them at once",
+                f"ask for at most {MOST_BYTES * self.draws // self._bytes:,}",
+            )
+        mass = np.empty((self.draws, len(self.label)))
+        rest = np.empty((self.draws, len(self.items)))
+        for number in range(self.draws):
+            mass[number], rest[number] = self._one(number)
+        mass.flags.writeable = rest.flags.writeable = False
+        return replace(self, mass=mass, rest=rest, on_demand=0)
+
+    def centred(self) -> "Plausibilities":
+        """Return what models are scored against: means at the votes, see `Dirichlet.centred`.
+
+        Draws are made anew around them; without an estimated prior it is the same.
+        """
+        if not isinstance(self.law, Dirichlet) or self.law.prior is None:
+            return self
+        law = self.law.centred(self.start)
+        made = replace(self, law=law, on_demand=0, **_mean_of(law, self.start))
+        return made if self.draws == 1 else made.drawn(self.draws, seed=self.split_seed)
+
+    @property
+    def soft(self) -> ItemsByClasses:
+        """Soft labels that models are scored against, shape (items, classes)."""
+        if not isinstance(self.law, Dirichlet) or self.law.prior is None:
+            return self.mean
+        return self._full(*self.law.centred(self.start).mean(self.start))
+
+    @property
+    def _bytes(self) -> int:
+        """Memory of all draws."""
+        return self.draws * (len(self.label) + len(self.items)) * 8
+
+    def _one(self, number: int) -> tuple[Floats, Floats]:
+        """Masses and rest of one draw."""
+        if not self.on_demand:
+            return self.mass[number], self.rest[number]
+        assert self.law is not None
+        return self.law.draw(self.start, (self.split_seed, number))
 
     def averaged(self) -> "Plausibilities":
         """Return their mean as the one possible truth."""
         mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
-        return replace(self, mass=mass[None], rest=rest[None], law=None, rest_shape=None)
+        settled: dict[str, Any] = {"law": None, "rest_shape": None, "on_demand": 0}
+        return replace(self, mass=mass[None], rest=rest[None], **settled)
 
     def noted(self, *, task: str, notices: tuple[Notice, ...] = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
@@ -275,18 +354,19 @@ class Plausibilities:
     @property
     def packed(self) -> Any:
         """All draws, as the kernels of `equipoise.kernels.tops` want them."""
-        split = (self.rest_shape, self.split_seed)
-        return packed(self.mass, self.rest, self.start, self.others, split)
+        split, made = (self.rest_shape, self.split_seed), self.stored()
+        return packed(made.mass, made.rest, self.start, self.others, split)
 
     @property
     def draws(self) -> int:
         """Number of possible truths."""
-        return len(self.mass)
+        return self.on_demand or len(self.mass)
 
     def draw(self, number: int) -> ItemsByClasses:
         """Return one possible truth, shape (items, classes). Metrics see nothing else."""
-        full = self._full(self.mass[number], self.rest[number])
-        if not self.rest_shape or not self.rest[number].any():
+        mass, rest = self._one(number)
+        full = self._full(mass, rest)
+        if not self.rest_shape or not rest.any():
             return full
         random = np.random.default_rng([self.split_seed, number])
         noise = random.standard_gamma(self.rest_shape, full.shape)
@@ -294,7 +374,7 @@ class Plausibilities:
         total = noise.sum(axis=1, keepdims=True)
         free = np.ones(full.shape, dtype=bool)
         free[self.entry_items, self.label] = False
-        split = self.rest[number][:, None] * noise / np.where(total > 0, total, 1.0)
+        split = rest[:, None] * noise / np.where(total > 0, total, 1.0)
         return np.where(free & (total > 0), split, full)
 
     @property
@@ -312,7 +392,7 @@ class Plausibilities:
                 nearest(label, self.classes),
             )
         code = self.classes.index(label)
-        if self.rest_shape:
+        if self.rest_shape or self.on_demand:
             drawn = [self.draw(number)[:, code] for number in range(self.draws)]
             return np.ascontiguousarray(np.stack(drawn, axis=1))
         entry = np.flatnonzero(self.label == code)
@@ -328,3 +408,9 @@ class Plausibilities:
         full = np.repeat(share[:, None], len(self.classes), axis=1)
         full[self.entry_items, self.label] = mass
         return full
+
+
+def _mean_of(law: Posterior, start: Ints) -> dict[str, Any]:
+    """The mean of a law as the one draw."""
+    mass, rest = law.mean(start)
+    return {"mass": mass[None], "rest": rest[None]}

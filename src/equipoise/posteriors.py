@@ -1,8 +1,8 @@
 r"""Posteriors: how plausible truths are distributed, and which class of a draw is on top.
 
 Posteriors are sparse as `Plausibilities` are: numbers for the mentioned classes of each item
-(entries) and one for all its other classes together (rest). More draws of them can be made at
-any time.
+(entries) and one for all its other classes together (rest). Draws of them are made one by one,
+each from a seed of its own, so that a draw is the same whether it is stored or made again.
 
 ``Dirichlet``: an item's distribution over classes is Dirichlet.
 
@@ -35,6 +35,7 @@ import numpy as np
 from equipoise.arrays import Floats, Ints
 
 Split = tuple[float | None, int]
+Seed = tuple[int, ...]
 _LOW = -40.0  # of log x: below, distribution functions are powers
 _REACH = 9.5  # standard deviations that the grid spans to either side
 _PATTERNS = 256  # taken at a time, so that memory does not grow with the number of shapes
@@ -53,8 +54,8 @@ class Posterior(Protocol):
         """Mean mass of entries (entries,) and of the rest (items,)."""
         ...
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
-        """Masses (draws, entries) and rest (draws, items)."""
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
+        """One draw: masses (entries,) and rest (items,)."""
         ...
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
@@ -76,11 +77,32 @@ class Dirichlet:
         Of each mentioned class, shape (entries,).
     rest
         Of all other classes of an item together, shape (items,).
+    prior
+        Which part of `concentration` is an estimated prior, shape (entries,), as all of `rest`
+        is; None where there is none.
     """
 
     concentration: Floats
     rest: Floats
+    prior: Floats | None = None
     name: str = "dirichlet"
+
+    def centred(self, start: Ints) -> "Dirichlet":
+        """As certain, but with the mean at the votes; itself without an estimated prior.
+
+        Examples
+        --------
+        >>> law = Dirichlet(np.array([4.5, 1.5]), np.zeros(1), np.array([0.5, 0.5]))
+        >>> law.centred(np.array([0, 2])).concentration
+        array([4.8, 1.2])
+        """
+        if self.prior is None:
+            return self
+        item, votes = _item_of(start), self.concentration - self.prior
+        own = np.bincount(item, votes, len(self.rest))
+        total = np.bincount(item, self.concentration, len(self.rest)) + self.rest
+        scale = np.divide(total, own, out=np.ones(len(own)), where=own > 0)
+        return Dirichlet(votes * scale[item], np.zeros(len(self.rest)))
 
     def mean(self, start: Ints) -> tuple[Floats, Floats]:
         """Concentration over its sum."""
@@ -88,18 +110,17 @@ class Dirichlet:
         total = np.bincount(item, self.concentration, len(self.rest)) + self.rest
         return self.concentration / total[item], self.rest / total
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
         """Gamma variables over their sum, as logarithms, so that small shapes do not vanish."""
         random = np.random.default_rng(seed)
-        mass = _log_gamma(random, self.concentration, draws)
-        rest = _log_gamma(random, self.rest, draws)
+        mass = _log_gamma(random, self.concentration)
+        rest = _log_gamma(random, self.rest)
         item = _item_of(start)
         top = rest.copy()
-        for row, best in zip(mass, top, strict=True):
-            np.maximum.at(best, item, row)
-        mass, rest = np.exp(mass - top[:, item]), np.exp(rest - top)
-        total = np.stack([np.bincount(item, row, len(self.rest)) for row in mass]) + rest
-        return mass / total[:, item], rest / total
+        np.maximum.at(top, item, mass)
+        mass, rest = np.exp(mass - top[item]), np.exp(rest - top)
+        total = np.bincount(item, mass, len(rest)) + rest
+        return mass / total[item], rest / total
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """Exact chance that each entry, or any other class, has the largest share.
@@ -114,7 +135,8 @@ class Dirichlet:
 
     def subset(self, entries: Ints, items: Ints) -> "Dirichlet":
         """The posterior of some items and their entries."""
-        return Dirichlet(self.concentration[entries], self.rest[items])
+        prior = None if self.prior is None else self.prior[entries]
+        return Dirichlet(self.concentration[entries], self.rest[items], prior)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,18 +160,16 @@ class Categorical:
         del start
         return self.chance, self.rest
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
-        """One class per item and draw."""
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
+        """One class per item."""
         random = np.random.default_rng(seed)
         item = _item_of(start)
         above = np.cumsum(self.chance)
         before = np.concatenate(([0.0], above))[start[:-1]]
         below = above - self.chance - before[item]
-        point = random.random((draws, len(self.rest)))
-        hit = (point[:, item] >= below) & (point[:, item] < below + self.chance)
-        mass = hit.astype(np.float64)
-        taken = np.stack([np.bincount(item, row, len(self.rest)) for row in mass])
-        return mass, 1.0 - taken
+        point = random.random(len(self.rest))[item]
+        mass = ((point >= below) & (point < below + self.chance)).astype(np.float64)
+        return mass, 1.0 - np.bincount(item, mass, len(self.rest))
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """The chances themselves."""
@@ -185,18 +205,16 @@ class NormalPosterior:
         del start
         return self._tails(1 + 1 / self.worth)
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
         """Draw scatter, then level, then the share of ratings on either side."""
         from scipy.special import ndtr
 
         del start
         random = np.random.default_rng(seed)
-        shape = (draws, len(self.level))
-        scatter = np.sqrt(self.scale / random.standard_gamma(self.shape, shape))
+        scatter = np.sqrt(self.scale / random.standard_gamma(self.shape))
         offset = (self.level - self.threshold) / scatter
-        offset = offset + random.standard_normal(shape) / np.sqrt(self.worth)
-        mass = np.stack([ndtr(-offset), ndtr(offset)], axis=2).reshape(draws, -1)
-        return mass, np.zeros(shape)
+        offset = offset + random.standard_normal(len(self.level)) / np.sqrt(self.worth)
+        return np.stack([ndtr(-offset), ndtr(offset)], axis=1).ravel(), np.zeros(len(offset))
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """Exact: the chance that the level lies on either side of the threshold."""
@@ -231,17 +249,16 @@ POSTERIORS: Mapping[str, type[Dirichlet] | type[Categorical] | type[NormalPoster
 }
 
 
-def _log_gamma(random: np.random.Generator, shape: Floats, draws: int) -> Floats:
-    """Logarithms of gamma variables, (draws, shapes); a shape of 0 gives minus infinity.
+def _log_gamma(random: np.random.Generator, shape: Floats) -> Floats:
+    """Logarithms of gamma variables; a shape of 0 gives minus infinity.
 
     A variable of shape a is one of shape a + 1 times a uniform one to the power 1 / a.
     """
-    size = (draws, len(shape))
     small = shape < 1
-    value = np.log(random.standard_gamma(np.where(small, shape + 1, shape), size))
-    power = np.divide(1.0, shape, out=np.full(len(shape), np.inf), where=shape > 0)
-    if small.any():
-        value[:, small] -= random.standard_exponential((draws, int(small.sum()))) * power[small]
+    value = np.log(random.standard_gamma(np.where(small, shape + 1, shape)))
+    low = shape[small]
+    power = np.divide(1.0, low, out=np.full(len(low), np.inf), where=low > 0)
+    value[small] -= random.standard_exponential(len(low)) * power
     return value
 
 

@@ -5,8 +5,6 @@ Rank 1 is best; tied models share the average of their ranks. Values that differ
 of shape (models, replicates) at once.
 """
 
-from math import comb
-
 import numpy as np
 
 from equipoise.arrays import Bools, Floats, Ints
@@ -32,7 +30,7 @@ def average_ranks(good: Floats) -> Floats:
     return np.where(np.isnan(good).any(axis=0), np.nan, ranks)
 
 
-def rank_probabilities(good: Floats) -> Floats:
+def rank_probabilities(good: Floats, weights: Floats | None = None) -> Floats:
     """How often each model holds each rank, shape (models, ranks); tied models share ranks.
 
     Parameters
@@ -40,6 +38,8 @@ def rank_probabilities(good: Floats) -> Floats:
     good
         Shape (models, replicates). Replicates with an undefined model are left out; when
         none is left the result is nan.
+    weights
+        How much each replicate counts; None where all count alike.
 
     Examples
     --------
@@ -48,40 +48,47 @@ def rank_probabilities(good: Floats) -> Floats:
            [0.333, 0.667]])
     """
     models = len(good)
-    known = good[:, ~np.isnan(good).any(axis=0)]
+    known, counts = _defined(good, weights)
     if not known.shape[1]:
         return np.full((models, models), np.nan)
     above, level = _standing(known)
-    times = np.stack([_held(a, n, models) for a, n in zip(above, level, strict=True)])
-    return np.asarray(times / known.shape[1])
+    times = np.stack([_held(a, n, counts, models) for a, n in zip(above, level, strict=True)])
+    return np.asarray(times / counts.sum())
 
 
-def _held(above: Ints, level: Ints, models: int) -> Floats:
+def _defined(good: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Replicates in which every model is defined, and how much each of them counts."""
+    whole = ~np.isnan(good).any(axis=0)
+    counts = np.ones(good.shape[1]) if weights is None else weights
+    return good[:, whole], counts[whole]
+
+
+def _held(above: Ints, level: Ints, counts: Floats, models: int) -> Floats:
     """How often one model holds each rank; a tie of n counts 1/n for each of its ranks."""
     alone = level == 1
-    times = np.bincount(above[alone], minlength=models).astype(np.float64)
+    times = np.bincount(above[alone], counts[alone], minlength=models).astype(np.float64)
     if alone.all():
         return times
     first, number, ranks = above[~alone], level[~alone], np.arange(models)[:, None]
     holds = (ranks >= first) & (ranks < first + number)
-    return np.asarray(times + (holds / number).sum(axis=1))
+    return np.asarray(times + (holds * (counts[~alone] / number)).sum(axis=1))
 
 
-def beats(good: Floats) -> Floats:
+def beats(good: Floats, weights: Floats | None = None) -> Floats:
     """How often each model beats each other, ties half, shape (models, models).
+
+    Replicates count by weights where there are any, as for `rank_probabilities`.
 
     Examples
     --------
     >>> float(beats(np.array([[0.9, 0.7], [0.8, 0.7]]))[0, 1])
     0.75
     """
-    known = good[:, ~np.isnan(good).any(axis=0)]
+    known, counts = _defined(good, weights)
     if not known.shape[1]:
         return np.full((len(good), len(good)), np.nan)
-    number = known.shape[1]
-    wins = [np.count_nonzero(one > known, axis=1) / number for one in known]
-    level = [np.count_nonzero(one == known, axis=1) / number for one in known]
-    return np.stack(wins) + np.stack(level) / 2
+    wins = [(one > known) @ counts + (one == known) @ counts / 2 for one in known]
+    return np.asarray(np.stack(wins) / counts.sum())
 
 
 def _standing(good: Floats) -> tuple[Ints, Ints]:
@@ -128,18 +135,3 @@ def _correlation(x: Floats, y: Floats) -> Floats:
     safe = np.where(below > 0, below, 1.0)
     value = np.where(below > 0, product / safe, np.nan)
     return value if value.ndim else value[()]
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """One-sided binomial sign test, ties left out: P(at least this many wins | fair coin).
-
-    Only for reproducing published tables: applied to bootstrap replicates its p-value shrinks
-    with the number of replicates, which are not data.
-
-    Examples
-    --------
-    >>> sign_test(540, 460)
-    0.00622
-    """
-    number = wins + losses
-    return float(sum(comb(number, k) for k in range(wins, number + 1)) / 2**number)

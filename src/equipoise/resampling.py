@@ -12,20 +12,34 @@ influence     nothing: items by influence functions, for a million items and mor
 ============  ================================================================================
 
 The plan holds no resamples; it makes any run of them from the seed, always the same.
+
+A panel of A annotators has C(2A - 1, A) distinct resamples, 126 for five. Where these are no
+more than the replicates asked for, ``panel`` lists them all, each with its multinomial
+probability A! / (c_1! ... c_A!) / A^A as its weight, in place of drawing some at random. Under
+``items x panel``, which cannot list them, replicate r takes the one at which the cumulated
+probabilities reach the fractional part of u + r (sqrt(5) - 1) / 2, with u from the seed: along
+this evenly spread sequence each panel occurs as often as it should, up to a replicate or two.
+
+Gold is no opinion: items that it settles keep it in every replicate, and who gave nothing but
+gold, or votes on nothing but settled items, is not drawn.
 """
 
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, choice, frozen, meant
+from equipoise.arrays import Floats, InputError, Ints, choice, frozen, meant
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import distinct, is_panel
+from equipoise.votes import counted_votes, distinct, is_panel
+from equipoise.wording import Option, hint
 
 USUAL = 2000  # replicates
 MANY = 100_000  # items from which nothing is resampled
@@ -40,6 +54,9 @@ KINDS = (
     "items x posterior",
     "influence",
 )
+VOTES = Option("gold", "ignore", "annotations.with_gold('ignore')")
+MOST_PANELS = 2000  # distinct panels that are listed
+GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread most evenly over the unit interval
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -63,6 +80,13 @@ class Resampling:
         How many annotators and possible truths there are to draw from.
     reason
         Why this kind was chosen, as a sentence for the user.
+    voters
+        Codes of the annotators with a vote that counts, who alone are drawn; None is all.
+    weights
+        Probability of each replicate, shape (replicates,), where a panel's resamples are all
+        listed; None where all replicates count alike.
+    gold
+        Whether adjudicated gold settles every item.
 
     Examples
     --------
@@ -79,6 +103,9 @@ class Resampling:
     annotators: int = 0
     draws: int = 0
     reason: str = ""
+    voters: Ints | None = None
+    weights: Floats | None = None
+    gold: bool = False
     _names: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -99,6 +126,15 @@ class Resampling:
                 )
             codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
             object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
+        if self.weights is not None:
+            if self.kind != "panel" or len(self.weights) != self.replicates:
+                raise InputError(
+                    f"resampling {self.kind}, weights",
+                    f"{len(self.weights):,} weights of {self.replicates:,} replicates",
+                    "all panels, with a weight each",
+                    "make the plan with resample(truth, 'panel')",
+                )
+            object.__setattr__(self, "weights", frozen(np.asarray(self.weights, float)))
         names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
         object.__setattr__(self, "_names", names)
 
@@ -123,6 +159,8 @@ class Resampling:
                 "" if self.group is None else f", {int(self.group.max()) + 1} groups as wholes"
             )
             both = " The total of both errs on the wide side." if self.truth else ""
+            if self.gold:
+                return f"Items are redrawn{groups}: against adjudicated gold; items like these."
             return f"Items are redrawn{groups}: the result speaks for items like these.{both}"
         who = {"panel": "annotators", "votes": "votes", "posterior": "draws"}[str(self.truth)]
         return (
@@ -142,6 +180,10 @@ class Resampling:
             self.annotators,
             self.draws,
         ]
+        if self.voters is not None:
+            parts.append(self.voters.tolist())
+        if self.weights is not None:
+            parts.append("all panels")
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def key(self, purpose: str) -> np.uint64:
@@ -159,7 +201,32 @@ class Resampling:
 
     def annotator_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
         """How often each annotator stands in them, shape (annotators, replicates)."""
-        return self._draw("panel", self.annotators, first, stop)
+        if self.voters is None:
+            return self._panels(first, stop)
+        counts = np.zeros((self.annotators, stop - first), dtype=np.uint8)
+        counts[self.voters] = self._panels(first, stop)
+        return counts
+
+    @property
+    def panel_size(self) -> int:
+        """How many annotators there are to draw from."""
+        return self.annotators if self.voters is None else len(self.voters)
+
+    def _panels(self, first: int, stop: int) -> NDArray[np.uint8]:
+        """The same for those who are drawn: all panels in turn, evenly spread ones, or draws.
+
+        Replicates beyond the last of all panels begin again with the first.
+        """
+        size = self.panel_size
+        if comb(2 * size - 1, size) > MOST_PANELS:
+            return self._draw("panel", size, first, stop)
+        counts, weights = distinct_panels(size)
+        numbers = np.arange(first, stop)
+        if self.weights is not None:
+            return np.ascontiguousarray(counts[:, numbers % self.replicates])
+        points = (float(self.key("panel")) / 2**64 + numbers * GOLDEN) % 1.0
+        taken = np.searchsorted(np.cumsum(weights)[:-1], points, side="right")
+        return np.ascontiguousarray(counts[:, taken])
 
     def draw_numbers(self, first: int, stop: int, draws: int | None = None) -> Ints:
         """Which possible truth each replicate takes: all of them in turn."""
@@ -171,6 +238,25 @@ class Resampling:
         counts = np.empty((units, stop - first), dtype=np.uint8)
         draw_counts(self.key(purpose), first, counts)
         return counts
+
+
+@cache
+def distinct_panels(size: int) -> tuple[NDArray[np.uint8], Floats]:
+    """All resamples of a panel: counts (annotators, panels), and their probabilities (panels,).
+
+    Examples
+    --------
+    >>> counts, weights = distinct_panels(2)
+    >>> counts
+    array([[2, 1, 0],
+           [0, 1, 2]], dtype=uint8)
+    >>> weights
+    array([0.25, 0.5 , 0.25])
+    """
+    every = list(combinations_with_replacement(range(size), size))
+    counts = np.stack([np.bincount(one, minlength=size) for one in every], axis=1)
+    ways = [factorial(size) // prod(map(factorial, one)) for one in counts.T.tolist()]
+    return frozen(counts.astype(np.uint8)), frozen(np.array(ways) / size**size)
 
 
 def resample(
@@ -191,6 +277,8 @@ def resample(
 
     Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
     item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
+    Where gold settles items, items are drawn anew, and the annotators of the others with them.
+    A panel with no more distinct resamples than ``replicates`` has them all, with weights.
 
     >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
     ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1]),
@@ -206,8 +294,10 @@ def resample(
     else:
         chosen = normalised(kind)
         reason = f"{chosen} was asked for."
+    voters, settled = None, False
     if isinstance(truth, Annotations):
-        _possible(truth, chosen)
+        settled = _settled(truth)
+        voters = _possible(truth, chosen, settled=settled)
         annotators = 0 if truth.annotators is None else len(truth.annotators)
         known, draws = truth.group, 0
     else:
@@ -233,19 +323,32 @@ def resample(
             f"one for each of the {len(truth.items):,} items",
             "align them item by item",
         )
+    number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
+    weights = _panel_weights(annotators if voters is None else len(voters), number)
+    weights = weights if chosen == "panel" else None
     return Resampling(
         kind=chosen,
         items=truth.items,
-        replicates=_usual(len(truth.items), chosen) if replicates is None else replicates,
+        replicates=number if weights is None else len(weights),
         seed=seed,
         group=known if group is None else np.unique(group, return_inverse=True)[1],
         annotators=annotators,
         draws=draws,
         reason=reason,
+        voters=voters,
+        weights=weights,
+        gold=settled,
     )
 
 
-def _usual(items: int, kind: str) -> int:
+def _panel_weights(size: int, replicates: int) -> Floats | None:
+    """Probabilities of all panels, where they are no more than the replicates asked for."""
+    if size < 2 or comb(2 * size - 1, size) > min(replicates, MOST_PANELS):
+        return None
+    return distinct_panels(size)[1]
+
+
+def usual_replicates(items: int, kind: str) -> int:
     """How many replicates are made when nobody says."""
     if kind == "influence" or items <= MANY // 10:
         return USUAL
@@ -278,6 +381,20 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
                 "items x posterior, because the truth comes as draws of a model.",
             )
         return "items", "items, because the truth is a single distribution per item."
+    if truth.is_gold is None or not truth.is_gold.any():
+        return _default_of_votes(truth)
+    if _settled(truth):
+        return "items", "items, because every item has adjudicated gold, which is the truth."
+    kind, _ = _default_of_votes(truth.rows(counted_votes(truth)))
+    return kind, f"{kind}, because some items have adjudicated gold and the others votes."
+
+
+def _settled(truth: Annotations) -> bool:
+    """Whether gold settles every item."""
+    return truth.is_gold is not None and not counted_votes(truth).any()
+
+
+def _default_of_votes(truth: Annotations) -> tuple[str, str]:
     if truth.annotators is None or truth.annotator is None:
         return "items", "items, because votes are anonymous: items bring their votes along."
     if is_panel(truth.item, truth.annotator, len(truth.items)):
@@ -286,7 +403,7 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
             "items x panel, because annotator ids are shared across items: items and people "
             "are resampled.",
         )
-    if len(truth.annotators) == 1:
+    if len(distinct(truth.annotator)[0]) == 1:
         return "items", "items, because there is only one annotator."
     if _votes_per_item(truth) <= 1:
         return "items", "items, because every item has a single vote."
@@ -297,16 +414,26 @@ def _votes_per_item(truth: Annotations) -> float:
     """Mean number of votes per item and task."""
     votes = len(truth) if truth.count is None else int(truth.count.sum())
     if truth.reading is not None:
-        votes = int(truth.reading.max()) + 1
+        votes = len(np.unique(truth.reading))
     task = np.zeros(len(truth), dtype=np.int64) if truth.task is None else truth.task
     return votes / len(distinct(task.astype(np.int64) * len(truth.items) + truth.item)[0])
 
 
-def _possible(truth: Annotations, kind: str) -> None:
-    """Refuse kinds that these annotations cannot be resampled by."""
+def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
+    """Refuse kinds that these annotations cannot be resampled by; who of them can be drawn."""
     part = kind.split(" x ")[-1]
-    if part == "panel" and (truth.annotators is None or len(truth.annotators) < 2):
-        who = "anonymous votes" if truth.annotators is None else "a single annotator"
+    if settled and part in ("panel", "votes"):
+        raise InputError(
+            f"resampling {kind}",
+            "adjudicated gold for every item",
+            "votes that count",
+            hint("choose items instead, or score against the votes: {}", VOTES),
+        )
+    if truth.is_gold is not None and truth.is_gold.any() and not settled:
+        truth = truth.rows(counted_votes(truth))
+    voters = np.empty(0, int) if truth.annotator is None else np.unique(truth.annotator)
+    if part == "panel" and len(voters) < 2:
+        who = "anonymous votes" if truth.annotator is None else "a single annotator"
         raise InputError(
             f"resampling {kind}",
             who,
@@ -327,3 +454,5 @@ def _possible(truth: Annotations, kind: str) -> None:
             "plausibilities with draws",
             "aggregate the annotations first, or choose panel, votes or items",
         )
+    everybody = len(voters) == len(truth.annotators or ())
+    return None if everybody or part != "panel" else frozen(voters.astype(np.intp))

@@ -11,7 +11,11 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed
-from equipoise.wording import AT_LEAST, hint
+from equipoise.notices import Notice, Value
+from equipoise.wording import AT_LEAST, Option, hint
+
+ENOUGH = 0.05  # share of items with so many votes, to be compared with those that have more
+UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +44,11 @@ class Votes:
     vote: Ints
     label: Ints
     share: Floats
+
+    @property
+    def gold(self) -> Bools:
+        """Which items gold settles, shape (items,)."""
+        return np.asarray(self.annotator[self.start[:-1]] < 0)
 
     def mass(self, label: int) -> Floats:
         """How much of each vote goes to a class, shape (votes,)."""
@@ -153,6 +162,77 @@ def is_panel(item: Ints, annotator: Ints, items: int) -> bool:
     return bool((load > 0).sum() > 1 and load[load > 1].sum() >= 0.5 * load.sum())
 
 
+def added_votes(annotations: Annotations) -> list[Notice]:
+    """Warn where the number of votes depends on the votes: more where the first ones differ.
+
+    For every number k of at least two votes that at least one item in twenty has, items with
+    more are compared with those that have exactly k: are their first k votes more often
+    divided? Fisher's exact test, one-sided, with Bonferroni's correction over k; said below
+    0.001. The first votes are those with the earliest timestamps, or else the first rows.
+    """
+    if annotations.label is None or annotations.rank is not None:
+        return []
+    if annotations.count is not None:
+        return []
+    place, found = annotations.vote_places, []
+    for task in annotations.tasks:
+        rows = annotations.in_task(task)
+        if annotations.is_gold is not None:
+            rows = rows & ~annotations.is_gold
+        if rows.any():
+            own = annotations.item[rows], annotations.label[rows], place[rows]
+            timed = annotations.timestamp is not None
+            found += [one.of(task) for one in _added(*own, timed=timed)]
+    return found
+
+
+def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]:
+    """The strongest sign in one task that votes were added after disagreement."""
+    sizes = np.bincount(item)
+    every = sizes[sizes > 0]
+    numbers = [int(k) for k in np.unique(every) if k >= 2 and (every == k).mean() >= ENOUGH]
+    numbers = [k for k in numbers if (every > k).any()]
+    signs = []
+    for k in numbers:
+        early = place < k
+        some = np.bincount(item[early], label[early], len(sizes))
+        square = np.bincount(item[early], label[early].astype(float) ** 2, len(sizes))
+        divided, more, whole = k * square - some**2 > 0.5, sizes > k, sizes >= k
+        cells = (more & divided, more & ~divided, ~more & divided, ~more & ~divided)
+        table = [int((whole & cell).sum()) for cell in cells]
+        signs.append((_fisher(*table) * len(numbers), k, table))
+    if not signs or min(signs)[0] >= UNLIKELY:
+        return []
+    _, k, table = min(signs)
+    text = (
+        "The number of votes seems to depend on the votes: of the items with more than "
+        "{k:count}, {more:percent} were divided after {k:count}, of those with {k:count} "
+        "{others:percent} (p < 0.001; by {order}). Votes added after disagreement bias scores: "
+        "use the planned first votes alone, {advice}."
+    )
+    values: dict[str, Value] = {
+        "k": k,
+        "more": table[0] / (table[0] + table[1]),
+        "others": table[2] / (table[2] + table[3]),
+        "order": "timestamps" if timed else "the order of the rows",
+        "advice": Option("first_votes", k, python=f"annotations.first_votes({k})"),
+    }
+    return [Notice("added_votes", text, (), values)]
+
+
+def _fisher(a: int, b: int, c: int, d: int) -> float:
+    """One-sided p of a table with a at least so large, rows (a, b) and (c, d)."""
+    from scipy.special import gammaln
+
+    x = np.arange(a, min(a + b, a + c) + 1)
+    parts = (x, a + b - x, a + c - x, d - a + x)
+    whole = gammaln(np.array([a + b, c + d, a + c, b + d]) + 1.0).sum() - gammaln(
+        a + b + c + d + 1.0
+    )
+    log = whole - np.sum([gammaln(part + 1.0) for part in parts], axis=0)
+    return float(min(1.0, np.exp(log).sum()))
+
+
 def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) -> Floats:
     """What each row counts; one that stands for several votes counts as often, unless apart."""
     weight = np.ones(len(rows)) if annotations.weight is None else annotations.weight[rows]
@@ -183,10 +263,33 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
     if annotations.is_gold is None or not (rows & annotations.is_gold).any():
         return rows
     gold = rows & annotations.is_gold
-    settled = np.zeros(len(annotations.items), dtype=bool)
-    settled[annotations.item[gold]] = True
     _agree(annotations, gold)
-    return np.asarray(rows & (gold | ~settled[annotations.item]))
+    return np.asarray(rows & (gold | ~gold_items(annotations, task)[annotations.item]))
+
+
+def gold_items(annotations: Annotations, task: str = "") -> Bools:
+    """Which items of one task gold settles, shape (items,)."""
+    settled = np.zeros(len(annotations.items), dtype=bool)
+    if annotations.is_gold is not None:
+        settled[annotations.item[annotations.in_task(task) & annotations.is_gold]] = True
+    return settled
+
+
+def counted_votes(annotations: Annotations) -> Bools:
+    """Which rows are votes that count: not gold, nor on an item that gold settles.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+    ...     item=np.array([0, 0, 1]), label=np.array([1, 0, 1]),
+    ...     is_gold=np.array([True, False, False]))
+    >>> counted_votes(votes)
+    array([False, False,  True])
+    """
+    keep = np.zeros(len(annotations), dtype=bool)
+    for task in annotations.tasks:
+        keep |= annotations.in_task(task) & ~gold_items(annotations, task)[annotations.item]
+    return keep
 
 
 def check_gold(annotations: Annotations, task: str = "") -> None:

@@ -199,7 +199,7 @@ def test_hard_precision_at_k_has_wilsons_interval_and_soft_a_bootstrap():
 
 def test_settings_reach_the_intervals():
     how = Settings(level=0.5, interval="basic")
-    done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="panel", settings=how)
+    done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="items", settings=how)
     row = done.table()[1]
     low, high = np.quantile(done.replicates[0, 0, 1, 0], [0.25, 0.75])
     assert (row.low, row.high) == pytest.approx((2 * row.value - high, 2 * row.value - low))
@@ -208,7 +208,7 @@ def test_settings_reach_the_intervals():
 def test_progress_is_told_in_order():
     told = []
     how = Settings(progress=lambda done, every: told.append((done, every)))
-    evaluate(model(), TRUTH, resampling=resample(TRUTH, replicates=300), settings=how)
+    evaluate(model(), TRUTH, resampling=resample(TRUTH, "items", replicates=300), settings=how)
     assert told == [(k + 1, len(told)) for k in range(len(told))] and len(told) > 1
 
 
@@ -219,19 +219,9 @@ def test_agreement_of_hard_and_soft_rankings():
     ]
     done = evaluate(models, TRUTH, metrics=["auroc"], resampling="panel")
     hard, soft = done.values[0, 0]
-    drawn = bootstrap.widened(done.replicates[0, 0], 1 / done.widening[0])
     found = done.rank_correlation("auroc")
     assert found.spearman == pytest.approx(spearmanr(hard, soft).statistic)
     assert found.kendall_tau_b == pytest.approx(kendalltau(hard, soft).statistic)
-    pairs = [
-        (spearmanr(hard, h).statistic, spearmanr(soft, s).statistic)
-        for h, s in zip(*drawn.transpose(0, 2, 1), strict=True)
-        if len(set(h.round(12))) > 1 and not np.isnan(h).any()
-    ]
-    stable = np.mean(pairs, axis=0)
-    assert (found.mean_spearman_hard, found.mean_spearman_soft) == pytest.approx(tuple(stable))
-    wins = [0.5 + np.sign(round(s - h, 9)) / 2 for h, s in pairs]
-    assert found.soft_win_rate == pytest.approx(np.mean(wins))
 
 
 def test_results_are_read_only_and_inputs_unchanged():

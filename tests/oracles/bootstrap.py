@@ -89,7 +89,8 @@ def replicates(votes, models, plan):
     return out
 
 
-def widened(values, factor):
+def widened(values, factor, weights=None):
     """Spread around the mean of the defined replicates, multiplied."""
-    centre = np.nanmean(values, axis=-1, keepdims=True)
+    known = np.ma.masked_invalid(values)
+    centre = np.ma.average(known, axis=-1, weights=weights, keepdims=True).filled(np.nan)
     return centre + factor * (values - centre)

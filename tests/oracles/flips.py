@@ -36,6 +36,8 @@ def goodness(votes, scores, metric, labels="soft"):
     ----------
     votes, scores
         Per task: votes (items, annotators), nan for none; scores (models, items).
+    labels
+        ``soft``, or what becomes of ties of hard labels: half, negative, drop.
     """
     tasks = []
     for said, given in zip(votes, scores, strict=True):
@@ -43,8 +45,15 @@ def goodness(votes, scores, metric, labels="soft"):
         if not kept.any():
             return np.full(len(given), np.nan)
         p = np.nanmean(said[kept], axis=1)
-        p = p if labels == "soft" else np.where(np.abs(p - 0.5) < 1e-12, 0.5, p > 0.5)
-        tasks.append([METRICS[metric](p, one[kept]) for one in given])
+        given = given[:, kept]
+        if labels != "soft":
+            tied = np.isclose(p, 0.5, atol=1e-12)
+            p = np.where(tied, {"negative": 0.0}.get(labels, 0.5), p > 0.5)
+            if labels == "drop":
+                p, given = p[~tied], given[:, ~tied]
+        if not len(p):
+            return np.full(len(given), np.nan)
+        tasks.append([METRICS[metric](p, one) for one in given])
     return np.mean(np.array(tasks, dtype=float), axis=0)
 
 

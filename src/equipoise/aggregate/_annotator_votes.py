@@ -7,12 +7,15 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Categorical
 from equipoise.votes import check_gold, row_weights
 from equipoise.wording import ONE_CLASS, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
+MUCH = 0.05  # of the items of the rarer class, decided otherwise, from which it is said
+RARE = 10  # items that a class of several must have
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +144,47 @@ def class_posteriors(who: AnnotatorVotes, log: Floats, classes: Floats) -> tuple
         posterior = np.where(who.settled[:, None], who.shares, posterior)
         each = np.where(who.settled, (who.shares * joint.T).sum(axis=1), each)
     return posterior, float(each.sum())
+
+
+def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tuple[Notice, ...]:
+    """Say how many items of the rarer class a model decides otherwise than the votes.
+
+    Of more than two classes the rarer ones are those with at least ten items, and the one
+    that is decided otherwise most often is told. Ties of the votes are nobody's.
+    """
+    own = ~who.settled
+    votes, found = who.shares[own], posterior[own].argmax(axis=1)
+    clear = (votes >= votes.max(axis=1, keepdims=True) - 1e-12).sum(axis=1) == 1
+    by_vote, found = votes.argmax(axis=1)[clear], found[clear]
+    size = len(who.classes)
+    many = np.bincount(by_vote, minlength=size)
+    lost = np.bincount(by_vote[by_vote != found], minlength=size)
+    gained = np.bincount(found[by_vote != found], minlength=size)
+    rare = many > 0 if size == 2 else many >= RARE
+    if size == 2 and rare.all():
+        rare = np.arange(2) == (0 if many[0] < many[1] else 1)
+    if not rare.any():
+        return ()
+    share = np.where(rare, (lost + gained) / np.maximum(many + gained, 1), -1.0)
+    worst = int(share.argmax())
+    if share[worst] <= MUCH:
+        return ()
+    text = (
+        "{model} decides {lost:count} of the {many:count} items that the votes call {name} "
+        "otherwise, and calls {gained:count} more so: they differ on {share:percent} of what "
+        "either calls so. With few annotators and few such items its errors can look certain; "
+        "compare with the votes."
+    )
+    values = {"lost": int(lost[worst]), "many": int(many[worst]), "gained": int(gained[worst])}
+    said = notice(
+        "decided_otherwise",
+        text,
+        model=model,
+        name=who.classes[worst],
+        share=float(share[worst]),
+        **values,
+    )
+    return (said,)
 
 
 def from_class_posterior(

@@ -68,6 +68,8 @@ class AggregationModel:
         Why it is recommended, where it is; empty where it only is what is left.
     annotators
         Whether it needs several annotators with names, and a confusion matrix of each.
+    least_annotators
+        Fewest annotators with which it is fitted beside another model unasked.
     gold, weights
         Whether it can take known truths and weights of the annotations for which it is
         proposed.
@@ -96,6 +98,7 @@ class AggregationModel:
     rank: int
     because: str = ""
     annotators: bool = False
+    least_annotators: int = 0
     gold: bool = True
     weights: bool = True
     companions: tuple[str, ...] = ()

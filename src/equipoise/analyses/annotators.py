@@ -134,7 +134,8 @@ def skilled_rows(
 
 
 def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
-    rows = np.flatnonzero(annotations.in_task(task))
+    gold = False if annotations.is_gold is None else annotations.is_gold
+    rows = np.flatnonzero(annotations.in_task(task) & ~np.asarray(gold))
     assert annotations.annotator is not None and annotations.value is not None
     who, item = annotations.annotator[rows], annotations.item[rows]
     value = annotations.value[rows]

@@ -55,12 +55,10 @@ _IN_ORDER = (
     Analysis("panel_size", "equipoise.analyses.panel_size"),
     Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),
     Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
+    Analysis("gold", "equipoise.analyses.gold", "gold labels and annotators' votes"),
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),
     Analysis("threshold_sweep", "equipoise.analyses.threshold_sweep", "yes or no"),
-    Analysis(
-        "critical_difference", "equipoise.analyses.critical_difference", "at least three tasks"
-    ),
     Analysis("subgroups", "equipoise.analyses.subgroups", "attributes of the items"),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

@@ -1,8 +1,9 @@
 r"""Certainty: does the order of the models hold on the items whose truth is clear?
 
 The certainty of an item is the probability that the class that leads it really is the most
-plausible one, by independent :math:`\mathrm{Dirichlet}(r \cdot \text{votes} + 1)` distributions
-at a reliability :math:`r` of 1. For every cut-off c only items with a certainty of at least c
+plausible one, by independent :math:`\mathrm{Dirichlet}(r \cdot \text{votes} + s \pi)`
+distributions at a reliability :math:`r` of 1; base rate :math:`\pi` and concentration s come
+from the votes of all items. For every cut-off c only items with a certainty of at least c
 count; cut-offs are certainties that occur, so that equally certain items stay together.
 Intervals resample items; the change against all items is paired, replicate by replicate. Shares
 of uncertain items are also told at other reliabilities.
@@ -42,6 +43,7 @@ from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.notices import Notice, Value
 from equipoise.numbers import number, percent, significant
+from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import TIE, higher_is_better
 from equipoise.wording import capital, joined
 
@@ -57,7 +59,8 @@ POINTS = 101
 NOTE = (
     "The certainty of an item is the probability that the class with most votes really is the "
     "most plausible one, by a Dirichlet distribution over its votes; few or divided votes "
-    "make it small. Reliability is what one vote counts: nothing in the votes tells it, so "
+    "make it small. What it believes without votes comes from all items ({prior}). "
+    "Reliability is what one vote counts: nothing in the votes tells it, so "
     "the curve is drawn for several. Models are scored on the items whose certainty (at "
     "reliability 1) reaches a cut-off; intervals come from resampled items and take it as "
     "known which are clear, and the change is paired with the value on all items. Clear items "
@@ -105,6 +108,8 @@ class ClearCases(Cuts):
         Share of items that are uncertain.
     curves, shares
         Sorted certainties of all items by reliability, and the same task by task.
+    prior
+        The prior of the votes in words, task by task where they are several.
     """
 
     cut_by = "certainty"
@@ -115,6 +120,7 @@ class ClearCases(Cuts):
     below: float
     curves: tuple[SortedCertainty, ...]
     shares: tuple[SortedCertainty, ...]
+    prior: str
 
     @property
     def finding(self) -> str:
@@ -232,7 +238,7 @@ class ClearCases(Cuts):
             sentence=self.finding,
             tables=(table, shares),
             charts=self._charts(),
-            note=NOTE,
+            note=NOTE.format(prior=self.prior),
             methods=f"{scored_again(self.models)} on the items of at least some certainty, the "
             "probability by a Dirichlet distribution over the votes that the leading class is "
             "the most plausible [@stutz2025].",
@@ -277,7 +283,8 @@ def clear_cases(
     """
     scorer = study(predictions, annotations, as_options(how))
     questions = [task.question for task in scorer.subjects]
-    sure = [_certainties(annotations, question, 1.0) for question in questions]
+    made = [dirichlet(annotations, task=question.task) for question in questions]
+    sure = [_certainties(one, question) for one, question in zip(made, questions, strict=True)]
     pooled = np.concatenate(sure)
     steps = _cutoffs(pooled)
     curves, shares = _sorted(annotations, questions)
@@ -290,6 +297,7 @@ def clear_cases(
         below=float((pooled < SURE).mean()),
         curves=curves,
         shares=shares,
+        prior="; ".join(map(_prior_words, made)),
     )
     clear = [c for c, least in enumerate(steps) if least >= SURE][:1]
     if not clear or np.isfinite(found.values[clear[0]]).all():
@@ -305,9 +313,14 @@ def analyse(study: Study) -> Finding:
     return clear_cases(study.predictions, study.annotations, **study.single).report()
 
 
-def _certainties(annotations: Annotations, question: TaskTruth, reliability: float) -> Floats:
+def _prior_words(made: Plausibilities) -> str:
+    """The prior that a Dirichlet names in its method, behind its task."""
+    words = made.method.partition(", ")[2].removesuffix(")")
+    return f"{made.task}: {words}" if made.task else words
+
+
+def _certainties(made: Plausibilities, question: TaskTruth) -> Floats:
     """Certainty of the items of a question, shape (items,)."""
-    made = dirichlet(annotations, reliability=reliability, task=question.task)
     place = {name: position for position, name in enumerate(made.items)}
     return np.round(made.certainty[[place[name] for name in question.items]], FINE)
 
@@ -339,7 +352,12 @@ def _sorted(
     size = sum(len(question.items) for question in questions) * len(annotations.classes)
     curves, shares = [], []
     for reliability in RELIABILITIES if size <= MANY else RELIABILITIES[:1]:
-        each = {one.task: _certainties(annotations, one, reliability) for one in questions}
+        each = {
+            one.task: _certainties(
+                dirichlet(annotations, reliability=reliability, task=one.task), one
+            )
+            for one in questions
+        }
         pooled = np.concatenate(list(each.values()))
         if len(each) > 1:
             each[MACRO] = pooled

@@ -1,9 +1,12 @@
-"""Choices: the same evaluation under several aggregation models and reliabilities.
+"""Choices: the same evaluation under several aggregation models, side by side.
 
-The annotations do not say which model of them is right, nor how much a vote is worth. Here the
-models are scored against the truth of every choice, all on the same resampled items, so that
-choices and models are paired. A conclusion (one model above another) holds when its interval
-excludes zero, in the same direction, under every choice.
+The annotations do not say which model of them is right. Here the models are scored against the
+truth of each that suits the annotations, once with its usual settings, all on the same
+resampled items, so that choices and models are paired. A conclusion (one model above another)
+holds when its interval excludes zero, in the same direction, under every choice.
+
+Models of annotators are left out with fewer than six annotators, unless they are asked for:
+from so few they do not learn who errs how.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,7 +47,7 @@ from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predic
 from equipoise.findings import Chart, Column, Finding, Line, Lines
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
@@ -53,9 +56,8 @@ from equipoise.resampling import Resampling
 from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
-RELIABILITIES = (0.5, 1.0, 2.0, 4.0)
-Choice = tuple[str, float | None]  # aggregation model and its reliability
-USUAL: Choice = ("mean_vote", None)
+USUAL = "mean_vote"
+ENOUGH = 6  # annotators from which models of annotators are among the usual choices
 DRAWN = 12  # models with a line; all are in the table
 HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
 TIED, UNDEFINED = "tied", "undefined"
@@ -71,12 +73,15 @@ FITTED_ONCE = Notice(
     "Each aggregation model is fitted once, to all items; resampling items does not fit it "
     "again, so intervals leave out how uncertain the fit is.",
 )
+FEW = (
+    "Models of annotators ({models:listed}) are left out: {people:count} annotators are too "
+    "few to learn how each of them errs."
+)
 NOTE = (
     "Every aggregation turns the same votes into another truth, and the models are scored "
     "against each of them. A conclusion that depends on the choice is no property of the "
-    "models. Reliability is what one vote counts, where an aggregation has it. The rank "
-    "correlation (Spearman's) compares the order of the models with that under {reference}: 1 "
-    "is the same order, 0 no relation, −1 the reverse."
+    "models. The rank correlation (Spearman's) compares the order of the models with that "
+    "under {reference}: 1 is the same order, 0 no relation, −1 the reverse."
 )
 LEGEND = (
     "Best in: share of resampled items in which that model is best, ties shared. " + BRACKETS
@@ -102,14 +107,12 @@ CONCLUSION_COLUMNS = (
 class ChoiceKeywords(ResamplingKeywords, total=False):
     """Keywords of `aggregation_choices`."""
 
-    reliabilities: Sequence[float]
     threshold: float | None
     draws: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choices(ResamplingOptions):
-    reliabilities: Sequence[float] = RELIABILITIES
     threshold: float | None = None
     draws: int = 1
 
@@ -118,11 +121,6 @@ class _Choices(ResamplingOptions):
         require_whole("choices, draws", self.draws, least=1)
         if self.threshold is not None:
             require_number("choices, threshold", self.threshold)
-        many = self.reliabilities
-        if isinstance(many, str) or not isinstance(many, Sequence):
-            raise wrong_type("choices, reliabilities", many, "a list of numbers", "try [1, 2]")
-        for one in self.reliabilities:
-            require_number("choices, reliability", one, above=0, do="1 is usual")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,7 +130,7 @@ class Choices(GridResult):
     Attributes
     ----------
     choices
-        Aggregation model and reliability (None where it has none) of each choice.
+        Name of the aggregation model of each choice.
     values, low, high, ranks, p_best
         Shape (choices, tasks, metrics, labels, models).
     gap_low, gap_high
@@ -145,7 +143,7 @@ class Choices(GridResult):
         or the first where it is not among them.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[str, ...]
     values: Floats
     low: Floats
     high: Floats
@@ -158,7 +156,7 @@ class Choices(GridResult):
     @property
     def reference(self) -> str:
         """The choice that the others are compared with, in words."""
-        return choice_title(self.choices[self._reference])
+        return model_title(self.choices[self._reference])
 
     @property
     def _reference(self) -> int:
@@ -171,9 +169,13 @@ class Choices(GridResult):
 
     def _row(self, c: int, t: int, k: int, label: int) -> dict[str, Any]:
         """What every row of a choice begins with."""
-        name, reliability = self.choices[c]
-        row = {"aggregation": name, "reliability": reliability, "task": self.tasks[t]}
-        return row | {"metric": self.metrics[k], "labels": LABELS[label]}
+        return {
+            "aggregation": self.choices[c],
+            "choice": model_title(self.choices[c]),
+            "task": self.tasks[t],
+            "metric": self.metrics[k],
+            "labels": LABELS[label],
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric, labels and model."""
@@ -182,7 +184,7 @@ class Choices(GridResult):
             names = ("values", "low", "high", "ranks", "p_best")
             each = {name.removesuffix("s"): float(getattr(self, name)[cell]) for name in names}
             named = self._row(*cell[:-1]) | {"model": self.models[cell[-1]]}
-            found.append(named | each | {"choice": choice_title(self.choices[cell[0]])})
+            found.append(named | each)
         return found
 
     def rank_changes(self) -> list[dict[str, Any]]:
@@ -198,7 +200,6 @@ class Choices(GridResult):
                 "moved": int((np.abs(moved) > 0).sum()),
                 "most_moved": self.models[most],
                 "by_ranks": float(moved[most]),
-                "choice": choice_title(self.choices[cell[0]]),
             }
             found.append(self._row(*cell) | changes)
         return found
@@ -253,7 +254,7 @@ class Choices(GridResult):
 
     def report(self, labels: str = "soft") -> Finding:
         """The finding for every surface; `labels` stand in front."""
-        rows, changes = _without_gaps(self.rows()), _without_gaps(self.rank_changes())
+        rows, changes = self.rows(), self.rank_changes()
         head = score_head(self.metrics[0], labels)
         columns = (
             Column("choice", "aggregation"),
@@ -261,7 +262,7 @@ class Choices(GridResult):
             Column("model", "model", "model"),
             Column("value", head, "number", ("low", "high")),
             Column("rank", "rank", "rank", brief=False),
-            Column("p_best", "best in", "percent"),
+            Column("p_best", "best in", "resample_share"),
         )
         values = f"{self.what(labels)} by aggregation"
         best = lowest_by(self.in_front(rows, labels), "choice", "rank")
@@ -273,10 +274,8 @@ class Choices(GridResult):
             self.table("choices_changes", order, CHANGE_COLUMNS, **moved),
             self.table("choices_conclusions", pairs, CONCLUSION_COLUMNS, rows=found),
         )
-        sources = {name: MODELS[name].references for name, _ in self.choices}
-        titles = [
-            f"{choice_title((name, None))}{cite(*keys)}" for name, keys in sources.items()
-        ]
+        sources = {name: MODELS[name].references for name in self.choices}
+        titles = [f"{model_title(name)}{cite(*keys)}" for name, keys in sources.items()]
         compared = f", and the orders of the models compared with that under {self.reference}"
         return Finding(
             key="choices",
@@ -286,7 +285,7 @@ class Choices(GridResult):
             charts=self._charts(labels),
             note=NOTE.format(reference=self.reference),
             methods=f"The evaluation was repeated under {len(self.choices)} choices of "
-            f"aggregation model and reliability ({', '.join(titles)})"
+            f"aggregation model ({', '.join(titles)})"
             f"{compared * (len(self.models) > 1)}.",
             references=tuple(key for keys in sources.values() for key in keys),
             notices=self.notices,
@@ -316,7 +315,7 @@ class Choices(GridResult):
                 Line(self.models[m], list(enumerate(each[:, m].tolist())), self.models[m])
                 for m in order
             ],
-            ticks=[(float(c), choice_title(choice)) for c, choice in enumerate(self.choices)],
+            ticks=[(float(c), model_title(name)) for c, name in enumerate(self.choices)],
             downward=down,
         )
 
@@ -329,33 +328,34 @@ def aggregation_choices(
     metrics: Sequence[str | Metric] = DEFAULT,
     **how: Unpack[ChoiceKeywords],
 ) -> Choices:
-    """Evaluate under several aggregation models and reliabilities, side by side.
+    """Evaluate under several aggregation models, side by side.
 
     Parameters
     ----------
     models
-        Names of aggregation models; by default all that can take these annotations.
+        Names of aggregation models; by default all that can take these annotations, models of
+        annotators only with at least six of them.
     **how
         ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`;
-        ``reliabilities`` of the models that have one, ``threshold`` for ratings, ``draws`` for
-        metrics that meet draws.
+        ``threshold`` for ratings, ``draws`` for metrics that meet draws.
     """
     told = checked_options(_Choices, how)
     given, annotations = as_predictions(predictions), as_annotations(annotations)
     scored = as_metrics(metrics)
-    asked = listed_choices(annotations, models, told.reliabilities)
+    asked, few = _chosen(annotations, models)
     done, fits = [], []
-    for step, (name, reliability) in enumerate(asked, 1):
-        setting = Told(told.threshold, reliability, told.seed)
-        truth, fitted = aggregated(annotations, name, setting, draws=told.draws)
+    for step, name in enumerate(asked, 1):
+        truth, fitted = _aggregated(annotations, name, told)
         fits += fitted
-        plan = grouped(plan_for(truth, "items", told), annotations)
+        plan = _grouped(plan_for(truth, "items", told), annotations)
         done.append(
             evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
         told.tell(step, len(asked))
     own = _evaluation_notices(asked, done)
-    return _collected(asked, done, as_notices(annotations.notices, [FITTED_ONCE], fits, own))
+    return _collected(
+        asked, done, as_notices(annotations.notices, few, [FITTED_ONCE], fits, own)
+    )
 
 
 def analyse(study: Study) -> Finding:
@@ -367,7 +367,7 @@ def analyse(study: Study) -> Finding:
 
 
 def _collected(
-    asked: list[Choice], done: list[Evaluation], notices: tuple[Notice, ...]
+    asked: list[str], done: list[Evaluation], notices: tuple[Notice, ...]
 ) -> Choices:
     """Put the tables and the differences of all evaluations side by side."""
     first = done[0]
@@ -405,34 +405,33 @@ def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, flo
     return [(a - b).interval(done.level) for a, b in combinations(every, 2)]
 
 
-def _evaluation_notices(asked: list[Choice], done: list[Evaluation]) -> list[Notice]:
+def _evaluation_notices(asked: list[str], done: list[Evaluation]) -> list[Notice]:
     """What evaluations say; of what only some choices say, under which."""
     under: dict[str, list[str]] = {}
     notices = {}
-    for choice, evaluation in zip(asked, done, strict=True):
-        for notice in as_notices(evaluation.notices):
-            notices[str(notice)] = notice
-            under.setdefault(str(notice), []).append(choice_title(choice))
+    for name, evaluation in zip(asked, done, strict=True):
+        for note in as_notices(evaluation.notices):
+            notices[str(note)] = note
+            under.setdefault(str(note), []).append(model_title(name))
     return [
-        notice if len(under[text]) == len(done) else notice.of(*under[text])
-        for text, notice in notices.items()
+        note if len(under[text]) == len(done) else note.of(*under[text])
+        for text, note in notices.items()
     ]
 
 
-def listed_choices(
-    annotations: Annotations, models: Sequence[str] | None, reliabilities: Sequence[float]
-) -> list[Choice]:
-    """Every model, those with a reliability once for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> votes = Annotations(kind="binary", items=("a",), classes=("no", "yes"),
-    ...     item=np.array([0, 0]), label=np.array([1, 0]))
-    >>> listed_choices(votes, ["dirichlet", "mean_vote"], (1.0, 2.0))
-    [('dirichlet', 1.0), ('dirichlet', 2.0), ('mean_vote', None)]
-    """
-    if models is not None and (
+def _chosen(
+    annotations: Annotations, models: Sequence[str] | None
+) -> tuple[list[str], list[Notice]]:
+    """The models asked for, or all that suit; and which were left out with few annotators."""
+    if models is None:
+        every, people = suitable(annotations), len(annotations.annotators or ())
+        few = [name for name in every if MODELS[name].annotators and people < ENOUGH]
+        notices = []
+        if few:
+            names = tuple(map(model_title, few))
+            notices.append(notice("few_to_model", FEW, people=people, models=names))
+        return [name for name in every if name not in few], notices
+    if (
         isinstance(models, str)
         or not isinstance(models, Sequence)
         or not all(isinstance(one, str) for one in models)
@@ -440,60 +439,38 @@ def listed_choices(
         raise wrong_type(
             "aggregation models", models, "a list of names", "try ['mean_vote', 'dirichlet']"
         )
-    names = suitable(annotations) if models is None else tuple(dict.fromkeys(models))
-    worth: tuple[float | None, ...] = tuple(dict.fromkeys(reliabilities)) or (None,)
-    reliable = [name for name, known in MODELS.items() if known.reliability is not None]
-    found = [
-        (name, each) for name in names for each in (worth if name in reliable else (None,))
-    ]
-    if not found:
+    if not models:
         raise InputError("aggregation models", "none", "at least one", "leave models out")
-    return found
+    return list(dict.fromkeys(models)), []
 
 
-def choice_title(choice: Choice) -> str:
-    """A choice as one would say it.
-
-    Examples
-    --------
-    >>> choice_title(("dirichlet", 0.5)), choice_title(("mean_vote", None))
-    ('Dirichlet 0.5', 'mean vote')
-    """
-    name, reliability = choice
-    return model_title(name) + ("" if reliability is None else f" {reliability:g}")
-
-
-def aggregated(
-    annotations: Annotations, name: str, settings: Told, *, draws: int = 1
+def _aggregated(
+    annotations: Annotations, name: str, told: _Choices
 ) -> tuple[tuple[Plausibilities, ...], list[Notice]]:
-    """The truth of every task under one choice, with draws where the model has a law.
+    """The truth of every task under one choice, with draws where the model has them.
 
     What the fits have to say comes apart from them, of the model and the task it is about.
     """
-    fit, title = model(name, annotations, settings), choice_title((name, None))
+    fit = model(name, annotations, Told(threshold=told.threshold, seed=told.seed))
+    title = model_title(name)
     truths, notices, known = [], [], {str(note) for note in annotations.notices}
     for task in annotations.tasks:
         truth = fit(annotations, task=task)
         own = [note for note in truth.notices if str(note) not in known]
         about = f"{title} of {task}" if task else title
-        notices += [notice.of(about) for notice in as_notices(own)]
+        notices += [note.of(about) for note in as_notices(own)]
         truth = replace(truth, notices=())
-        drawn = draws > 1 and truth.law is not None
-        truths.append(truth.drawn(draws, seed=settings.seed) if drawn else truth)
+        drawn = told.draws > 1 and truth.law is not None
+        truths.append(truth.drawn(told.draws, seed=told.seed) if drawn else truth)
     return tuple(truths), notices
 
 
-def grouped(plan: Resampling, annotations: Annotations) -> Resampling:
+def _grouped(plan: Resampling, annotations: Annotations) -> Resampling:
     """The same plan, drawing groups of items as wholes where annotations have groups."""
     if annotations.group is None:
         return plan
     rows = positions(plan.items, annotations.items, where="plan, items")
     return replace(plan, group=annotations.group[rows])
-
-
-def _without_gaps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A model without a reliability has none: blank, not undefined."""
-    return [row | {"reliability": ""} if row["reliability"] is None else row for row in rows]
 
 
 def _verdict(gap: Floats, low: Floats, high: Floats) -> str:

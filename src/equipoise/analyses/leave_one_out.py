@@ -34,7 +34,14 @@ import numpy as np
 
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.result import StudyResult
-from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, mean_over_tasks, study
+from equipoise.analyses.scoring import (
+    Given,
+    StudyScorer,
+    TaskScorer,
+    affordable,
+    mean_over_tasks,
+    study,
+)
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
 from equipoise.annotations import Annotations
@@ -269,7 +276,7 @@ def leave_one_out(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    found = study(predictions, annotations, as_options(how))
+    found = affordable(study(predictions, annotations, as_options(how)))
     who, load = _chosen(found, annotations)
     folds = [_fold(one, annotations, who) for one in found.subjects]
     values = mean_over_tasks([one.values for one in folds])
@@ -321,6 +328,9 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)
     load = found.votes_given(len(annotations.annotators))
     active = np.flatnonzero(load)
+    if not len(active):
+        got, do = "adjudicated gold for every item", "look at gold, which scores annotators"
+        raise InputError("leave_one_out", got, "votes that count", do)
     order = active[np.argsort(-load[active], kind="stable")]
     return np.sort(order[:MOST]), load
 

@@ -115,7 +115,7 @@ def ends_of(name: str, value: Floats, ends: Sequence[Floats] | Floats) -> dict[s
 
     Examples
     --------
-    >>> list(ends_of("worth", np.zeros(2), np.ones((2, 2))))
-    ['worth', 'worth_low', 'worth_high']
+    >>> list(ends_of("limit", np.zeros(2), np.ones((2, 2))))
+    ['limit', 'limit_low', 'limit_high']
     """
     return {f"{name}{end}": one for end, one in zip(ENDS, (value, *ends), strict=True)}

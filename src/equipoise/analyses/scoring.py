@@ -34,6 +34,8 @@ from equipoise.votes import Votes
 from equipoise.wording import Option, hint
 
 MOST_BYTES = 2 * 2**30  # of item counts
+BUDGET = 2**27  # labels of items, times models, that are scored in all resamples together
+FEWEST = 200  # resamples that are drawn however many items
 Given = Predictions | Iterable[Predictions]
 
 
@@ -162,6 +164,29 @@ class StudyScorer:
         return interval_ends(
             np.asarray(value), np.asarray(replicates), self.asked.level, bounds
         )
+
+
+def affordable(scorer: StudyScorer) -> StudyScorer:
+    """The same with fewer resamples where the items are so many that all would take long."""
+    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
+    number, told = affordable_resamples(scorer.plan, cells * len(scorer.models))
+    if not told:
+        return scorer
+    plan = replace(scorer.plan, replicates=number)
+    return replace(scorer, plan=plan, notices=(*scorer.notices, *told))
+
+
+def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice]]:
+    """How many resamples may be scored, each so many labels, and what is said of fewer."""
+    number = max(FEWEST, BUDGET // cells)
+    if number >= plan.replicates:
+        return plan.replicates, []
+    text = (
+        "For {items:count} items {drawn:count} resamples are drawn instead of {asked:count}, "
+        "to keep the time in bounds."
+    )
+    values = {"items": len(plan.items), "drawn": number, "asked": plan.replicates}
+    return number, [Notice("fewer_resamples", text, (), values)]
 
 
 def interval_ends(

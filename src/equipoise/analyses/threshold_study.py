@@ -1,23 +1,17 @@
-"""A threshold in use: how many items it makes positive, and what models are worth as it moves.
+"""A threshold in use: how many items it makes positive, and how models score as it moves.
 
 Where the experts' labels set no threshold, what would follow from it says so.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.threshold_sweep import Grid, called, threshold_sweep
-from equipoise.analyses.thresholds import (
-    ExpertSample,
-    Rule,
-    Threshold,
-    expert_threshold,
-    steps,
-)
+from equipoise.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
+from equipoise.analyses.thresholds import ExpertSample, Rule, Threshold, expert_threshold
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, PerItem
 from equipoise.findings import (
@@ -31,11 +25,10 @@ from equipoise.findings import (
     columns,
     rows_of,
 )
-from equipoise.metrics import DEFAULT, Metric, named
+from equipoise.metrics import named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
 from equipoise.predictions import Predictions
 
-TABLES = {"threshold_sweep": "models", "threshold_sweep_agreement": "rank_correlation"}
 FINE = 31  # points of the curve of prevalence
 NONE = "The experts' labels set no threshold that could be moved."
 TERMS = (
@@ -172,46 +165,15 @@ def prevalence(found: Threshold, probabilities: ItemProbabilities, reach: float)
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdOptions:
-    """What is asked about a threshold.
-
-    Attributes
-    ----------
-    rule
-        How it is set; replicates, seed and level also hold for the models.
-    reach, steps
-        How far it is moved on either side, and in how many steps.
-    metrics
-        Metrics of the models, or their names.
-    on_missing
-        As in `equipoise.evaluation.Settings`.
-    progress
-        Called as ``progress(done, all)``.
-    """
-
-    rule: Rule = field(default_factory=Rule)
-    reach: float = 0.15
-    steps: int = 5
-    metrics: Sequence[str | Metric] = DEFAULT
-    on_missing: str = "error"
-    progress: Callable[[int, int], None] | None = None
-
-    def grid(self, group: Ints | None) -> Grid:
-        """The same for a sweep of items that belong to these groups."""
-        drawn = (self.rule.replicates, self.rule.seed, self.rule.level, self.progress)
-        sweep = (self.reach, self.steps, self.metrics, *drawn)
-        return Grid(*sweep, on_missing=self.on_missing, group=group)
-
-
 def threshold_report(
     probabilities: ItemProbabilities,
     sample: ExpertSample,
     votes: Annotations,
     predictions: Sequence[Predictions] = (),
-    options: ThresholdOptions | None = None,
+    rule: Rule | None = None,
+    grid: Grid | None = None,
 ) -> Report:
-    """Set a threshold, and say how many items it makes positive and what models are worth.
+    """Set a threshold, and say how many items it makes positive and how models score.
 
     Parameters
     ----------
@@ -221,6 +183,9 @@ def threshold_report(
         What was sent to the experts, and what they said.
     predictions
         Models to score against the labels of each threshold; none leaves that out.
+    rule, grid
+        How the threshold is set, and how far it is moved; resamples, seed and level of the
+        rule and groups of the items hold for both.
 
     Examples
     --------
@@ -232,16 +197,22 @@ def threshold_report(
     ...     annotators=("x", "y"), item=np.repeat(np.arange(40), 2),
     ...     annotator=np.tile([0, 1], 40), label=np.repeat(sample.bin > 1, 2).astype(int))
     >>> threshold_report(known, sample, votes).findings[1].sentence
-    'At this threshold 15 of 40 items are positive (37.5% [37.5%, 37.5%]).'
+    'At this threshold 20 of 40 items are positive (50.0% [42.5%, 50.0%]).'
     """
-    how = options or ThresholdOptions()
-    rule = how.rule
-    found = expert_threshold(sample, votes, rule)
-    findings = [found.report(), prevalence(found, probabilities, how.reach).report()]
+    how = rule or Rule()
+    moved = replace(
+        grid or Grid(),
+        replicates=how.replicates,
+        seed=how.seed,
+        level=how.level,
+        group=probabilities.group,
+    )
+    found = expert_threshold(sample, votes, how)
+    findings = [found.report(), prevalence(found, probabilities, moved.reach).report()]
     if predictions:
-        findings.append(_models_finding(found, probabilities, predictions, how))
+        findings.append(_models_finding(found, probabilities, predictions, moved))
     models = tuple(dict.fromkeys(one.model for one in predictions))
-    scored = [named(one) if isinstance(one, str) else one for one in how.metrics]
+    scored = [named(one) if isinstance(one, str) else one for one in moved.metrics]
     experts = count(found.experts, "expert") if found.experts else "anonymous experts"
     drawn = sample.report()
     return Report(
@@ -254,16 +225,16 @@ def threshold_report(
             f"{count(int(found.bin_items.sum()))} labelled by experts",
             experts,
             *([count(len(models), "model")] if models else []),
-            count(rule.replicates, "resample"),
+            count(how.replicates, "resample"),
         ),
         terms=(*TERMS, *((one.title, one.definition) for one in scored if models)),
         settings=(
-            ("Rule", rule.name),
+            ("Rule", how.name),
             ("Bins", count(len(sample.bin_mean))),
             ("Seed of the sample", str(sample.seed)),
-            ("Resamples", count(rule.replicates)),
-            ("Level of the intervals", exact_percent(rule.level)),
-            ("Seed", str(rule.seed)),
+            ("Resamples", count(how.replicates)),
+            ("Level of the intervals", exact_percent(how.level)),
+            ("Seed", str(how.seed)),
         ),
         notices=sample.notices,
         methods=(f"{drawn.methods} ({probabilities.source})",),
@@ -275,13 +246,12 @@ def _models_finding(
     found: Threshold,
     probabilities: ItemProbabilities,
     predictions: Sequence[Predictions],
-    how: ThresholdOptions,
+    grid: Grid,
 ) -> Finding:
-    """What models are worth as the threshold moves, or the reason why nothing is known."""
+    """How models score as the threshold moves, or the reason why nothing is known."""
     title = "What would another threshold change?"
     if math.isnan(found.value):
         return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
-    grid = how.grid(probabilities.group)
     known = (probabilities.values, probabilities.items)
     try:
         sweep = threshold_sweep(predictions, *known, found.value, grid)
@@ -289,13 +259,13 @@ def _models_finding(
         where = f"models, {error.where}"
         raise InputError(where, error.got, error.expected, error.do) from None
     made = sweep.report()
-    tables = [replace(one, name=TABLES.get(one.name, one.name)) for one in made.tables]
+    tables = [replace(one, name=one.name.replace(made.key, "models")) for one in made.tables]
     unit = "groups of items" if sweep.groups else "items"
     metrics = [named(one) for one in dict.fromkeys(one.metric for one in sweep.moves)]
     scored = ", ".join(one.title for one in metrics)
     methods = (
         f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
-        f"thresholds up to {how.reach:g} below and above, with {exact_percent(how.rule.level)} "
+        f"thresholds up to {grid.reach:g} below and above, with {exact_percent(grid.level)} "
         f"percentile intervals over resampled {unit}, the same for all thresholds and models "
         "[@groger2025]."
     )

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.analyses._expert_sample import checked_probabilities
+from equipoise.analyses.scoring import affordable_resamples
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
@@ -49,7 +50,7 @@ from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
 from equipoise.wording import Option, hint, joined
 
-__all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "threshold_sweep"]
+__all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "steps", "threshold_sweep"]
 
 KEY, TITLE = "threshold_sweep", "What if a positive needed more votes?"
 MAJORITY = 0.5  # to be exceeded: a tie is negative
@@ -82,11 +83,7 @@ COLUMNS = (
     Column("value", "value", "number", ("low", "high")),
     Column("rank", "rank", "rank", ("rank_low", "rank_high")),
     Column("change", "change of rank", "change"),
-)
-NEAR_COLUMNS = (
-    Column("threshold", "threshold", "number"),
-    Column("metric", "metric"),
-    Column("spearman", "Spearman", "number"),
+    Column("spearman", "Spearman with the centre", "number"),
 )
 TASK = Column("task", "task")
 
@@ -217,13 +214,9 @@ class ThresholdSweep:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold, metric and model."""
-        return [one._asdict() for one in self.moves]
-
-    def agreement_rows(self) -> list[dict[str, Cell]]:
-        """One line per threshold and metric: the rank correlation with the centre."""
         return [
-            {"threshold": t, "metric": metric, "spearman": value}
-            for (t, metric), value in self.agreement.items()
+            {**one._asdict(), "spearman": self.agreement[one.threshold, one.metric]}
+            for one in self.moves
         ]
 
     @property
@@ -342,12 +335,11 @@ def _over_tasks(sweeps: Mapping[str, ThresholdSweep]) -> str:
 def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) -> Finding:
     """What the sweeps of all tasks come to, together; rows name their task, or not."""
     first = next(iter(sweeps.values()))
-    rows: list[Row] = []
-    agreement: list[Row] = []
-    for task, sweep in sweeps.items():
-        where: Row = {"task": task} if with_task else {}
-        rows += [{**where, **row} for row in sweep.rows()]
-        agreement += [{**where, **row} for row in sweep.agreement_rows()]
+    rows: list[Row] = [
+        {**({"task": task} if with_task else {}), **row}
+        for task, sweep in sweeps.items()
+        for row in sweep.rows()
+    ]
     in_tasks = [
         f"{task}: {one.finding}" if task else one.finding for task, one in sweeps.items()
     ]
@@ -359,22 +351,20 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
             "The share of positive votes that an item must exceed to be positive was moved "
             "around one half"
         )
-    tables = [_summary(sweeps, front)]
-    values = "Value and rank of every model at every threshold"
-    near = "Rank correlation with the order at the centre"
-    for name, caption, columns, own in (
-        ("threshold_sweep", values, COLUMNS, rows),
-        ("threshold_sweep_agreement", near, NEAR_COLUMNS, agreement),
-    ):
-        shown = (*front, *columns)
-        tables.append(Table(name=name, caption=caption, columns=shown, rows=own, brief=()))
+    every = Table(
+        name="threshold_sweep",
+        caption="Value and rank of every model at every threshold",
+        columns=(*front, *COLUMNS),
+        rows=rows,
+        brief=(),
+    )
     notices = (notice.of(task) for task, one in sweeps.items() for notice in one.notices)
     return Finding(
         key=KEY,
         title=TITLE,
         sentence=_over_tasks(sweeps),
         more=tuple(in_tasks) if len(sweeps) > 1 else (),
-        tables=tuple(tables),
+        tables=(_summary(sweeps, front), every),
         charts=tuple(_every_chart(sweeps)),
         note=f"{STRICT_NOTE if first.strict else NOTE} {SCORED.format(unit=unit)}",
         methods=f"{methods} [@groger2025].",
@@ -482,7 +472,7 @@ def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool
     return [
         Line(
             first if not more else f"{first} +{len(more)}",
-            _stepped(places, strict=strict),
+            steps(places, before=not strict),
             model=first,
             dots=False,
         )
@@ -490,22 +480,20 @@ def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool
     ]
 
 
-def _stepped(
-    places: Sequence[tuple[float, float]], *, strict: bool
+def steps(
+    points: Sequence[tuple[float, float]], *, before: bool = False
 ) -> list[tuple[float, float]]:
-    """A line in steps: values hold from their place to the next, or from the one before.
+    """Points of a line that holds its value up to the next place, or from the one before.
 
     Examples
     --------
-    >>> _stepped([(0.0, 1.0), (5.0, 2.0)], strict=True)
-    [(0.0, 1.0), (5.0, 1.0), (5.0, 2.0)]
-    >>> _stepped([(0.0, 1.0), (5.0, 2.0)], strict=False)
-    [(0.0, 1.0), (0.0, 2.0), (5.0, 2.0)]
+    >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
+    ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
     """
-    steps = list(places[:1])
-    for (x, y), (x_next, y_next) in pairwise(places):
-        steps += [(x_next, y) if strict else (x, y_next), (x_next, y_next)]
-    return steps
+    made = list(points[:1])
+    for (x, y), (later, other) in pairwise(points):
+        made += [(x, other) if before else (later, y), (later, other)]
+    return made
 
 
 def threshold_sweep(
@@ -544,8 +532,16 @@ def threshold_sweep(
         raise InputError(
             "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
         )
-    tried = how.thresholds(threshold)
-    steps = _scored(as_predictions(predictions), tuple(items), values, tried, how)
+    tried, given = how.thresholds(threshold), as_predictions(predictions)
+    plan = Resampling(
+        kind="items",
+        items=tuple(items),
+        replicates=how.replicates,
+        seed=how.seed,
+        group=None if how.group is None else np.asarray(how.group),
+    )
+    number, fewer = affordable_resamples(plan, len(items) * len(given))
+    steps = _scored(given, replace(plan, replicates=number), values, tried, how)
     centre = steps[int(np.argmin(np.abs(np.array(tried) - threshold)))]
     both = list(zip(tried, steps, strict=True))
     unlike = {id(step): step for step in steps}
@@ -564,7 +560,10 @@ def threshold_sweep(
                 step.done.metrics, first, step.done.values[0, :, 0], strict=True
             )
         },
-        notices=(*_cut(tried, how), *_undefined(moves), *as_notices(centre.done.notices)),
+        notices=(
+            *(*fewer, *_cut(tried, how), *_undefined(moves)),
+            *as_notices(centre.done.notices),
+        ),
         groups=0 if how.group is None else len(np.unique(how.group)),
     )
 
@@ -582,16 +581,12 @@ class _Scored(NamedTuple):
 
 def _scored(
     given: list[Predictions],
-    items: tuple[str, ...],
+    plan: Resampling,
     values: PerItem,
     tried: Sequence[float],
     how: Grid,
 ) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
-    group = None if how.group is None else np.asarray(how.group)
-    plan = Resampling(
-        kind="items", items=items, replicates=how.replicates, seed=how.seed, group=group
-    )
     settings = Settings(how.level, on_missing=how.on_missing)
     known: dict[bytes, _Scored] = {}
     steps = []
@@ -601,9 +596,9 @@ def _scored(
         if key not in known:
             truth = Annotations(
                 kind="binary",
-                items=items,
+                items=plan.items,
                 classes=("negative", "positive"),
-                item=np.arange(len(items)),
+                item=np.arange(len(values)),
                 label=label.astype(np.intp),
             )
             done = evaluate(
@@ -703,7 +698,7 @@ def _swept(
     asked, items = study.options, question.items
     grid = Grid(
         metrics=[metric.name for metric in study.evaluation.metrics],
-        replicates=asked.replicates,
+        replicates=study.replicates,
         seed=asked.seed,
         level=asked.level,
         strict=True,

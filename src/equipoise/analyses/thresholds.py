@@ -3,37 +3,33 @@
 A sample of items, stratified by probability, goes to experts; the majority of them labels each
 item (a tie is negative). Two rules turn that into a threshold:
 
-``rise``
+``isotonic``, the default
+    The smallest sampled probability at which the rising share of positives that fits best
+    (isotonic regression: pool adjacent violators, items of equal probability pooled first)
+    reaches `share`.
+``rise``, when asked for by name
     The mean probability (of all items, sampled or not) of the first bin, from below, whose
     share of positives exceeds the mean share of the bins below it by more than `margin`,
     provided that the share of every bin above exceeds the same mean by more than `margin`, too.
     The lowest bin has none below and is never chosen. This is the bin "where the distribution
     of positive labels starts to increase" of CleanPatrick (section 3.4), made exact: the rise
-    must last to the top.
-``isotonic``
-    The smallest sampled probability at which the rising share of positives that fits best
-    (isotonic regression: pool adjacent violators, items of equal probability pooled first)
-    reaches `share`.
+    must last to the top. Its interval holds the truth in 72 to 87 % of simulated studies where
+    95 % are promised (isotonic: 91 to 98 %), and few experts set it too low.
 
-An item is positive when its probability is at least the threshold. The interval comes from
-resampling experts and items within their bins (``experts x items``). The one over experts alone
-(``experts``), as published, and the one over items alone (``items``) are beside it: both leave
-out a source of uncertainty, and hold the truth less often. Experts are those who voted on an
-item of the sample; others are no part of the panel. Resamples of both draw the same panels as
-those of experts alone.
+An item is positive when its probability is at least the threshold. The interval resamples
+experts, and items within their bins; where votes have no names, or those of one expert, items
+alone. Experts are those who voted on an item of the sample; others are no part of the panel.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.analyses._expert_sample import ExpertSample, sampling_plan
-from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, threshold_sweep
+from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, steps, threshold_sweep
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -52,12 +48,10 @@ from equipoise.evaluation.redraw import PanelDraw
 from equipoise.evaluation.truth import TaskTruth, yes_no_truth
 from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, columns, rows_of
 from equipoise.notices import Notice
-from equipoise.numbers import count, exact_percent, interval, number, percent
+from equipoise.numbers import count, estimate, exact_percent, number
 from equipoise.resampling import Resampling
-from equipoise.wording import joined
 
 __all__ = [
-    "REDRAW",
     "RULES",
     "ExpertSample",
     "Grid",
@@ -69,54 +63,54 @@ __all__ = [
     "threshold_sweep",
 ]
 ENOUGH = 10  # experts whose resamples are not called few
-SELDOM = 0.5  # share of replicates that should choose the same bin
 SLACK = 1e-12
-RULES = ("rise", "isotonic")
-BOTH = "experts x items"
-REDRAW: Mapping[str, str] = {
-    "experts": "Experts were resampled",
-    "items": "Items were resampled within their bins",
-    BOTH: "Experts, and items within their bins, were resampled",
+
+
+class _Words(NamedTuple):
+    """How a rule is called: in methods and notes, in the chart, and where it sets nothing."""
+
+    set_by: str
+    fit: str
+    nothing: str
+
+
+RULES = {
+    "isotonic": _Words(
+        "the smallest sampled probability at which the rising share of positives that fits the "
+        "experts' labels best (isotonic regression) reaches {}",
+        "rising share that fits best",
+        "the share of positives never reaches {}",
+    ),
+    "rise": _Words(
+        "the mean probability of the first bin, from below, whose share of positives and that "
+        "of every bin above it exceed the mean share of the bins below by more than {}",
+        "share to exceed",
+        "the share of positives does not rise by {} and stay there",
+    ),
 }
-OVER: Mapping[str, str] = {
-    "experts": "over experts (as published)",
-    "items": "over items",
-    BOTH: "over experts and items",
-}
-RULE_METHODS = {
-    "rise": "the mean probability of the first bin, from below, whose share of positives and "
-    "that of every bin above it exceed the mean share of the bins below by more than {}",
-    "isotonic": "the smallest sampled probability at which an isotonic fit of the experts' "
-    "labels reaches {}",
-}
-RULE_NOTES = {
-    "rise": f"The threshold is {RULE_METHODS['rise']}. The lowest bin is never chosen. "
-    "Thresholds are means of bins, so the interval moves in steps of one bin.",
-    "isotonic": "The threshold is the smallest sampled probability at which the rising share "
-    "of positives that fits best (isotonic regression) reaches {}.",
-}
-SAMPLE_NOTE = (
-    " Items were ordered by probability and cut into bins of equal size; experts saw a random "
-    "sample of each. The majority of the experts labels an item, and a tie is negative. "
-    "Intervals of the shares are Wilson's. The threshold's interval resamples {}."
+NOTE = (
+    "The threshold is {}. Items were ordered by probability and cut into bins of equal size; "
+    "experts saw a random sample of each. The majority of the experts labels an item, and a "
+    "tie is negative. Intervals of the shares are Wilson's. The threshold's interval resamples "
+    "{}."
 )
-FEW_NOTE = (
-    " With few experts there are few different panels, so the interval is too narrow as a "
-    "statement about other experts."
+BOTH, ITEMS = "experts, and items within their bins", "items within their bins"
+WEAK = (
+    "By the rule rise an interval of 95% holds the truth in 72% to 87% of simulated studies "
+    "(isotonic: 91% to 98%), and few experts set the threshold too low."
 )
-RESAMPLED = {
-    "experts": "experts alone, as published, and leaves out which items they happened to see",
-    "items": "items within their bins, and leaves out who the experts are",
-    BOTH: "experts, and items within their bins; the one over experts alone, as published, "
-    "leaves out which items they happened to see and holds the truth less often",
-}
-RESAMPLED_METHODS = {
-    "experts": "experts",
-    "items": "items within their bins",
-    BOTH: "experts and of items within their bins",
-}
-OFTEN = Column("share", "share of resamples", "percent")
-FIT_NAMES = {"rise": "share to exceed", "isotonic": "rising share that fits best"}
+FEW = (
+    "The interval of the threshold resamples {experts:count} experts: as a statement about "
+    "other experts it is too narrow."
+)
+ALONE = (
+    "The votes are those of one expert, or have no names: the interval of the threshold "
+    "resamples items alone, and leaves out that experts differ."
+)
+NONE = (
+    "In {share:percent} of the replicates no threshold is set; they count against both ends of "
+    "the interval."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +120,22 @@ class Rule:
     Attributes
     ----------
     name
-        ``rise`` or ``isotonic``.
-    margin, share
+        ``isotonic`` or ``rise``.
+    share, margin
         The parameter of each; see above.
-    redraw, replicates, seed, level
-        What is resampled for the interval of the finding, how often and from which seed, and
-        the level of the interval.
+    replicates, seed, level
+        How often the interval resamples and from which seed, and its level.
     """
 
-    name: str = "rise"
-    margin: float = 0.1
+    name: str = "isotonic"
     share: float = 0.5
-    redraw: str = BOTH
+    margin: float = 0.1
     replicates: int = 1000
     seed: int = 0
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        choice("threshold, rule", self.name, RULES)
-        choice("threshold, redraw", self.redraw, tuple(REDRAW))
+        choice("threshold, rule", self.name, tuple(RULES))
         for name, usual in (("margin", "0.1"), ("share", "0.5")):
             where, value = f"threshold, {name}", getattr(self, name)
             if not 0 <= require_number(where, value, do=f"{usual} is usual") <= 1:
@@ -155,10 +146,10 @@ class Rule:
         require_whole("threshold, replicates", self.replicates, least=1, do="1000 is usual")
         require_whole("threshold, seed", self.seed, do="try 0")
 
-    @property
-    def parameter(self) -> float:
-        """The number that the rule has."""
-        return self.share if self.name == "isotonic" else self.margin
+    def words(self, which: str) -> str:
+        """What is said of it, with the number that it has."""
+        own = self.share if self.name == "isotonic" else self.margin
+        return str(getattr(RULES[self.name], which)).format(f"{own:g}")
 
 
 class _Labelled(NamedTuple):
@@ -175,11 +166,8 @@ class Threshold:
 
     Attributes
     ----------
-    value
-        The threshold, nan when there is none.
-    redrawn
-        The threshold in each replicate, by what was resampled (one of `REDRAW`): all that the
-        votes allow.
+    value, replicates
+        The threshold, and in each replicate; nan when there is none.
     rule
         How it was set.
     experts
@@ -194,7 +182,7 @@ class Threshold:
     """
 
     value: float
-    redrawn: Mapping[str, Floats]
+    replicates: Floats
     rule: Rule
     experts: int
     bin_mean: Floats
@@ -206,43 +194,13 @@ class Threshold:
 
     def __post_init__(self) -> None:
         bins = ("bin_mean", "bin_items", "bin_positives")
-        for name in (*bins, "fit_at", "fit_share"):
+        for name in ("replicates", *bins, "fit_at", "fit_share"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
-        replicates = {name: frozen(one) for name, one in self.redrawn.items()}
-        object.__setattr__(self, "redrawn", MappingProxyType(replicates))
-
-    @property
-    def replicates(self) -> Floats:
-        """The threshold in each replicate of what the rule resamples."""
-        return self.redrawn[self.rule.redraw]
 
     @property
     def interval(self) -> tuple[float, float]:
         """Percentile interval; an end is nan when too many replicates have no threshold."""
-        return self._ends(self.rule.redraw)
-
-    @property
-    def stays(self) -> float:
-        """Share of replicates with the same threshold."""
-        return self._same(self.rule.redraw)
-
-    def intervals(self) -> list[dict[str, Cell]]:
-        """One line per way to resample: its interval, and how often the threshold stayed."""
-        columns = {
-            "low": [self._ends(name)[0] for name in self.redrawn],
-            "high": [self._ends(name)[1] for name in self.redrawn],
-            "same threshold": [self._same(name) for name in self.redrawn],
-            "no threshold": [np.isnan(drawn).mean() for drawn in self.redrawn.values()],
-            "in the finding": [name == self.rule.redraw for name in self.redrawn],
-        }
-        names = {"interval": [OVER[name] for name in self.redrawn]}
-        return rows_of({}, names, {key: np.array(one) for key, one in columns.items()})
-
-    def _ends(self, name: str) -> tuple[float, float]:
-        return Estimate(self.value, self.redrawn[name], name).interval(self.rule.level)
-
-    def _same(self, name: str) -> float:
-        return float(np.isclose(self.redrawn[name], self.value, rtol=0, atol=1e-12).mean())
+        return Estimate(self.value, self.replicates, "").interval(self.rule.level)
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1; the interval of the share is Wilson's."""
@@ -258,80 +216,47 @@ class Threshold:
         }
         return rows_of({}, {"bin": range(1, len(self.bin_mean) + 1)}, columns)
 
-    def chosen(self) -> list[dict[str, Cell]]:
-        """Every threshold that the replicates set, from below, and how often; nan is none."""
-        values, times = np.unique(np.round(self.replicates, 12), return_counts=True)
-        shares = times / len(self.replicates)
-        return rows_of({}, {"threshold": values.tolist()}, {"share": shares})
-
     @property
     def finding(self) -> str:
         """The threshold as a sentence."""
         if math.isnan(self.value):
-            why = f"the share of positives does not rise by {self.rule.margin:g} and stay there"
-            if self.rule.name == "isotonic":
-                why = f"the share of positives never reaches {self.rule.share:g}"
-            elif (self.bin_items > 0).sum() < 2:
+            why = self.rule.words("nothing")
+            if self.rule.name == "rise" and (self.bin_items > 0).sum() < 2:
                 why = "with one bin there is nothing below it to rise from"
             return f"The experts' labels set no threshold: {why}."
-        return (
-            f"Experts call an item positive from a probability of {number(self.value)} "
-            f"{interval(*self.interval)}. {REDRAW[self.rule.redraw]}, and the threshold stayed "
-            f"the same in {percent(self.stays)} of {count(len(self.replicates))} "
-            f"replicates.{self._uncertain()}"
-        )
-
-    @property
-    def bin_number(self) -> int | None:
-        """Which bin, counted from 1, the rule ``rise`` chose."""
-        if self.rule.name != "rise" or math.isnan(self.value):
-            return None
-        share = self.bin_positives / np.maximum(self.bin_items, 1)
-        share = np.where(self.bin_items > 0, share, np.inf)
-        above = np.minimum.accumulate(share[::-1])[::-1]
-        same = np.isclose(self.bin_mean, self.value, rtol=0, atol=1e-12)
-        return int(np.argmax(same & (above > self.fit_share + SLACK))) + 1
-
-    def _uncertain(self) -> str:
-        """Say so where resamples do not bear the threshold out."""
-        (low, high), reasons = self.interval, []
-        side = "lower" if self.value <= low else "upper" if self.value >= high else ""
+        low, high = self.interval
+        unsure = ""
         if math.isnan(low) or math.isnan(high):
-            reasons.append("too many replicates set no threshold")
-        elif side and low < high:
-            reasons.append(f"it lies at the {side} end of its interval")
-        if self.rule.name == "rise" and self.stays < SELDOM and not math.isnan(low + high):
-            reasons.append("most replicates choose another bin")
-        return f" It is not well determined: {', and '.join(reasons)}." if reasons else ""
+            unsure = "; too many replicates set none for an interval"
+        elif low < high and not low < self.value < high:
+            side = "lower" if self.value <= low else "upper"
+            unsure = f"; it lies at the {side} end of its interval and is not well determined"
+        written = estimate(self.value, low, high)
+        return f"Experts call an item positive from a probability of {written}{unsure}."
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        rule = self.rule
-        note = RULE_NOTES[rule.name].format(f"{rule.parameter:g}")
-        note += SAMPLE_NOTE.format(RESAMPLED[rule.redraw])
-        names = [name for name in self.redrawn if name != rule.redraw]
-        others = joined([f"{OVER[name]} {interval(*self._ends(name))}" for name in names])
-        more = f"Other intervals of the threshold: {others}."
         return Finding(
             key="threshold",
             title="From where on is an item positive?",
             sentence=self.finding,
-            more=(more,) if names and not math.isnan(self.value) else (),
             tables=self._tables(),
             charts=(self._chart(),),
-            note=note + FEW_NOTE * ("experts" in rule.redraw),
+            note=NOTE.format(self.rule.words("set_by"), self._resampled),
             methods=self._methods(),
             references=("groger2025", "efron1993", "wilson1927"),
             notices=self.notices,
         )
 
+    @property
+    def _resampled(self) -> str:
+        return BOTH if self.experts > 1 else ITEMS
+
     def _tables(self) -> tuple[Table, ...]:
-        """The bins, every interval, the thresholds of the resamples, and the threshold."""
+        """The bins, and the threshold."""
         low, high = self.interval
-        stays = {"same threshold": self.stays, "bin": self.bin_number}
         seen = {"experts": self.experts, "labelled": int(self.bin_items.sum())}
-        whole = {"threshold": self.value, "low": low, "high": high, **stays, **seen}
-        set_by = f"Bin {self.bin_number} sets the threshold."
+        whole = {"threshold": self.value, "low": low, "high": high, **seen}
         return (
             Table(
                 name="bins",
@@ -343,36 +268,16 @@ class Threshold:
                     Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
-                legend="" if self.bin_number is None else set_by,
-            ),
-            Table(
-                name="intervals",
-                caption="Intervals of the threshold, by what is resampled",
-                columns=(
-                    *columns("text", "interval"),
-                    *(Column("low", "from", "number"), Column("high", "to", "number")),
-                    *columns("percent", "same threshold", "no threshold"),
-                    Column("in the finding", "in the sentence above"),
-                ),
-                rows=self.intervals(),
-            ),
-            Table(
-                name="thresholds",
-                caption="Threshold in the resamples, and how often it was set",
-                columns=(*columns("number", "threshold"), OFTEN),
-                rows=self.chosen(),
             ),
             Table(
                 name="threshold",
                 caption="The threshold",
                 columns=(
                     Column("threshold", "threshold", "number", ("low", "high")),
-                    Column("same threshold", "same in the resamples", "percent"),
                     *columns("count", "experts"),
                     Column("labelled", "items labelled", "count"),
                 ),
                 rows=[whole],
-                file=False,
             ),
         )
 
@@ -413,7 +318,7 @@ class Threshold:
                     [(at, share) for at, share, *_ in known],
                     band=Band([(at, low, high) for at, _, low, high in known]),
                 ),
-                Line(FIT_NAMES[self.rule.name], steps(fit), dots=False, dashed=True),
+                Line(self.rule.words("fit"), steps(fit), dots=False, dashed=True),
             ),
             ticks=[
                 (float(k), number(float(self.bin_mean[k - 1]), 2)) for k in bins[::-1][::step]
@@ -426,16 +331,15 @@ class Threshold:
         """How the threshold was set, for a paper."""
         rule, labelled = self.rule, int(self.bin_items.sum())
         who = count(self.experts, "expert") if self.experts else "Experts"
-        set_by = RULE_METHODS[rule.name].format(f"{rule.parameter:g}")
         start = (
             f"{who} labelled {count(labelled)} of them, by majority, a tie being negative "
-            f"[@groger2025]. The threshold is {set_by}."
+            f"[@groger2025]. The threshold is {rule.words('set_by')}."
         )
         if math.isnan(self.value):
             return f"{start} The experts' labels set no threshold."
         drawn = (
             f"{count(rule.replicates)} bootstrap resamples of "
-            f"{RESAMPLED_METHODS[rule.redraw]} (seed {rule.seed}) [@efron1993]"
+            f"{self._resampled} (seed {rule.seed}) [@efron1993]"
         )
         low, high = self.interval
         rest = f"; too many of {drawn} set none for an interval."
@@ -444,22 +348,6 @@ class Threshold:
             level = exact_percent(rule.level)
             rest = f" ({level} percentile interval {ends}, from {drawn})."
         return f"{start} It was {number(self.value)}{rest}"
-
-
-def steps(
-    points: Sequence[tuple[float, float]], *, before: bool = False
-) -> list[tuple[float, float]]:
-    """Points of a line that holds its value up to the next place, or from the one before.
-
-    Examples
-    --------
-    >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
-    ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
-    """
-    made = list(points[:1])
-    for (x, y), (later, other) in pairwise(points):
-        made += [(x, other) if before else (later, y), (later, other)]
-    return made
 
 
 def expert_threshold(
@@ -474,7 +362,7 @@ def expert_threshold(
     votes
         The experts' yes/no votes; votes on other items are left aside and said so.
     rule
-        How the threshold is set, and what is resampled for its interval.
+        How the threshold is set.
     """
     how = Rule() if rule is None else rule
     if not isinstance(how, Rule):
@@ -491,15 +379,12 @@ def expert_threshold(
     if question.votes is not None and votes.annotators is not None:
         experts = np.unique(question.votes.annotator)
         experts = experts[experts >= 0]
-    redrawn = {
-        name: _thresholds(how, where, labels, counts)
-        for name, labels, counts in _resamples(question, experts, where.bins, how)
-    }
+    replicates = _thresholds(how, where, *_resampled(question, experts, where.bins, how))
     fit_at, fit_share = _fitted(how, where, hard)
     bins = len(plan.bin_mean)
     return Threshold(
         value=float(value),
-        redrawn=redrawn,
+        replicates=replicates,
         rule=how,
         experts=len(experts),
         bin_mean=plan.bin_mean,
@@ -507,27 +392,21 @@ def expert_threshold(
         bin_positives=np.bincount(where.bins, hard, bins).astype(np.int64),
         fit_at=fit_at,
         fit_share=fit_share,
-        notices=(*notices, *_doubts(len(experts), how.redraw, redrawn[how.redraw])),
+        notices=(*notices, *_cautions(how, len(experts), replicates)),
     )
 
 
-def _doubts(experts: int, redraw: str, replicates: Floats) -> Iterator[Notice]:
-    """Warn of an interval from a handful of experts, and of resamples without a threshold."""
+def _cautions(how: Rule, experts: int, replicates: Floats) -> Iterator[Notice]:
+    """Warn of a weak rule, of few experts, and of resamples without a threshold."""
+    if how.name == "rise":
+        yield Notice("rise_rule", WEAK)
+    if experts < 2:
+        yield Notice("experts_alone", ALONE)
+    elif experts < ENOUGH:
+        yield Notice("few_experts", FEW, values={"experts": experts})
     share = float(np.isnan(replicates).mean())
-    if redraw != "items" and experts < ENOUGH:
-        yield Notice(
-            "few_experts",
-            "The interval of the threshold resamples {experts:count} experts: as a statement "
-            "about other experts it is too narrow.",
-            values={"experts": experts},
-        )
     if share > 0:
-        yield Notice(
-            "no_threshold",
-            "In {share:percent} of the replicates no threshold is set; they count against both "
-            "ends of the interval.",
-            values={"share": share},
-        )
+        yield Notice("no_threshold", NONE, values={"share": share})
 
 
 def _answers(plan: ExpertSample, votes: Annotations) -> tuple[TaskTruth, list[Notice]]:
@@ -549,31 +428,24 @@ def _answers(plan: ExpertSample, votes: Annotations) -> tuple[TaskTruth, list[No
     return question.kept(inside), notices
 
 
-def _resamples(
+def _resampled(
     question: TaskTruth, experts: Ints, bins: Ints, how: Rule
-) -> Iterator[tuple[str, Floats, Floats]]:
-    """Every possible way to resample: its name, labels and counts, (items, replicates) both.
+) -> tuple[Floats, Floats]:
+    """Labels and counts of the replicates, (items, replicates) both.
 
     Counts say how often an item stands in a replicate: not at all where none of its experts
     was drawn.
     """
-    if len(experts) < 2 and how.redraw != "items":
-        got = f"{len(experts)} expert with votes on the sample" if len(experts) else "no names"
-        where, expected = f"threshold, redraw {how.redraw}", "at least two annotators with ids"
-        raise InputError(where, got, expected, "add experts, or redraw items alone")
-    hard = (question.shares[0] > HALF).astype(np.float64)
-    fixed = np.repeat(hard[:, None], how.replicates, axis=1)
     random, times = np.random.default_rng(how.seed), np.ones((len(bins), how.replicates))
     for each in np.unique(bins):
         rows = np.flatnonzero(bins == each)
         even = np.full(len(rows), 1 / len(rows))
         times[rows] = random.multinomial(len(rows), even, how.replicates).T
-    if len(experts) > 1:
-        labels, present = _panel_labels(question, experts, how)
-        yield "experts", labels, present
-    yield "items", fixed, times
-    if len(experts) > 1:
-        yield BOTH, labels, present * times
+    if len(experts) < 2:
+        hard = (question.shares[0] > HALF).astype(np.float64)
+        return np.repeat(hard[:, None], how.replicates, axis=1), times
+    labels, present = _panel_labels(question, experts, how)
+    return labels, present * times
 
 
 def _panel_labels(question: TaskTruth, experts: Ints, how: Rule) -> tuple[Floats, Floats]:

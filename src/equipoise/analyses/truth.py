@@ -41,6 +41,7 @@ from equipoise.wording import capital
 COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
 FACTORS = (10.0, 20.0, 30.0, 50.0, 100.0)
 QUICK = Chain(draws=200, burn_in=100)
+VOTES = "dirichlet"  # votes with an empirical prior, which a model of annotators must beat
 FINE = 0.2  # shares below it are said with a decimal
 SKILLS = {
     "accuracy": "probability of naming the true class, by the model; guessing evenly among "
@@ -208,7 +209,7 @@ def reliability_sweep(
     values, how = COUNTS, "Each value is a fit of the same model; certainties are exact."
     fit: Callable[..., Plausibilities]
     if made.model == "dirichlet":
-        fit = partial(dirichlet, prior=float(given["prior"]))
+        fit = partial(dirichlet, prior=given["prior"])
     elif made.model == "probabilistic_inverse_rank":
         values = FACTORS
         fit = partial(probabilistic_inverse_rank, preset=str(given["preset"]))
@@ -242,6 +243,7 @@ def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
             {
                 "model": name,
                 "held_out_log_likelihood": fits.scores.get(name),
+                "against_votes": _against_votes(fits.scores, name),
                 "other_top_class": int(differ(one, fits.chosen).sum()),
                 "mean_certainty": float(one.certainty.mean()) if meaning.uncertain else None,
                 "certainty_is": meaning.words,
@@ -250,10 +252,22 @@ def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     return rows
 
 
+def _against_votes(scores: Mapping[str, float], name: str) -> float | None:
+    """How much better a model foretells held-out votes than votes with an empirical prior."""
+    if name not in scores or VOTES not in scores or not np.isfinite(scores[VOTES]):
+        return None
+    return scores[name] - scores[VOTES]
+
+
 def decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per pair of models: how many items they decide differently."""
     return [
-        {"models": f"{one.first}, {one.second}", "items": one.items, "share": one.share}
+        {
+            "models": f"{one.first}, {one.second}",
+            "items": one.items,
+            "share": one.share,
+            "share_of_rarer_class": one.rarer,
+        }
         for one in decisions(fits.models)
     ]
 
@@ -292,15 +306,18 @@ def models_finding(fits: FittedModels) -> Finding:
         legend = (
             "Held-out log-likelihood: mean log probability of votes that the model had not "
             f"seen, in nats per vote, {FOLDS} folds; higher is better, −∞: a vote it had ruled "
-            f"out. {legend}"
+            f"out. Against votes: its difference to that of {VOTES}. {legend}"
         )
-    scored = Column("held_out_log_likelihood", "held-out log-likelihood", "number")
+    scored = (
+        Column("held_out_log_likelihood", "held-out log-likelihood", "number"),
+        Column("against_votes", "against votes", "change"),
+    )
     models = Table(
         name="models",
         caption="Models of the same annotations",
         columns=(
             Column("model", "model"),
-            *((scored,) if fits.scores else ()),
+            *(scored if fits.scores else ()),
             Column("other_top_class", "other top class", "count"),
             Column("mean_certainty", "mean certainty", "number"),
             Column("certainty_is", "certainty is the"),
@@ -316,11 +333,42 @@ def models_finding(fits: FittedModels) -> Finding:
             Column("models", "models"),
             Column("items", "items", "count"),
             Column("share", "share", "percent"),
+            Column("share_of_rarer_class", "of the rarer class", "percent"),
         ),
         rows=[row for row in decision_rows(fits) if row["items"]],
     )
     title = "What do other models say?"
     return Finding(key="models", title=title, sentence=text, tables=(models, apart))
+
+
+def _unanimity_finding(fits: FittedModels) -> Finding | None:
+    """Whether models of annotators expect the agreement that is seen; None without any."""
+    checked = {name: one.unanimity for name, one in fits.models.items() if one.unanimity}
+    if not checked:
+        return None
+    name = fits.name if fits.name in checked else next(iter(checked))
+    own = checked[name]
+    inside = own.low <= own.observed <= own.high
+    text = (
+        f"{name} expects {percent(own.expected, 1)} of the items to be unanimous "
+        f"({percent(own.low, 1)} to {percent(own.high, 1)}), observed "
+        f"{percent(own.observed, 1)}: {'that fits' if inside else 'that does not fit'}."
+    )
+    table = Table(
+        name="unanimity",
+        caption="Items on which all annotators agree",
+        columns=(
+            Column("model", "model"),
+            Column("expected", "expected", "percent", ("low", "high")),
+            Column("observed", "observed", "percent"),
+            Column("items", "items", "count"),
+        ),
+        rows=[{"model": name, **asdict(one)} for name, one in checked.items()],
+        legend="Expected: if the same annotators voted once more as the fitted model says, and "
+        "where 95% of such data lie. Items with at least two votes.",
+    )
+    title = "Does the model expect the agreement that is seen?"
+    return Finding(key="unanimity", title=title, sentence=text, tables=(table,))
 
 
 def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
@@ -411,6 +459,8 @@ def truth_report(
         findings.append(varied)
     if len(fits.models) > 1:
         findings.append(models_finding(fits))
+    checked = _unanimity_finding(fits)
+    findings += [] if checked is None else [checked]
     ranks = skill_comparisons(annotations, fits)
     findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
@@ -500,6 +550,11 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "skill": None if made.skills is None else made.skills.meaning,
         "annotators": skilled_rows(annotations, fits.task, made.skills),
         "comparison": comparison_rows(fits),
+        "unanimity": {
+            name: asdict(one.unanimity)
+            for name, one in fits.models.items()
+            if one.unanimity is not None
+        },
         "decisions": decision_rows(fits),
         "skill_ranks": [
             {

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.aggregate.counts import Entries, vote_posterior
 from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints
@@ -44,7 +45,6 @@ from equipoise.findings import (
 )
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Dirichlet
 from equipoise.votes import Votes, collect_votes
 
 BINS = 20
@@ -452,11 +452,11 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
 
 
 def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
-    """Certainties by the Dirichlet posterior of the votes; None where there are no votes."""
+    """Certainties by the Dirichlet posterior of the votes; None where there are none."""
     votes = question.votes
     if votes is None:
         return None
-    made = vote_posterior(question, votes)
+    made = _posterior(question, votes)
     counts = {i: votes_for_classes(votes, made.classes, people, i) for i in _named(made)}
     return _summary(made, votes.sizes, counts)
 
@@ -528,8 +528,8 @@ def votes_for_classes(
     return tuple(counts)
 
 
-def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
-    """Dirichlet (reliability 1, prior 1) of the votes of a question; gold items are settled.
+def _posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
+    """Dirichlet with an empirical prior of the votes of a question; gold items are settled.
 
     A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.
     """
@@ -540,24 +540,15 @@ def vote_posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
         share = np.concatenate([1 - yes, yes])
     use, gold = share > 0, votes.annotator[votes.start[:-1]] < 0
     item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[vote[use]]
-    weight = np.where(gold[item], 1.0, votes.weight[vote[use]])
+    mass = share[use] * votes.weight[vote[use]]
     size = len(question.answers)
     pair, code = np.unique(item * size + label[use], return_inverse=True)
-    start = np.searchsorted(pair // size, np.arange(len(gold) + 1))
-    prior = np.where(gold, 0.0, 1.0)
-    law = Dirichlet(
-        np.bincount(code, share[use] * weight) + prior[pair // size],
-        prior * (size - np.diff(start)),
-    )
-    mass, rest = law.mean(start)
-    return Plausibilities(
+    counted = Entries(
         items=question.items,
         classes=question.answers,
-        start=start,
+        start=np.searchsorted(pair // size, np.arange(len(gold) + 1)),
         label=pair % size,
-        mass=mass[None],
-        rest=rest[None],
-        method="Dirichlet (reliability 1, prior 1)",
-        task=question.task,
-        law=law,
+        votes=np.bincount(code, mass).astype(np.float64),
+        total=np.bincount(item, mass, len(gold)).astype(np.float64),
     )
+    return vote_posterior(counted, gold, task=question.task)

@@ -15,7 +15,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.choosing.models import confusion_bytes
 from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import Votes, collect_votes
+from equipoise.votes import Votes, added_votes, collect_votes
 from equipoise.wording import Option, hint
 
 FEW = 10  # votes below which an annotator is not judged
@@ -63,7 +63,7 @@ def cautions(
     notices += _thin(len(top), classes)
     notices += _connected(votes.annotator, item)
     notices += [] if lone else _symmetric(votes, item, opinions)
-    return notices + _odd_people(annotations, task, fit)
+    return notices + added_votes(annotations.rows(rows)) + _odd_people(annotations, task, fit)
 
 
 def _opinions(annotations: Annotations, task: str) -> Bools:
@@ -208,8 +208,8 @@ def remarks(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     --------
     >>> from equipoise.aggregate import dirichlet
     >>> votes = Annotations.from_counts(np.array([[1, 0, 0], [1, 1, 0]]))
-    >>> str(remarks(votes, dirichlet(votes))[0])[:62]
-    'The prior outweighs the votes: it is worth 3 votes per item, 1'
+    >>> str(remarks(votes, dirichlet(votes, prior="uniform"))[0])[:64]
+    'The prior outweighs the votes: it counts as 3 votes per item, 1 '
     """
     return [
         *_like_ratings(annotations),
@@ -264,18 +264,27 @@ def _like_ratings(annotations: Annotations) -> list[Notice]:
 
 
 def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
-    """Say when the prior of a Dirichlet is worth more than the votes of most items."""
+    """Say when the prior of a Dirichlet counts more than the votes of most items."""
     if made.model != "dirichlet":
         return []
-    prior, worth = (float(made.parameters[name]) for name in ("prior", "reliability"))
+    worth, classes = float(made.parameters["reliability"]), len(made.classes)
+    estimated = "concentration" in made.parameters
+    prior = 1.0 if made.parameters["prior"] == "uniform" else made.parameters["prior"]
+    total = float(made.parameters["concentration"] if estimated else prior * classes)
     votes = collect_votes(annotations, made.task)
     opinion = votes.annotator[votes.start[:-1]] >= 0
     size = np.add.reduceat(votes.weight, votes.start[:-1])[opinion]
-    total = prior * len(made.classes)
     if not len(size) or total <= worth * np.median(size):
         return []
+    if estimated:
+        text = (
+            "The items hardly differ in how they are voted on: the base rate counts as "
+            "{total:count} votes per item, and half of the items have at most {most:count}."
+        )
+        most = float(worth * np.median(size))
+        return [notice("base_rate_outweighs", text, total=round(total), most=most)]
     text = (
-        "The prior outweighs the votes: it is worth {total:count} votes per item, {prior} for "
+        "The prior outweighs the votes: it counts as {total:count} votes per item, {prior} for "
         "each of {classes:count} classes, and half of the items have at most {most:count}. "
         "Certainties come out low for that reason; a prior of 1 over all classes together is "
         "{advice}."
@@ -285,9 +294,9 @@ def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
         text,
         total=total,
         prior=f"{prior:g}",
-        classes=len(made.classes),
+        classes=classes,
         most=float(worth * np.median(size)),
-        advice=Option("prior", float(f"{1 / len(made.classes):.2g}")),
+        advice=Option("prior", float(f"{1 / classes:.2g}")),
     )
     return [said]
 

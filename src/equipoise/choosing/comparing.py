@@ -26,19 +26,32 @@ from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import average_ranks, spearman
 
-MUCH = 0.02  # share of items decided differently from which on the user is warned
+MUCH = 0.05  # share of a class decided differently from which on the user is warned
 TIE = 1e-9
 NAMED = 5  # items to look at first
 FOLDS = 5  # of held-out votes
+RARE = 10  # items that a class of several must have
 
 
 class Decisions(NamedTuple):
-    """How many items two models decide differently, and which share that is."""
+    """How many items two models decide differently.
+
+    Attributes
+    ----------
+    first, second
+        Names of the models.
+    items, share
+        How many items, and which share of all.
+    rarer
+        Which share of the items that either gives to the rarer class, that with the fewest
+        items by the first model.
+    """
 
     first: str
     second: str
     items: int
     share: float
+    rarer: float
 
 
 class SkillRanks(NamedTuple):
@@ -73,8 +86,25 @@ def decisions(fits: Mapping[str, Plausibilities]) -> list[Decisions]:
     found = []
     for (first, one), (second, other) in combinations(fits.items(), 2):
         apart = differ(one, other)
-        found.append(Decisions(first, second, int(apart.sum()), float(apart.mean())))
+        number, share = int(apart.sum()), float(apart.mean())
+        found.append(Decisions(first, second, number, share, _of_rarer(one, other, apart)))
     return found
+
+
+def _of_rarer(one: Plausibilities, other: Plausibilities, apart: Bools) -> float:
+    """Of the items that either model gives to the rarer class, the share decided differently.
+
+    The rarer class is that with the fewest items by the first model, of several classes among
+    those with at least ten.
+    """
+    tops = one.mean.argmax(axis=1), other.mean.argmax(axis=1)
+    many = np.bincount(tops[0], minlength=len(one.classes))
+    able = many >= (1 if len(many) == 2 else RARE)
+    if not able.any():
+        return float(apart.mean())
+    rare = int(np.where(able, many, len(apart) + 1).argmin())
+    either = (tops[0] == rare) | (tops[1] == rare)
+    return float((apart & either).sum() / either.sum())
 
 
 def contested(fits: Mapping[str, Plausibilities]) -> list[str]:
@@ -95,7 +125,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     first = next(iter(fits))
     alike = {name for name, one in MODELS.items() if one.decides_as and name != first}
     apart = {name: fit for name, fit in fits.items() if name not in alike}
-    pairs = [pair for pair in decisions(apart) if pair.share > MUCH]
+    pairs = [pair for pair in decisions(apart) if pair.rarer > MUCH]
     if not pairs:
         return []
     size = len(fits[first].items)

@@ -11,7 +11,6 @@ from typing import Any
 from equipoise.aggregate import MODELS, AggregationModel, Chain
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
-from equipoise.numbers import count, number
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint, joined
 
@@ -69,24 +68,21 @@ def suitable(annotations: Annotations) -> tuple[str, ...]:
 def recommended(annotations: Annotations) -> tuple[str, str]:
     """The model to start with, and why."""
     name = suitable(annotations)[0]
-    people, classes = len(annotations.annotators or ()), len(annotations.classes)
-    why = (
-        f"confusion matrices of {count(people)} annotators and {count(classes)} classes would "
-        f"need {number(confusion_bytes(annotations) / 1e9, 1)} GB"
-    )
-    if annotations.kind == "ranking":
+    why = MODELS[name].because
+    if annotations.kind == "ranking" and name == "dirichlet":
         why = "gold rows settle first choices, not rankings"
-    elif annotations.annotators is None:
-        why = "it is not known who voted"
-    elif people < 2:
-        why = "there is only one annotator"
-    return name, f"{name}, because {MODELS[name].because or why}."
+    return name, f"{name}, because {why}."
 
 
 def companions(annotations: Annotations) -> tuple[str, ...]:
     """Models to fit beside the recommended one: where they differ, look before trusting."""
     first, *others = suitable(annotations)
-    return tuple(name for name in MODELS[first].companions if name in others)
+    people = len(annotations.annotators or ())
+    return tuple(
+        name
+        for name in MODELS[first].companions
+        if name in others and people >= MODELS[name].least_annotators
+    )
 
 
 def model(name: str, annotations: Annotations, settings: Settings | None = None) -> Model:

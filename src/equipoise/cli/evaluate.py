@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation
     from equipoise.metrics import Metric
+    from equipoise.predictions import Predictions
     from equipoise.run import Run
     from equipoise.run.record import Question
+
+    _Study = tuple[Annotations, tuple[Predictions, ...]]
 
 POPULATIONS = ("random", "fixed")
 RECORDED = (
@@ -45,6 +48,8 @@ RECORDED = (
     "repeats",
     "on_missing",
     "ties",
+    "first_votes",
+    "circular",
 )
 
 
@@ -259,7 +264,6 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
-    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -309,12 +313,12 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
+    say(result.population.scope, f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
-    _finish(result, table, made, asked)
+    _finish(result, (table, models), made, asked)
 
 
-def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> None:
+def _finish(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     results = asked.results
     if results.out is None and results.as_json:
@@ -322,7 +326,7 @@ def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Ask
         return
     from equipoise.cli.report import show_run, write_page
 
-    run = _recorded(result, table, made, asked)
+    run = _recorded(result, study, made, asked)
     if results.out is not None:
         folder = run.save(results.out, overwrite=results.overwrite)
         say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
@@ -333,17 +337,21 @@ def _finish(result: "Evaluation", table: "Annotations", made: Truth, asked: _Ask
         show_run(run)
 
 
-def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _Asked) -> "Run":
+def _recorded(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> "Run":
     """Make the run with everything that was asked."""
     from equipoise.findings.json import plain
     from equipoise.run.agreement import with_agreement
+    from equipoise.run.gold import with_gold
     from equipoise.run.record import DatasetRecord, TruthModel, read
     from equipoise.run.recording import Provenance, record
 
+    table, models = study
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
         labels["hard"] = _hard_words(asked.reading.ties)
+    else:
+        labels |= _label_words(result)
     also = {"groups": asked.groups.groups}
     source = dataset_facts(asked.files.dataset)
     run = record(
@@ -358,7 +366,20 @@ def _recorded(result: "Evaluation", table: "Annotations", made: Truth, asked: _A
             **labels,
         ),
     )
-    return with_agreement(run, table)
+    run = with_agreement(run, table)
+    return run if made.parts else with_gold(run, models, table)
+
+
+def _label_words(result: "Evaluation") -> dict[str, str]:
+    """How labels were made where gold has a part in them; nothing otherwise."""
+    settled = [one.votes.gold for one in result.questions if one.votes is not None]
+    if not any(one.any() for one in settled):
+        return {}
+    gold = "adjudicated gold"
+    if all(one.all() for one in settled):
+        return {"soft": gold, "hard": gold}
+    some = f"{gold} where an item has it, else "
+    return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
 
 
 def _hard_words(ties: str) -> str:
@@ -380,6 +401,8 @@ def _question(table: "Annotations", asked: _Asked) -> "Question":
         del told["prediction_layout"]
     if asked.truth.truth != "votes":
         told["truth"] = asked.truth.truth
+    if reading.gold != "truth":
+        told["gold"] = reading.gold
     if groups.by_group:
         told["by_group"] = groups.by_group
     if groups.within:

@@ -10,10 +10,10 @@ typer::
 Each field carries its `typer.Option`. A record is frozen and refuses wrong words when it is
 made, which is wrong usage (exit code 2). Records that read votes build on each other:
 
-- `VoteReading`: kind, classes, exchangeable, columns, layout, repeats;
+- `VoteReading`: kind, classes, exchangeable, columns, layout, repeats, first_votes;
 - `QuestionReading`: and positive, at_least;
 - `StudyReading`: and prediction_columns, prediction_layout;
-- `ReadingOptions`: and on_missing, ties.
+- `ReadingOptions`: and on_missing, gold, ties, circular.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -180,6 +180,16 @@ class VoteReading:
         ),
     ] = "keep"
 
+    first_votes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            rich_help_panel=MEANING,
+            help="Only the first so many votes on an item, by timestamp or else by row: where "
+            "votes were added after disagreement.",
+        ),
+    ] = None
+
     OF_VOTES: ClassVar[tuple[str, ...]] = (
         "kind",
         "classes",
@@ -277,6 +287,14 @@ class ReadingOptions(StudyReading):
             help="Items that only one side has: `error`, or `drop` and say so.",
         ),
     ] = "error"
+    gold: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=MEANING,
+            help="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+            "count), or `only` items that have some.",
+        ),
+    ] = "truth"
     ties: Annotated[
         str,
         typer.Option(
@@ -285,15 +303,26 @@ class ReadingOptions(StudyReading):
             "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
         ),
     ] = "half"
+    circular: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="A model that is an annotator too: `error`, or `drop` its votes and say so.",
+        ),
+    ] = "error"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
+        from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
         from equipoise.evaluation.blocks import TIES
+        from equipoise.evaluation.circularity import CIRCULAR
 
         super(ReadingOptions, self).__post_init__()
         check_choice("on_missing", self.on_missing, ON_MISSING)
+        check_choice("gold", self.gold, GOLD)
         check_choice("ties", self.ties, TIES)
+        check_choice("circular", self.circular, CIRCULAR)
 
 
 _file = panel(FILES, votes="Who said what.", scores="What each model scored.")
@@ -378,8 +407,13 @@ class ResamplingOptions:
     """How often data are drawn anew, from which seed, and the level of intervals."""
 
     replicates: Annotated[
-        int, typer.Option(min=2, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 1000
+        int | None,
+        typer.Option(
+            min=2,
+            rich_help_panel=UNCERTAINTY,
+            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
+        ),
+    ] = None
     seed: Seed = 0
     level: Level = 0.95
 

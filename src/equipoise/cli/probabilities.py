@@ -38,6 +38,7 @@ _item = panel(
     truth="FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, ... a "
     "model of them.",
     reliability="How much a vote is worth to models that take it; see `aggregate --help`.",
+    prior="What models that take it believe without votes; see `aggregate --help`.",
     model="Whose probabilities, where FILE has several.",
     task="Which question, where there are several.",
 )
@@ -51,11 +52,12 @@ class ProbabilitySource(QuestionReading):
     file: Annotated[Path, typer.Argument(show_default=False, help=FILE)]
     truth: Annotated[str | None, _item("truth")] = None
     reliability: Annotated[float | None, _item("reliability")] = None
+    prior: Annotated[str | None, _item("prior")] = None
     model: Annotated[str | None, _item("model")] = None
     task: Annotated[str | None, _item("task")] = None
 
     NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = (
-        *("reliability", "exchangeable", "kind", "classes", "at_least"),
+        *("reliability", "prior", "exchangeable", "kind", "classes", "at_least", "first_votes"),
     )
 
     def __post_init__(self) -> None:
@@ -83,8 +85,11 @@ class ProbabilitySource(QuestionReading):
         if self.truth is None:
             names = self.NOT_OF_PROBABILITIES
             return names, "belongs to votes; add --truth, or leave it out"
-        if self.truth == "votes" and self.reliability is not None:
-            return ("reliability",), "belongs to a model of votes; choose it with --truth"
+        if self.truth == "votes" and self.changed(("reliability", "prior")):
+            return (
+                "reliability",
+                "prior",
+            ), "belongs to a model of votes; choose it with --truth"
         why = "belongs to a file of probabilities; leave it out, or leave out --truth"
         return ("model",), why
 
@@ -209,7 +214,7 @@ def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibil
     assert source.truth is not None
     name, _ = model_name(table, source.truth)
     with progress("fitting") as tell:
-        fit = model(name, table, Settings(None, source.reliability))
+        fit = model(name, table, Settings(None, source.reliability, prior=source.prior))
         made = fit(table, task=table.tasks[0])
         tell(1, 1)
     return made, name
@@ -231,6 +236,8 @@ def read_question(
         "exchangeable": reading.exchangeable,
     }
     table = read_annotations(path, **how)
+    if reading.first_votes is not None:
+        table = table.first_votes(reading.first_votes)
     return ask(table, reading)
 
 

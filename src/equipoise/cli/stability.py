@@ -12,7 +12,6 @@ from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     FILES,
     RESULT,
-    UNCERTAINTY,
     MetricNames,
     OutputOptions,
     ReadingOptions,
@@ -21,7 +20,6 @@ from equipoise.cli.options import (
     StudyFiles,
     check_choice,
     command,
-    flag,
     metric_names,
     words,
 )
@@ -62,15 +60,6 @@ class StabilityOptions:
             "Default: all that the data allow.",
         ),
     ] = None
-    sign_test: Annotated[
-        bool,
-        typer.Option(
-            "--sign-test",
-            rich_help_panel=UNCERTAINTY,
-            help="Add the published sign test on replicates; the output says why it is no "
-            "evidence.",
-        ),
-    ] = False
     most: SearchLimit = 50
 
     def __post_init__(self) -> None:
@@ -83,11 +72,10 @@ class StabilityOptions:
             raise typer.BadParameter(message, param_hint="--only")
         for name in chosen:
             check_choice("only", name, NAMES)
-        for option, name in (("sign_test", "ranking"), ("attributes", "subgroups")):
-            if getattr(self, option) and chosen and name not in chosen:
-                raise typer.BadParameter(
-                    f"belongs to {name}, which --only leaves out", param_hint=flag(option)
-                )
+        if self.attributes is not None and chosen and "subgroups" not in chosen:
+            raise typer.BadParameter(
+                "belongs to subgroups, which --only leaves out", param_hint="--attributes"
+            )
 
 
 @command
@@ -146,7 +134,6 @@ def _report(
             replicates=resampling.replicates,
             seed=resampling.seed,
             level=resampling.level,
-            sign_test=asked.sign_test,
             most=asked.most,
         )
         return analyse_study(study.predictions, study.annotations, options)

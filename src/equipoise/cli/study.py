@@ -167,7 +167,7 @@ def read_votes(path: Path | None, dataset: str | None, reading: VoteReading) -> 
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
-        return LOADERS[dataset]().annotations
+        return _first_votes(LOADERS[dataset]().annotations, reading)
     assert path is not None
     return _read_votes(path, reading, reading.class_names() or None)
 
@@ -413,8 +413,14 @@ def _read_scored(
     files, reading = sources.files, sources.reading
     if files.dataset is not None and not files.predictions:
         table, models = _published(files.dataset)
+        table = _first_votes(table, reading)
     else:
         table, models = _matched(sources)
+    if isinstance(reading, ReadingOptions):
+        from equipoise.evaluation.circularity import independent
+
+        table = independent(table, models, reading.circular)
+        table, models = _with_gold(table, models, reading.gold)
     models, notices = _as_answers(table, models, reading, metrics)
     table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
@@ -423,6 +429,36 @@ def _read_scored(
 
         refuse_plain_scores(question, models, f"{files.annotations}")
     return question, models
+
+
+def _with_gold(
+    table: "Annotations", models: "Sequence[Predictions]", use: str
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Use gold rows as asked; what is predicted for items that go with them goes, too."""
+    kept = table.with_gold(use)
+    if kept is table:
+        return table, tuple(models)
+    gone = {
+        task: {table.items[code] for code in _voted(table, task) - _voted(kept, task)}
+        for task in table.tasks
+    }
+    left = [one for one in models if one.task in kept.tasks or one.task not in table.tasks]
+    return kept, tuple(_without(one, gone.get(one.task, set())) for one in left)
+
+
+def _voted(table: "Annotations", task: str) -> set[int]:
+    """Codes of the items of a task."""
+    return set(table.item[table.in_task(task)].tolist()) if task in table.tasks else set()
+
+
+def _without(one: "Predictions", items: set[str]) -> "Predictions":
+    """Predictions for all but some items."""
+    keep = [place for place, name in enumerate(one.items) if name not in items]
+    if len(keep) in (0, len(one.items)):
+        return one
+    return replace(
+        one, items=tuple(one.items[place] for place in keep), values=one.values[keep]
+    )
 
 
 def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
@@ -458,7 +494,12 @@ def _read_votes(
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
-    return table
+    return _first_votes(table, reading)
+
+
+def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
+    """The first votes alone, where they were asked for."""
+    return table if reading.first_votes is None else table.first_votes(reading.first_votes)
 
 
 def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
-MOST_BYTES = 4 * 2**30  # of draws
 _truth = partial(typer.Option, rich_help_panel="What the truth is")
 
 
@@ -45,8 +44,10 @@ class TruthOptions:
             min=0, help="Draws of each chain thrown away first (plackett_luce). Default: 500."
         ),
     ] = None
-    reliability: Annotated[
-        float | None, _truth(help="How much a vote is worth to the model.")
+    reliability: Annotated[float | None, _truth(help="How much a vote counts.")] = None
+    prior: Annotated[
+        str | None,
+        _truth(help="What the model believes without votes; see `aggregate --help`."),
     ] = None
 
     def __post_init__(self) -> None:
@@ -165,12 +166,11 @@ def make_truth(
         Of draws; each task draws from a seed of its own.
     """
     if options.of_votes:
-        if options.reliability is not None:
-            got, do = (
-                f"{options.reliability:g} with --truth votes",
-                "add --truth auto, or leave it out",
-            )
-            raise InputError("--reliability", got, "a model of the truth", do)
+        for name in ("reliability", "prior"):
+            if getattr(options, name) is not None:
+                got = f"{getattr(options, name)} with --truth votes"
+                do = "add --truth auto, or leave it out"
+                raise InputError(flag(name), got, "a model of the truth", do)
         return Truth(given=table, facts={})
     if options.stored:
         name, reason = "file", f"the plausibilities in {options.truth} were asked for."
@@ -205,7 +205,8 @@ def _fitted(
     if not MODELS[name].chains:
         options.refuse_burn_in(name)
     draws = options.draws or DRAWS
-    fit = model(name, table, Settings(_threshold(name, question), options.reliability))
+    told = Settings(_threshold(name, question), options.reliability, prior=options.prior)
+    fit = model(name, table, told)
     parts = []
     with progress("fitting") as tell:
         for place, task in enumerate(table.tasks):
@@ -241,12 +242,6 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
     """Draw from the law, where there is one and nobody has yet."""
     if made.law is None or made.draws > 1:
         return made
-    size = draws * (len(made.label) + len(made.items)) * 8
-    if size > MOST_BYTES:
-        most = MOST_BYTES * draws // size
-        got = f"{draws:,} draws of {len(made.items):,} items ({round(size / 2**30):,} GB)"
-        room = f"at most {MOST_BYTES / 2**30:g} GB"
-        raise InputError("--draws", got, room, f"ask for at most {most:,}")
     return made.drawn(draws, seed=seed)
 
 
@@ -256,9 +251,10 @@ def _stored(
     """Read plausibilities, one file per task, that are about these annotations."""
     from equipoise.io import read_plausibilities
 
-    if options.reliability is not None:
-        do = "the file was made with its own; leave it out"
-        raise InputError("--reliability", "a number for a file", "a model to fit", do)
+    for name in ("reliability", "prior"):
+        if getattr(options, name) is not None:
+            do = "the file was made with its own; leave it out"
+            raise InputError(flag(name), "a setting for a file", "a model to fit", do)
     parts, known = [], set(table.items)
     for place, path in enumerate(words(options.truth)):
         made = read_plausibilities(path)

@@ -29,7 +29,7 @@ def votes_notices(
 ) -> list[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
     values: dict[str, Value]
-    made = _ties(truths, metrics)
+    made = [*_gold(truths), *_ties(truths, metrics)]
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
@@ -39,12 +39,12 @@ def votes_notices(
         )
         values = {"single": single, "items": items, "plan": _plan("items")}
         made.append(Notice("single_votes", text, (), values))
-    if plan.truth == "panel" and plan.annotators < FEW_ANNOTATORS:
+    if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: intervals are rough and tend to "
             "be too narrow."
         )
-        made.append(Notice("small_panel", text, (), {"annotators": plan.annotators}))
+        made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
     fixed = [one.name for one in metrics if one.labels == "draws"]
     if plan.kind == "posterior" and fixed:
         text = (
@@ -57,7 +57,7 @@ def votes_notices(
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
         made.append(Notice("single_item", text))
-    if plan.replicates < FEW_REPLICATES:
+    if plan.replicates < FEW_REPLICATES and plan.weights is None:
         text = "Only {replicates:count} replicates: intervals are rough; ask for 1,000 or more."
         made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
@@ -66,6 +66,27 @@ def votes_notices(
             "groups."
         )
         made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
+    return made
+
+
+def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
+    """How many items are scored against gold, and how many against votes, by task."""
+    made = []
+    for one in truths:
+        settled = 0 if one.votes is None else int(one.votes.gold.sum())
+        about = (one.task,) if one.task else ()
+        values: dict[str, Value] = {"gold": settled, "votes": len(one.items) - settled}
+        if settled == len(one.items):
+            text = (
+                "All {gold:count} items are scored against adjudicated gold; items like these."
+            )
+            made.append(Notice("gold_truth", text, about, values))
+        elif settled:
+            text = (
+                "{gold:count} items are scored against adjudicated gold, which annotators do "
+                "not make uncertain, the other {votes:count} against their votes."
+            )
+            made.append(Notice("some_gold", text, about, values))
     return made
 
 

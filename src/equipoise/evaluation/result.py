@@ -3,7 +3,7 @@
 Rows are models by task, metric and labels. ``low`` and ``high`` are the interval of this value
 alone, for items and annotators like these. ``rank`` is the average rank among the models,
 ``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once. ``p_best``
-is the share of replicates in which the model is best (ties share). An infinite score is the
+is the share of resamples in which the model is best (ties share). An infinite score is the
 worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
@@ -83,19 +83,12 @@ class Difference(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """How the ranking by hard labels agrees with that by soft labels, and how stable each is.
-
-    ``mean_spearman_*`` is the mean rank correlation of the replicates' order with the order
-    of the values; ``soft_win_rate`` how often the soft order stays nearer to its own.
-    """
+    """How the ranking by hard labels agrees with that by soft labels."""
 
     task: str
     metric: str
     spearman: float
     kendall_tau_b: float
-    mean_spearman_hard: float
-    mean_spearman_soft: float
-    soft_win_rate: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -179,7 +172,7 @@ class Evaluation:
             ranks = average_ranks(
                 higher_is_better(self.values[t, k, label], self.metrics[k].better)
             )
-            best = rank_probabilities(good)[:, 0]
+            best = rank_probabilities(good, self.plan.weights)[:, 0]
             for m, model in enumerate(self.models):
                 estimate = self._estimate(t, k, label, m)
                 low, high = estimate.interval(self.level)
@@ -256,29 +249,17 @@ class Evaluation:
     ) -> Floats:
         """How often each model holds each rank, shape (models, ranks)."""
         t, k, label = self._cell(metric, labels, task)
-        return rank_probabilities(self._good(t, k, label))
+        return rank_probabilities(self._good(t, k, label), self.plan.weights)
 
     def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
-        """Agreement of hard and soft rankings, and the stability of each."""
+        """Agreement of hard and soft rankings."""
         t, k, _ = self._cell(metric, "soft", task)
         hard, soft = self.values[t, k]
-        stable = [
-            spearman(np.broadcast_to(self.values[t, k, x][:, None], reps.shape), reps)
-            for x, reps in enumerate(self._drawn(t, k, x) for x in range(len(LABELS)))
-        ]
-        rounded = np.round(np.stack(stable), 12)
-        both = rounded[:, ~np.isnan(rounded).any(axis=0)]
-        alone = [one[~np.isnan(one)] for one in rounded]
-        first, second = (_mean(one) for one in (both if both.shape[1] else alone))
-        wins = (both[1] > both[0]) + (both[1] == both[0]) / 2
         return Correlation(
             self.tasks[t],
             self.metrics[k].name,
             float(spearman(hard, soft)),
             float(kendall_tau_b(hard, soft)),
-            first,
-            second,
-            _mean(wins),
         )
 
     def _good(self, t: int, k: int, label: int) -> Floats:
@@ -292,7 +273,10 @@ class Evaluation:
         if not self.widening or set(self.widening) == {1.0}:
             return np.asarray(self.replicates[t, k, label])
         tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
-        drawn = [narrowed(self.replicates[x, k, label], self.widening[x]) for x in tasks]
+        drawn = [
+            narrowed(self.replicates[x, k, label], self.widening[x], self.plan.weights)
+            for x in tasks
+        ]
         if len(drawn) == 1:
             return drawn[0]
         known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
@@ -320,6 +304,7 @@ class Evaluation:
             self.replicates[t, k, label, m],
             self.plan.fingerprint,
             self.metrics[k].bounds,
+            self.plan.weights,
         )
 
     def _differences(
@@ -329,7 +314,7 @@ class Evaluation:
         t, k, label = cell
         where = self.tasks[t], self.metrics[k].name, LABELS[label]
         every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
-        win, found = beats(self._good(t, k, label)), []
+        win, found = beats(self._good(t, k, label), self.plan.weights), []
         every_pair = self._family(t, k, label)
         for a, b in pairs:
             gap = every[a] - every[b]
@@ -365,20 +350,27 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
     return known.index(name)
 
 
-def widened(replicates: Floats, factor: float) -> Floats:
+def widened(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Widen the spread around the mean of the finite replicates, on the last axis."""
     if factor == 1:
         return replicates
-    defined = np.isfinite(replicates)
-    number = np.maximum(defined.sum(axis=-1, keepdims=True), 1)
-    centre = np.where(defined, replicates, 0.0).sum(axis=-1, keepdims=True) / number
+    counts = np.ones(replicates.shape[-1]) if weights is None else weights
+    defined = np.where(np.isfinite(replicates), counts, 0.0)
+    number = defined.sum(axis=-1, keepdims=True)
+    finite = np.where(defined > 0, replicates, 0.0)
+    centre = (finite * defined).sum(axis=-1, keepdims=True) / np.where(number > 0, number, 1.0)
     return np.asarray(centre + factor * (replicates - centre))
 
 
-def narrowed(replicates: Floats, factor: float) -> Floats:
+def narrowed(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Undo `widened`; the mean is the same before and after."""
-    return widened(replicates, 1 / factor)
+    return widened(replicates, 1 / factor, weights)
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else math.nan
+def _mean(values: Floats, weights: Floats | None) -> float:
+    """Mean of what is defined."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return math.nan
+    counts = None if weights is None else weights[known]
+    return float(np.average(values[known], weights=counts))

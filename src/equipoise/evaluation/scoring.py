@@ -26,6 +26,7 @@ from equipoise.evaluation.cautions import (
     value_notices,
     votes_notices,
 )
+from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
 from equipoise.evaluation.readers import reader_cells
@@ -37,10 +38,10 @@ from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.posteriors import Posterior
+from equipoise.posteriors import Posterior, Seed
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample
-from equipoise.votes import is_panel
+from equipoise.votes import added_votes, is_panel
 from equipoise.wording import Option, hint
 
 MODEL = Option(
@@ -76,6 +77,9 @@ class Settings:
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
+    circular
+        ``error`` refuses a model that is also an annotator; ``drop`` leaves that annotator
+        out of the truth, and says so. See `equipoise.evaluation.circularity`.
     workers
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
@@ -95,6 +99,7 @@ class Settings:
     workers: int = 0
     progress: Callable[[int, int], None] | None = None
     ties: str = "half"
+    circular: str = "error"
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -111,6 +116,7 @@ class Settings:
         check_margin("settings, margin", self.margin)
         check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
+        choice("settings, circular", self.circular, CIRCULAR)
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
                 "settings",
@@ -156,9 +162,11 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
+    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    if isinstance(truth, Annotations):
+        truth = independent(truth, given, how.circular)
     asked, plan = _asked(truth, resampling)
     asked = [replace(one, ties=how.ties) for one in asked]
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
@@ -291,13 +299,11 @@ def _check_parts(parts: Sequence[object], *, several: bool) -> None:
 
 def _truth_notices(truth: Truths) -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
-    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    every = [(part, one) for part in parts for one in part.notices]
+    if isinstance(truth, Annotations):
+        return [*truth.notices, *added_votes(truth)]
+    parts = [truth] if isinstance(truth, Plausibilities) else list(truth)
     alone = len(parts) == 1
-    return [
-        one if alone or isinstance(part, Annotations) else one.of(part.task)
-        for part, one in every
-    ]
+    return [one if alone else one.of(part.task) for part in parts for one in part.notices]
 
 
 def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
@@ -452,7 +458,8 @@ class _Scorer:
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
-            out[t] = widened(out[t], task.question.widening(self.plan))
+            factor = task.question.widening(self.plan)
+            out[t] = widened(out[t], factor, self.plan.weights)
         return out
 
     def _chunk(self, work: _Work) -> Floats:
@@ -527,9 +534,9 @@ class _Remembered:
         """As the law."""
         return self.law.mean(start)
 
-    def draw(self, start: Ints, draws: int, seed: int) -> tuple[Floats, Floats]:
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
         """As the law."""
-        return self.law.draw(start, draws, seed)
+        return self.law.draw(start, seed)
 
     def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
         """As the law, of which there is one for one set of items."""
@@ -560,7 +567,7 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
             "draws",
             "make some: .drawn(1000, seed=0)",
         )
-    settled = plausible.averaged()
+    settled, plausible = plausible.averaged(), plausible.stored()
     if plausible.law is not None:
         plausible = replace(plausible, law=_Remembered(plausible.law))
     return _DrawTruth(settled, plausible)

@@ -29,7 +29,7 @@ from equipoise.resampling import Resampling
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import Option, hint
 
-MOST_BYTES = 2 * 2**30  # of draws made full
+KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,8 +163,11 @@ class TaskTruth:
 
     def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
-            numbers = plan.draw_numbers(first, stop, self.draws.shape[2])
-            return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
+            assert self.scored is not None
+            numbers = plan.draw_numbers(first, stop, self.scored.draws)
+            if self._kept:
+                return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
+            return list(self._made(numbers)), None
         assert self.votes is not None
         if plan.truth == "panel":
             return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
@@ -172,23 +175,29 @@ class TaskTruth:
         return [draw.shares(key, first, stop) for draw in self._vote_draws], None
 
     @cached_property
+    def scored(self) -> Plausibilities | None:
+        """Possible truths as metrics of classes meet them: the means are the soft labels."""
+        return None if self.plausible is None else self.plausible.centred()
+
+    @property
+    def _kept(self) -> bool:
+        """Whether the draws made full are few enough to be kept."""
+        assert self.scored is not None
+        return len(self.classes) * len(self.items) * self.scored.draws * 8 <= KEPT_BYTES
+
+    @cached_property
     def draws(self) -> Floats:
         """Draws of possible truths made full, shape (classes, items, draws)."""
-        assert self.plausible is not None
-        number = len(self.classes) * len(self.items) * self.plausible.draws
-        if number * 8 > MOST_BYTES:
-            raise InputError(
-                "resampling posterior",
-                f"{number * 8 / 2**30:.1f} GB of class masses",
-                f"at most {MOST_BYTES / 2**30:g} GB for metrics of classes",
-                "choose metrics of draws (topk_accuracy, ...), fewer draws, or resample items",
-            )
-        if not self.plausible.rest_shape:
-            return np.stack([self.plausible.class_draws(name) for name in self.classes])
-        full = np.empty((len(self.classes), len(self.items), self.plausible.draws))
-        first = len(self.plausible.classes) - len(self.classes)
-        for draw in range(self.plausible.draws):  # each splits its rest over the classes once
-            full[:, :, draw] = self.plausible.draw(draw)[:, first:].T
+        assert self.scored is not None
+        return self._made(np.arange(self.scored.draws))
+
+    def _made(self, numbers: Ints) -> Floats:
+        """Some draws made full, shape (classes, items, draws)."""
+        assert self.scored is not None
+        full = np.empty((len(self.classes), len(self.items), len(numbers)))
+        first = len(self.scored.classes) - len(self.classes)
+        for place, draw in enumerate(numbers.tolist()):  # each splits its rest once
+            full[:, :, place] = self.scored.draw(draw)[:, first:].T
         return full
 
     @cached_property
@@ -250,7 +259,7 @@ def task_truths(truth: Annotations | Plausibilities) -> list[TaskTruth]:
             items=truth.items,
             place=np.arange(len(truth.items)),
             classes=truth.classes[first:],
-            shares=np.ascontiguousarray(truth.mean[:, first:].T),
+            shares=np.ascontiguousarray(truth.soft[:, first:].T),
             ordered=truth.ordered,
             plausible=truth,
         )

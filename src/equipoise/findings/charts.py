@@ -257,33 +257,4 @@ class Cases(_Named):
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """A straight line of a drawing."""
-
-    start: tuple[float, float]
-    end: tuple[float, float]
-    model: str = ""
-    thick: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Words of a drawing; `anchor` says which of their ends stands at the place."""
-
-    at: tuple[float, float]
-    text: str
-    model: str = ""
-    anchor: Literal["start", "middle", "end"] = "start"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing(_Named):
-    """The escape for the few bespoke figures: lines and words on a plane 440 units wide."""
-
-    height: float
-    strokes: Sequence[Stroke]
-    words: Sequence[Words] = ()
-
-
-Chart = Dots | Lines | Heat | Matrix | Histogram | Scatter | Slopes | Cases | Drawing
+Chart = Dots | Lines | Heat | Matrix | Histogram | Scatter | Slopes | Cases

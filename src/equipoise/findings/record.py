@@ -17,7 +17,7 @@ from equipoise.wording import capital, hint
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
-    "duration",
+    "duration", "resample_share",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -35,7 +35,8 @@ class Column:
         Its head, where people read.
     kind
         How values are written: ``model`` is the name of a model, ``names`` a list,
-        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value.
+        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
+        ``resample_share`` a share that shows neither 0% nor 100%.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief
@@ -226,11 +227,13 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "number": numbers.number,
     "change": numbers.change,
     "percent": numbers.percent,
+    "share": numbers.resample_share,
     "count": numbers.count,
     "rank": numbers.rank,
     "p": numbers.p_value,
     "figures": numbers.significant,
     "duration": numbers.duration,
+    "resample_share": numbers.resample_share,
 }
 
 

@@ -84,6 +84,7 @@ from equipoise.metrics.draws import spearman_footrule_per_item as spearman_footr
 from equipoise.metrics.draws import topk_accuracy as topk_accuracy
 from equipoise.metrics.draws import topk_accuracy_per_item as topk_accuracy_per_item
 from equipoise.metrics.ranking import auroc as auroc
+from equipoise.metrics.ranking import auroc_across_readers as auroc_across_readers
 from equipoise.metrics.ranking import auroc_one_vs_one as auroc_one_vs_one
 from equipoise.metrics.ranking import auroc_per_class as auroc_per_class
 from equipoise.metrics.ranking import average_precision as average_precision

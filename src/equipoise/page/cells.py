@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings.charts import Case, Cases, Heat, Matrix
-from equipoise.numbers import EXACT, change, number, percent
+from equipoise.numbers import EXACT, change, number, resample_share
 from equipoise.page.lettering import distinct, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import DARK_INK_FROM, LIGHT_AHEAD
@@ -123,7 +123,7 @@ def _cell_words(chart: Heat, values: Floats, size: tuple[float, float]) -> list[
             elif not math.isfinite(value) or (chart.scale == "share" and value < 0.05):
                 continue
             elif chart.scale == "share":
-                said = percent(value).rstrip("%")
+                said = resample_share(value).rstrip("%")
             else:
                 said = change(value, 2)
             if 6.2 * width(said) <= wide - 2:

@@ -18,7 +18,6 @@ from equipoise.findings.charts import (
     Chart,
     Dot,
     Dots,
-    Drawing,
     Heat,
     Histogram,
     Line,
@@ -396,13 +395,29 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Html | None:
         parts.append(_bar(bar, (start, end), upward, styles))
     if sideways:
         parts.append(Axis(sideways, bottom, bottom, chart.x).draw(6))
-        for x, words in chart.marks:
-            parts.append(path("ref", down(sideways(x), top - 4, bottom - top + 4)))
-            parts.append(text(inside(sideways(x), words), top - 8, words, "c a"))
+        near = _crowded([(sideways(x), words) for x, words in chart.marks])
+        for place, (x, words) in enumerate(chart.marks):
+            spot = sideways(x)
+            parts.append(path("ref", down(spot, top - 4, bottom - top + 4)))
+            if near:  # one word to the left of its line, the next to the right
+                last = place == len(chart.marks) - 1
+                parts.append(
+                    text(spot + (3 if last else -3), top - 8, words, "a" if last else "e a")
+                )
+            else:
+                parts.append(text(inside(spot, words), top - 8, words, "c a"))
     else:
         parts += _bar_names([bar.label for bar in bars], (left, step, bottom))
         parts.append(text((left + right) / 2, bottom + 70, shorten(chart.x, 58), "c a"))
     return drawing((NARROW, bottom + (40 if sideways else 78)), described(chart), *parts)
+
+
+def _crowded(marks: Sequence[tuple[float, str]]) -> bool:
+    """Whether the words of two marks would lie over each other."""
+    if len(marks) != 2:
+        return False
+    (a, first), (b, second) = sorted(marks)
+    return b - a < LETTER * (width(first) + width(second)) / 2 + 4
 
 
 def _bar(bar: Bar, ends: tuple[float, float], upward: Scale, styles: ModelStyles) -> Html:
@@ -556,25 +571,6 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Html | None:
     return drawing((NARROW, top + ROW * len(rows) + 8), described(chart), *parts)
 
 
-def _drawing(chart: Drawing, styles: ModelStyles) -> Html | None:
-    if not chart.strokes:
-        return None
-    parts = []
-    for stroke in chart.strokes:
-        line = path("sep" if stroke.thick else "w", through([stroke.start, stroke.end]))
-        parts.append(element("g", line, class_=styles.class_(stroke.model, "inked")))
-    anchors = {"start": "", "middle": "c", "end": "e"}
-    for words in chart.words:
-        class_ = f"{styles.class_(words.model, 'a')} {anchors[words.anchor]}".strip()
-        short = (
-            styles.short(words.text, 18)
-            if words.text == words.model
-            else shorten(words.text, 15)
-        )
-        parts.append(titled(words.text, short, x=words.at[0], y=words.at[1], class_=class_))
-    return drawing((NARROW, chart.height), described(chart), *parts)
-
-
 _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Html | None]] = {
     Dots: _dots,
     Lines: _lines,
@@ -584,5 +580,4 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Html | None]] = {
     Scatter: _scatter,
     Slopes: _slopes,
     Cases: cases_close_up,
-    Drawing: _drawing,
 }

@@ -27,6 +27,7 @@ TAB = 40  # letters of a choice
 NAME = 28  # letters of a name in a table
 MOST_ROWS = 300  # of a table on the page
 MOST_CHARTS = 4  # that stand open in a section
+SHARES = ("percent", "resample_share")  # kinds of columns that have bars
 BARS = 20  # widths a bar can have
 WORDS = ("text", "names")
 
@@ -245,7 +246,7 @@ def _row(row: Row, table: Table, styles: ModelStyles) -> Html:
         head = column.head if table.open and table.columns[0].kind == "model" else None
         if place == 0:
             cells.append(element("th", short, title=tip, scope="row"))
-        elif table.open and column.kind == "percent" and _share(row, column) is not None:
+        elif table.open and column.kind in SHARES and _share(row, column) is not None:
             width = round(BARS * min(1.0, max(0.0, _share(row, column) or 0.0)))
             cells.append(element("td", short, class_=f"bar w{width}", data_h=head))
         else:

@@ -18,9 +18,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError
+from equipoise.analyses.gold import GoldGain, GoldScore
+from equipoise.arrays import Floats, InputError
 from equipoise.findings.json import JsonValue, plain
 from equipoise.numbers import EXACT
+from equipoise.resampling import distinct_panels
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # those that can be read
@@ -77,7 +79,10 @@ class Question:
     prediction_layout: str = "auto"
     repeats: str = "keep"
     on_missing: str = "error"
+    gold: str = "truth"
     ties: str = "negative"
+    first_votes: int | None = None
+    circular: str = "error"
     truth: str = "votes"
     by_group: bool = False
     within: str | None = None
@@ -145,6 +150,9 @@ class RunSettings:
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
         together, and whether items were resampled; earlier runs do not say the last.
+    all_panels_of
+        Number of annotators whose panels are all listed, each counting by its probability; 0
+        where replicates count alike.
     population, effective_annotators, decides
         Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
         design is worth, and whether that is enough for a verdict.
@@ -164,11 +172,17 @@ class RunSettings:
     group: str | None = None
     scope: str = ""
     items_redrawn: bool | None = None
+    all_panels_of: int = 0
     population: str = ""
     effective_annotators: float = NAN
     decides: bool = True
-    margin: float | None = None
-    matters: float | None = None
+    margin: float | None = field(default=None, metadata=MAYBE)
+    matters: float | None = field(default=None, metadata=MAYBE)
+
+    @property
+    def weights(self) -> Floats | None:
+        """How much each replicate counts; None where all count alike."""
+        return distinct_panels(self.all_panels_of)[1] if self.all_panels_of else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,15 +300,12 @@ class RankShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation:
-    """How alike the orders by hard and soft labels are, and how steady each is."""
+    """How alike the orders by hard and soft labels are."""
 
     task: str
     metric: str
     spearman: float = NAN
     kendall_tau_b: float = NAN
-    mean_spearman_hard: float = NAN
-    mean_spearman_soft: float = NAN
-    soft_win_rate: float = NAN
 
 
 # ---- the truth -----------------------------------------------------------------------------
@@ -329,7 +340,7 @@ class TruthRow:
     """Numbers about one task's truth; see `equipoise.run.recording.truth_row`.
 
     `no_majority` are the items tied in the hard label; of earlier runs those without a strict
-    majority.
+    majority. `gold` counts the items that adjudicated gold settles.
     """
 
     task: str
@@ -345,6 +356,7 @@ class TruthRow:
     ties: str = "negative"
     classes: tuple[str, ...] = ()
     histogram: Bins
+    gold: int = field(default=0, metadata=MAYBE)
 
     @property
     def several(self) -> bool:
@@ -594,6 +606,8 @@ class RunRecord:
         Scores, and all that is paired.
     annotators, truth, certainty, influential, reliability, hardest, retained, agreement
         What is known of the votes, the truth and the predictions.
+    gold, gold_gains
+        Models and annotators against gold, where items have some.
     notices
         What the reader should know, in sentences.
     """
@@ -624,6 +638,8 @@ class RunRecord:
     retained: tuple[RetainedRow, ...] = ()
     notices: tuple[str, ...]
     agreement: tuple[AgreementRow, ...] = field(default=(), metadata=MAYBE)
+    gold: tuple[GoldScore, ...] = field(default=(), metadata=MAYBE)
+    gold_gains: tuple[GoldGain, ...] = field(default=(), metadata=MAYBE)
 
 
 # ---- writing and reading -------------------------------------------------------------------

@@ -23,7 +23,6 @@ from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings.json import plain
-from equipoise.inference import Reason
 from equipoise.metrics import (
     hard_labels_rule,
     item_scores,
@@ -34,7 +33,6 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
-from equipoise.numbers import number
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -224,8 +222,9 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         soft=provenance.soft,
         hard=_hard_rule(evaluation) if provenance.hard is None else provenance.hard,
         group=group,
-        scope=scope_of(evaluation),
+        scope=evaluation.population.scope,
         items_redrawn=evaluation.population.items,
+        all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
 
 
@@ -234,23 +233,6 @@ def _hard_rule(evaluation: Evaluation) -> str:
     questions, kinds = evaluation.questions, [one.labels for one in evaluation.metrics]
     classes = max(len(one.classes) for one in questions)
     return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
-
-
-def scope_of(evaluation: Evaluation) -> str:
-    """Whom intervals and verdicts speak for, as a sentence."""
-    whom, people = evaluation.population, ""
-    if whom.reason is Reason.TOO_FEW:
-        people = (
-            f" The annotators are too few (effectively {number(whom.effective, 1)}) for a "
-            "verdict on annotators like these; intervals are for these annotators."
-        )
-    elif whom.few:
-        people = (
-            f" Few annotators (effectively {number(whom.effective, 1)}): intervals are wide."
-        )
-    elif whom.reason is Reason.ANONYMOUS:
-        people = " Habits that annotators share across items cannot be seen in anonymous votes."
-    return f"The result speaks for {whom.whom}.{people}"
 
 
 def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
@@ -329,6 +311,7 @@ def truth_row(truth: TaskTruth) -> TruthRow:
             edges=tuple((np.arange(TRUTH_BINS + 1) / TRUTH_BINS).tolist()),
             counts=tuple(np.bincount(place, minlength=TRUTH_BINS).tolist()),
         ),
+        gold=0 if truth.votes is None else int(truth.votes.gold.sum()),
     )
 
 

@@ -4,20 +4,19 @@ The leaders are the models that are tied at the top, mostly one. A set of moves 
 result when, after it, some model that was not among them is strictly ahead of all of them:
 every other model is tried as the rival, and the smallest set over all of them is reported,
 with the model that is then first. A tie among the leaders is no lead, so breaking it is not
-a flip; whether a single move breaks it is said in a notice.
+a flip.
 
-A move is taking an item away (``items``), taking one vote away (``votes``), or changing one
-vote to another class (``changed votes``), always within one task. By the average of several
-tasks, sets may take moves from any of them, and the items or votes of all tasks count. A set
-after which the metric is undefined in a task is not taken.
+A move is taking an item away (``items``; whole ``groups`` of items where annotations have
+them), taking one vote away (``votes``), or changing one vote to another class (``changed
+votes``), always within one task. By the average of several tasks, sets may take moves from any
+of them, and the items or votes of all tasks count. A set after which the metric is undefined in
+a task is not taken.
 
-Every move alone is tried exactly. Larger sets are found by greedy steps, rival by rival, which
-gives an upper bound, and verified by sorting and scoring everything anew. `smallest` says that
-no smaller set exists for any rival: because all single moves and all pairs were tried, or, for
-AUROC and for metrics that are a mean over items, because a bound proves it (`flips.bounds`).
-Where there are too many candidates to try each alone, influence functions choose those that are
-tried, and pass over rivals that are out of reach by several times the sum of single effects; a
-metric without influence function then refuses.
+For a metric that is a mean over items the lead is a sum over items, so a sort gives the
+smallest set, and so it does for changed votes where the score of an item is linear in its
+label: `exact`. Elsewhere the moves are sorted by influence functions and the models scored
+exactly after the first few: at most so many are needed. Every set is verified by sorting and
+scoring everything anew.
 
 References
 ----------
@@ -31,11 +30,10 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.analyses.flips.bounds import AHEAD
-from equipoise.analyses.flips.moves import UNITS, Member, RemovalScorer, possible_moves
-from equipoise.analyses.flips.search import LeaderSearch, SmallestSet
+from equipoise.analyses.flips.moves import UNITS, Member, TaskMoves
+from equipoise.analyses.flips.search import AHEAD, LeaderSearch, SmallestSet
 from equipoise.analyses.options import AnalysisOptions, Progress
-from equipoise.analyses.scoring import StudyScorer, study
+from equipoise.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, require_keywords, require_whole
@@ -55,25 +53,24 @@ DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
 VERBS = {  # what is done to a unit, its head in tables, and what one searches
     "items": ("leaving out", "items left out", "items to leave out"),
+    "groups": ("leaving out", "groups of items left out", "groups of items to leave out"),
     "votes": ("leaving out", "votes left out", "votes to leave out"),
     "changed votes": ("changing", "votes changed", "votes to change"),
 }
 NOTE = (
-    "Every other model is tried as the one that overtakes. Larger sets are found step by step, "
-    "and every set that is named is checked by scoring the models anew. A number without ≤ is "
-    "the smallest there is for any model, because all smaller sets were tried or a bound "
-    "excludes them; with ≤ a smaller set may exist, and the line beside the dot reaches down "
-    "to the smallest size that is not excluded. Where the search ended without a set, the "
-    "chart says up to which size. By the average of tasks, changes are counted in each task. "
-    "Where models are tied at the top, another one must pass all of them. A lead that hangs on "
-    "a few items or votes is no reason to prefer a model."
+    "Every other model is tried as the one that overtakes, and every set that is named is "
+    "checked by scoring the models anew. A number without ≤ is the smallest there is; with ≤ "
+    "it is enough, and fewer may do. Where the search ended without a set, the chart says up "
+    "to which size. By the average of tasks, changes are counted in each task. Where models "
+    "are tied at the top, another one must pass all of them. A lead that hangs on a few items "
+    "or votes is no reason to prefer a model."
 )
 LEGEND = (
     "Fewest items or votes to leave out, or votes to change, for the model named to come "
-    "first; ≤: a smaller set may exist."
+    "first; ≤: at most so many, fewer may do."
 )
 BEFORE = ("b", "place", "margin", "lead", "lead_after")
-AFTER = ("share", "number", "verified", "smallest", "cleared")
+AFTER = ("share", "number", "verified", "exact")
 COLUMNS = (
     Column("task", "task"),
     Column("unit", "what moves"),
@@ -82,8 +79,7 @@ COLUMNS = (
     Column("size", "fewest", "count"),
     Column("number", "of", "count"),
     Column("b", "then first"),
-    Column("smallest", "no smaller set"),
-    Column("cleared", "none up to", "count"),
+    Column("exact", "no smaller set"),
     Column("tried_up_to", "searched up to", "count"),
     Column("idle", "not searched"),
 )
@@ -91,7 +87,7 @@ MEMBER_COLUMNS = (
     Column("unit", "what moves"),
     Column("task", "task"),
     Column("within", "of task"),
-    Column("item", "item"),
+    Column("item", "item or group"),
     Column("annotator", "annotator"),
     Column("said", "said"),
     Column("instead", "instead"),
@@ -131,13 +127,12 @@ class Flip:
     members
         The set, empty when none was found.
     number
-        How many items or votes there are.
+        How many items, groups or votes there are.
     verified
         Whether b is ahead when everything is computed anew.
-    smallest
-        Whether it is proved that no smaller set exists, for any rival.
-    cleared
-        No set of this size or less exists.
+    exact
+        Whether no smaller set exists, for any rival; where none was found, whether none
+        exists up to the size that was searched.
     idle
         Why nothing was searched: one model, all level, undefined, or no votes; empty when it
         was.
@@ -153,8 +148,7 @@ class Flip:
     members: tuple[Member, ...]
     number: int
     verified: bool
-    smallest: bool
-    cleared: int
+    exact: bool
     idle: str = ""
 
     @property
@@ -241,9 +235,9 @@ class Flips:
         return _finding([self])
 
     def _moved(self, flip: Flip) -> str:
-        """What is done: ``leaving out 3 of 60 items``."""
-        whole = count(flip.number, _noun(self.unit))
-        return f"{VERBS[self.unit][0]} {count(len(flip.members))} of {whole}"
+        """What is done: ``leaving out at most 3 of 60 items``."""
+        whole, most = count(flip.number, _noun(self.unit)), "" if flip.exact else "at most "
+        return f"{VERBS[self.unit][0]} {most}{count(len(flip.members))} of {whole}"
 
     def _sentence(self, flip: Flip) -> str:
         """What came out for one task; where nothing was found, by what was tried."""
@@ -251,23 +245,22 @@ class Flips:
         if flip.idle:
             return _idle_sentence(flip, score)
         if flip.members:
-            bound = "no smaller set does" if flip.smallest else "a smaller set may exist"
+            bound = "; no smaller set does" if flip.exact else ""
             tied = ", which are tied" if len(flip.leaders) > 1 else ""
             apart = ", counted in each task" if flip.task == MACRO else ""
             return (
                 f"By {score}{flip.where}, {self._moved(flip)} "
                 f"({significant(100 * flip.share)}% of all{apart}) puts {flip.b} ahead of "
-                f"{flip.a}{tied}; {bound}."
+                f"{flip.a}{tied}{bound}."
             )
         limit = min(self.most, flip.number)
-        gaps = ["the search is greedy"] if flip.cleared < limit else []
         gone = "change" if self.unit == "changed votes" else "absence"
         none = (
             f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
-            f"{'was found' if gaps else 'exists'} whose {gone} puts another model ahead of "
+            f"{'exists' if flip.exact else 'was found'} whose {gone} puts another model ahead "
+            f"of {flip.a}"
         )
-        gaps += ["larger ones were not searched"] if limit < flip.number else []
-        return f"{none}{'; '.join(filter(None, [flip.a, ' and '.join(gaps)]))}."
+        return f"{none}{'; larger ones were not searched' * (limit < flip.number)}."
 
 
 def flips(
@@ -285,7 +278,8 @@ def flips(
     metric
         Name of a metric, or a `Metric`.
     unit
-        ``items`` or ``votes`` (taken away), or ``changed votes``.
+        ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go
+        together.
     **how
         ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
         (size at which the search ends), ``on_missing`` and ``ties`` as in `Settings`, and
@@ -304,7 +298,9 @@ def flips(
         )
     wanted = AnalysisOptions(metric=metric, replicates=2, **options)
     scorer = study(predictions, annotations, wanted)
-    tasks = [RemovalScorer(task, possible_moves(task, unit)) for task in scorer.subjects]
+    if unit == "items" and scorer.plan.group is not None:
+        unit = "groups"
+    tasks = [_task_moves(task, unit, scorer, annotations) for task in scorer.subjects]
     searches = [LeaderSearch(one.task.question.task, (one,)) for one in tasks]
     if scorer.task == MACRO:
         searches.insert(0, LeaderSearch(MACRO, tuple(tasks)))
@@ -313,25 +309,34 @@ def flips(
         flip = _flip(search, scorer.models, most, annotations)
         done.append(flip)
         if len(flip.leaders) > 1 and not flip.idle:
-            ties.append(_tied_notice(flip, search, scorer, unit))
+            ties.append(_tied_notice(flip, scorer))
         wanted.tell(number, len(searches))
     notices = (*scorer.notices, *ties)
     return Flips(scorer.metric.name, wanted.labels, unit, most, tuple(done), notices)
 
 
-def _tied_notice(flip: Flip, search: LeaderSearch, scorer: StudyScorer, unit: str) -> Notice:
+def _task_moves(
+    task: TaskScorer, unit: str, scorer: StudyScorer, annotations: Annotations
+) -> TaskMoves:
+    """The moves of a task; the groups are those of its items."""
+    if unit != "groups" or scorer.plan.group is None:
+        return TaskMoves(task, unit)
+    codes, group = np.unique(scorer.plan.group[task.question.place], return_inverse=True)
+    names = annotations.groups or ()
+    known = tuple(names[code] if names else str(code) for code in codes)
+    return TaskMoves(task, unit, group, known)
+
+
+def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
     """What a tie at the top means for the search."""
-    gone = "changed" if unit == "changed votes" else "left out"
-    parting = f"; {'some' if search.parted else 'no'} single {_noun(unit)} {gone} parts them"
     return Notice(
         "flips_tied",
         "{leaders:listed} are tied at the top by {score}: searched is what puts another model "
-        "ahead of all of them{parting}.",
+        "ahead of all of them.",
         (flip.task,) if flip.task else (),
         {
             "leaders": flip.leaders,
             "score": titled(scorer.metric.name, scorer.asked.labels),
-            "parting": "" if search.parted is None else parting,
         },
     )
 
@@ -422,28 +427,27 @@ def _summary(results: Sequence[Flips]) -> Table:
 
 
 def _fewest(flip: Flip, most: int, *, brief: bool = False) -> str:
-    """Size of the set found and who is then first; ≤ unless no smaller one exists."""
+    """Size of the set found and who is then first; ≤ where fewer may do."""
     if flip.idle:
         return flip.idle
     if not flip.members:
         return f"none up to {count(min(most, flip.number))}"
-    size = f"{'' if flip.smallest else '≤ '}{count(len(flip.members))}"
+    size = f"{'' if flip.exact else '≤ '}{count(len(flip.members))}"
     share = "" if brief else f" of {count(flip.number)} ({percent(flip.share, 1)})"
     return f"{size}{share}: {flip.b}"
 
 
 def _chart(results: Sequence[Flips]) -> Dots:
-    """A dot at the share of each set, with a line down to what is not excluded."""
+    """A dot at the share of each set."""
     dots = []
     for tasks in list(zip(*(result.tasks for result in results), strict=True))[:DRAWN]:
         for flip, result in zip(tasks, results, strict=True):
             if flip.idle:
                 continue
-            head, least = VERBS[result.unit][1], (flip.cleared + 1) / max(flip.number, 1)
-            name = f"{flip.task}: {head}" if flip.task else head
-            ends, model = (min(least, flip.share), flip.share), flip.b if flip.members else None
+            head, model = VERBS[result.unit][1], flip.b if flip.members else None
+            name, at = f"{flip.task}: {head}" if flip.task else head, flip.share
             remark = _fewest(flip, result.most, brief=True)
-            dots.append(Dot(name, flip.share, *ends, model=model or "", remark=remark))
+            dots.append(Dot(name, at, at, at, model=model or "", remark=remark))
     number = len(results[0].tasks)
     few = f"; the first {DRAWN} of {count(number, 'task')}" if number > DRAWN else ""
     return Dots(
@@ -464,14 +468,15 @@ def _methods(results: Sequence[Flips]) -> str:
     verified = any(flip.members for _, flip in every)
     return (
         f"We searched for the fewest {joined(units, 'or')} that put another model ahead of the "
-        "best, trying every other model as the rival [@broderick2020]: all single changes, "
-        "then greedy steps, with a proof of minimality where one is known"
+        "best, trying every other model as the rival, in the order of what each takes from the "
+        "lead [@broderick2020]"
         + ("; every set found was verified by scoring anew." if verified else ".")
     )
 
 
 def _noun(unit: str) -> str:
-    return "item" if unit == "items" else "vote"
+    """What one moves."""
+    return {"items": "item", "groups": "group of items"}.get(unit, "vote")
 
 
 def _idle_sentence(flip: Flip, score: str) -> str:
@@ -499,12 +504,16 @@ def _flip(
         idle = UNDEFINED
     elif not search.number:
         idle = NOTHING
-    smallest = SmallestSet([], 0) if idle else search.smallest(min(most, search.number))
-    after = search.rescored(smallest.moves) if smallest.moves else search.full
+    best = SmallestSet() if idle else search.smallest(min(most, search.number))
+    after = search.rescored(best.moves) if best.size else search.full
     rivals = search.rivals
     b = rivals[int(np.argmax(after[rivals]))] if rivals else None
-    lead_after = _lead(search, after, b) if smallest.moves else float("nan")
-    members = [search.scorers[t].member(move, annotations) for t, move in smallest.moves]
+    lead_after = _lead(search, after, b) if best.size else float("nan")
+    members = [
+        scorer.member(int(which), int(target), annotations)
+        for scorer, own in zip(search.scorers, best.moves, strict=bool(best.moves))
+        for which, target in zip(*own, strict=True)
+    ]
     return Flip(
         task=search.task,
         leaders=tuple(models[m] for m in search.leaders),
@@ -516,8 +525,7 @@ def _flip(
         members=tuple(members),
         number=search.number,
         verified=bool(lead_after < -AHEAD),
-        smallest=bool(members) and len(members) == smallest.cleared + 1,
-        cleared=smallest.cleared,
+        exact=best.exact,
         idle=idle,
     )
 

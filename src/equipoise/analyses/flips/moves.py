@@ -1,12 +1,15 @@
-"""Moves: the smallest changes of the data, and all models of a task scored after any of them.
+"""Moves: the smallest changes of a task, what each takes from a lead, and scores after a set.
 
-A move takes away an item, takes away one vote, or changes one vote to another class, all within
-one task. Each is a change of an item's sums (weight of its votes, and mass of every class), so
-taking away an item is taking away all its votes, and any set of moves is scored in the same
-way. Values are goodness throughout: what a metric gives, with its sign turned where lower is
-better.
+A move leaves out an item (or a whole group of items, where items come in groups), leaves out
+one vote, or changes one vote to another class, all within one task. Values are goodness
+throughout: what a metric gives, with its sign turned where lower is better.
+
+What a move takes from the lead of one model over another is, for metrics that are a mean over
+items, a difference of item scores and exact; for others it is the influence of the item, or
+the derivative by the class shares of its label times the change of the label.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,16 +19,20 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.blocks import pair
+from equipoise.arrays import Floats, InputError, Ints
+from equipoise.evaluation.blocks import every_class, pair
 from equipoise.evaluation.uncertainty import class_average
+from equipoise.metrics import Block, Influence, Prepared
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
+AGREES = 1e-9  # how well sums over items must agree with what the metric gives
+ONCE = 10_000_000  # moves times items up to which each is scored alone, without influence
+WIDTH = 1_000_000  # sets times items scored at once
 
 
 class Member(NamedTuple):
-    """One part of a set: an item, or one vote; `instead` is what a vote is changed to.
+    """One part of a set: an item, a group of items, or a vote and what it is changed to.
 
     `within` is the task whose item or vote it is.
     """
@@ -37,116 +44,55 @@ class Member(NamedTuple):
     within: str = ""
 
 
+class Moves(NamedTuple):
+    """Some moves: which item, group or vote, and the class it is changed to, else -1."""
+
+    which: Ints
+    target: Ints
+
+    def first(self, number: int) -> "Moves":
+        """The first few."""
+        return Moves(self.which[:number], self.target[:number])
+
+
+class _Sets(NamedTuple):
+    """Several sets of moves: all their moves, and the set of each."""
+
+    moves: Moves
+    place: Ints
+    number: int
+
+
 @dataclass(frozen=True, eq=False)
-class Moves:
-    """All moves of one kind, `unit`; there are `number` items or votes.
+class TaskMoves:
+    """One task, its models, and the moves of one kind.
 
     Attributes
     ----------
-    item, vote
-        Item and vote that each move is about, shape (moves,); no vote moves twice. For items
-        the vote is the item.
-    weight, mass
-        Change of the item's sums, shape (moves,) and (classes, moves).
-    target
-        Class that a vote is changed to, shape (moves,); -1 where it is taken away.
+    task
+        The task and its models.
+    unit
+        ``items``, ``groups``, ``votes`` or ``changed votes``.
+    group, groups
+        Group of every item and their names, where groups are left out as wholes.
     """
 
-    unit: str
-    item: Ints
-    vote: Ints
-    weight: Floats
-    mass: Floats
-    target: Ints
-    number: int
-
-    def distinct(self, among: Ints, copies: int = 1) -> Ints:
-        """Moves that differ in what they do, at most `copies` of each kind, in order."""
-        left, found = among, []
-        for _ in range(copies):
-            first = np.sort(np.unique(self._effects[left], return_index=True)[1])
-            found.append(left[first])
-            left = np.delete(left, first)
-            if not len(left):
-                break
-        return np.sort(np.concatenate(found))
-
-    def with_same_effect(self, among: Ints) -> Ints:
-        """All moves that do the same as some, in order."""
-        return np.flatnonzero(np.isin(self._effects, self._effects[among]))
-
-    def copies(self, among: Ints) -> Ints:
-        """How many moves do the same as each of some."""
-        return np.asarray(np.bincount(self._effects)[self._effects[among]])
-
-    def by_effect(self, among: Ints) -> list[list[int]]:
-        """Moves by what they do."""
-        order = among[np.argsort(self._effects[among], kind="stable")]
-        cut = np.flatnonzero(np.diff(self._effects[order])) + 1
-        return [[int(move) for move in run] for run in np.split(order, cut) if len(run)]
-
-    @cached_property
-    def _effects(self) -> Ints:
-        """A number for what each move does, shape (moves,)."""
-        rows = np.round(np.stack([self.item, self.weight, *self.mass], axis=1), 12)
-        return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1]).ravel()
-
-
-def possible_moves(task: TaskScorer, unit: str) -> Moves:
-    """Every move of a kind; gold votes are never moved."""
-    question = task.question
-    votes = question.votes
-    assert votes is not None
-    if unit == "items":
-        every, total = np.arange(len(question.items)), _vote_weight(task)
-        gone = np.full(len(every), -1)
-        return Moves(unit, every, every, -total, -question.shares * total, gone, len(every))
-    own = np.flatnonzero(votes.annotator >= 0)
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[own]
-    mass = np.stack(question.masses)[:, own]
-    weight = votes.weight[own]
-    if unit == "votes":
-        gone = np.full(len(own), -1)
-        return Moves(unit, item, own, -weight, -weight * mass, gone, len(own))
-    classes = len(mass)
-    ends = np.array([[0.0, 1.0]]) if classes == 1 else np.eye(classes)
-    parts = []
-    for code, end in enumerate(ends.T):
-        change = weight * (end[:, None] - mass)
-        use = np.abs(change).sum(axis=0) > NOTHING
-        parts.append((item[use], own[use], change[:, use], np.full(use.sum(), code)))
-    item, vote, mass, target = (
-        np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)
-    )
-    return Moves(unit, item, vote, np.zeros(len(item)), mass, target, len(own))
-
-
-def _vote_weight(task: TaskScorer) -> Floats:
-    """Weight of the votes of every item, (items,)."""
-    votes = task.question.votes
-    assert votes is not None
-    return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
-
-
-ONCE = 25_000_000  # moves times items up to which every move is scored alone: 5,000 items
-WIDTH = 1_000_000  # sets times items scored at once
-LEAST = 128  # sets scored at once, however many items there are
-BLOCKS = 20  # parts of the items whose labels are changed together
-Sets = NDArray[np.integer]  # (sets, moves)
-Models = list[int]
-
-
-@dataclass(frozen=True, eq=False)
-class RemovalScorer:
-    """One task, its models and its moves."""
-
     task: TaskScorer
-    moves: Moves
+    unit: str
+    group: Ints | None = None
+    groups: tuple[str, ...] = ()
 
     @property
     def items(self) -> int:
         """How many items the task has."""
         return len(self.task.question.items)
+
+    @property
+    def number(self) -> int:
+        """How many items, groups or votes there are."""
+        if self.unit == "items":
+            return self.items
+        return len(self.groups) if self.unit == "groups" else len(self._own)
 
     @property
     def sign(self) -> float:
@@ -158,57 +104,70 @@ class RemovalScorer:
         """Goodness of every model on all data, (models,)."""
         return self.sign * self.task.full()
 
-    @cached_property
-    def kinds(self) -> Ints:
-        """Moves that differ in what they do."""
-        return self.moves.distinct(np.arange(len(self.moves.item)))
-
-    @cached_property
-    def copies(self) -> Ints:
-        """How many moves of each of `kinds` there are."""
-        return self.moves.copies(self.kinds)
-
     @property
-    def exact(self) -> bool:
-        """Whether there are few enough moves to score every one alone."""
-        return len(self.kinds) * self.items <= ONCE
+    def whole_items(self) -> bool:
+        """Whether moves leave out items or groups of them."""
+        return self.unit in ("items", "groups")
 
     @cached_property
-    def singles(self) -> Floats:
-        """Goodness of every model after each of `kinds` alone, (models, kinds)."""
-        return self.after(self.kinds[:, None])
+    def additive(self) -> bool:
+        """Whether what moves take from a lead adds up exactly."""
+        if self._each is None or self.unit == "votes":
+            return False
+        if self.whole_items:
+            return True
+        shares = np.stack(every_class(self.task.question.shares))
+        even = self._scores(np.full(shares.shape, 1 / len(shares)))
+        if self._slopes is None or not np.isfinite(even).all():
+            return False
+        linear = self.items * ((1 / len(shares) - shares) * self._slopes.labels).sum(axis=1)
+        return np.allclose(even - self._each, linear, atol=1e-6)
 
-    @cached_property
-    def total(self) -> Floats:
-        """Weight of the votes of every item, (items,)."""
-        return _vote_weight(self.task)
+    def ranked(self, leaders: Sequence[int], rival: int, most: int) -> tuple[Moves, Floats]:
+        """The moves that take most of the mean lead of some models over a rival, with what."""
+        gain, target = self._gains(leaders, rival)
+        few = min(most, len(gain))
+        top = np.argpartition(-gain, few - 1)[:few] if few else np.arange(0)
+        order = top[np.lexsort((top, -gain[top]))]
+        return Moves(order, target[order]), gain[order]
 
-    def after(self, sets: Sets, models: Models | None = None) -> Floats:
-        """Goodness of models after each set, (models, sets); nan where undefined."""
-        chosen = range(len(self.task.prepared)) if models is None else models
-        prepared = [self.task.prepared[m] for m in chosen]
-        out = np.empty((len(prepared), len(sets)))
-        width = max(WIDTH // self.items, LEAST)
-        for first in range(0, len(sets), width):
-            part = slice(first, first + width)
-            some = sets[part]
-            if self.moves.unit == "items":  # labels stay as they are
-                left = np.ones((self.items, len(some)), dtype=np.uint8)
-                left[self.moves.item[some], np.arange(len(some))[:, None]] = 0
-                shares = list(self.task.question.shares)
-            else:
-                shares, left = self.shares(some)
-            out[:, part] = self.sign * self.task.scored(shares, left, prepared)
-        return out
+    def leads(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
+        """Lead of each leader after 0, 1, ... of some moves that add up, (leaders, 1 + moves).
 
-    def fresh(self, chosen: list[int]) -> Floats:
+        The lead is infinite as long as an item on which the rival's score is remains.
+        """
+        if not self.whole_items:
+            taken = [self._vote_gains([a], rival, moves) for a in leaders]
+            fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
+            return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
+        size = self._unit_sums(self._counted)
+        left = size.sum() - np.cumsum(np.append(0.0, size[moves.which]))
+        out = []
+        for leader in leaders:
+            each = self._differences([leader], rival)
+            known = self._unit_sums(np.where(np.isfinite(each), each, 0.0))
+            endless = self._unit_sums((~np.isfinite(each)).astype(float))
+            rest = known.sum() - np.cumsum(np.append(0.0, known[moves.which]))
+            lost = endless.sum() - np.cumsum(np.append(0.0, endless[moves.which])) > 0.5
+            fine = ~lost & (left >= max(1, self.task.metric.min_items))
+            out.append(np.where(fine, rest / np.maximum(left, 1), np.inf))
+        return np.stack(out)
+
+    def after(self, moves: Moves, sizes: Sequence[int], models: Sequence[int]) -> Floats:
+        """Goodness of models after the first few moves, (models, sizes); nan: undefined."""
+        which = np.concatenate([np.arange(size) for size in sizes])
+        place = np.repeat(np.arange(len(sizes)), sizes)
+        every = Moves(moves.which[which], moves.target[which])
+        return self._scored(_Sets(every, place, len(sizes)), models)
+
+    def fresh(self, moves: Moves) -> Floats:
         """Goodness of every model with everything, also the sorting, made anew, (models,)."""
-        shares, left = self.shares(np.array([chosen], dtype=np.intp))
+        shares, left = self._changed(_Sets(moves, np.zeros(len(moves.which), int), 1))
         keep = np.flatnonzero(left[:, 0])
         if not len(keep):
-            return np.full(len(self.task.prepared), np.nan)
+            return np.full(len(self.full), np.nan)
         once = np.ones((len(keep), 1), dtype=np.uint8)
-        truth = [np.ascontiguousarray(one[keep, 0]) for one in shares]
+        truth = [np.ascontiguousarray(one[keep].ravel()) for one in shares]
         aligned, whole = self.task.aligned, self.task.metric.labels == "distribution"
         scores = [
             aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores
@@ -216,89 +175,221 @@ class RemovalScorer:
         prepared = [self.task.metric.prepare(one[keep]) for one in scores]
         return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
 
-    def shares(self, sets: Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
-        """Soft labels by class and which items are left, each (items, sets)."""
-        place = (self.moves.item[sets], np.arange(len(sets))[:, None])
-
-        def after(whole: Floats, change: Floats) -> Floats:
-            total = np.repeat(whole[:, None], len(sets), axis=1)
-            np.add.at(total, place, change[sets])
-            return total
-
-        weight, shares = after(self.total, self.moves.weight), []
-        left = weight > NOTHING
-        for old, change in zip(self.task.question.shares, self.moves.mass, strict=True):
-            share = after(old * self.total, change) / np.where(left, weight, 1.0)
-            shares.append(np.clip(np.where(left, share, old[:, None]), 0.0, 1.0))
-        return shares, left.astype(np.uint8)
-
-    def member(self, move: int, annotations: Annotations) -> Member:
+    def member(self, which: int, target: int, annotations: Annotations) -> Member:
         """Name what a move is about."""
-        moves, question = self.moves, self.task.question
-        item, votes, vote = question.items[moves.item[move]], question.votes, moves.vote[move]
-        if moves.unit == "items":
-            return Member(item, within=question.task)
-        assert votes is not None
+        question = self.task.question
+        if self.whole_items:
+            names = question.items if self.unit == "items" else self.groups
+            return Member(names[which], within=question.task)
+        votes, vote = self.task.votes, self._own[which]
         known = annotations.annotators
         who = None if known is None else known[votes.annotator[vote]]
         codes = votes.label[(votes.vote == vote) & (votes.share > 0)]
         said = " or ".join(question.answers[int(code)] for code in codes)
-        target = int(moves.target[move])
         instead = None if target < 0 else question.answers[target]
-        return Member(item, who, said, instead, question.task)
+        return Member(question.items[self._item[which]], who, said, instead, question.task)
 
-    def first_order(self) -> Floats:
-        """Goodness of every model after each of `kinds`, by influence, (models, kinds).
+    # ---- what single moves take ------------------------------------------------------------
 
-        Taking an item away changes a value by minus its influence. Changing an item's label
-        changes it by its influence with the new label less that with the old; labels are
-        changed a twentieth of the items at a time, so that the others stay nearly as they are.
+    def _gains(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
+        """What every move alone takes from the mean lead, (moves,), and its target."""
+        gone = np.full(self.number, -1)
+        if self.whole_items and self._each is not None:
+            each = self._differences(leaders, rival)
+            return self._unit_sums(np.where(np.isnan(each), 0.0, each)), gone
+        if self._slopes is None:
+            return self._tried(leaders, rival)
+        if self.whole_items:
+            own = self._slopes.items * self._counted
+            gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
+        else:
+            target = gone
+            if self.unit == "changed votes":
+                label = self._slopes.labels
+                slope = label[leaders].mean(axis=0) - label[rival]
+                target = slope.argmin(axis=0)[self._item]
+            gain = self._vote_gains(leaders, rival, Moves(np.arange(self.number), target))
+        return np.where(np.isnan(gain), -np.inf, gain), target
+
+    def _vote_gains(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
+        """What changing or leaving out votes takes from the mean lead, to first order."""
+        assert self._slopes is not None
+        label, own = self._slopes.labels, self._slopes.items
+        slope = label[leaders].mean(axis=0) - label[rival]
+        item, weight = self._item[moves.which], self._weight[moves.which]
+        said = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
+        if self.unit == "changed votes":
+            return np.asarray(weight / self._total[item] * (said - slope[moves.target, item]))
+        left = self._total[item] - weight
+        now = (slope * np.stack(every_class(self.task.question.shares))).sum(axis=0)[item]
+        gain = weight / np.where(left > NOTHING, left, 1.0) * (said - now)
+        lost = own[leaders].mean(axis=0) - own[rival]
+        return np.asarray(np.where(left > NOTHING, gain, lost[item]))
+
+    def _tried(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
+        """The same by scoring every move alone, for metrics without influence functions."""
+        if self.number * self.items > ONCE:
+            raise InputError(
+                f"flips, metric {self.task.metric.name}",
+                f"{self.number:,} candidates among {self.items:,} items",
+                f"at most {ONCE:,} (candidates times items) without an influence function",
+                "choose auroc or average_precision in their default forms, or fewer items",
+            )
+        classes = range(len(self._mass)) if self.unit == "changed votes" else (-1,)
+        models, every = [*leaders, rival], np.arange(self.number)
+        lead = self.full[leaders].mean() - self.full[rival]
+        gains = []
+        for code in classes:
+            moves = Moves(every, np.full(self.number, code))
+            after = self._scored(_Sets(moves, every, self.number), models)
+            gap = after[:-1].mean(axis=0) - after[-1]
+            gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
+        best = np.argmax(gains, axis=0)
+        return np.asarray(np.max(gains, axis=0)), np.array(list(classes))[best]
+
+    def _differences(self, leaders: Sequence[int], rival: int) -> Floats:
+        """How much better leaders are on every item, for a mean over items, (items,)."""
+        assert self._each is not None
+        with np.errstate(invalid="ignore"):  # of two infinite scores: undefined
+            return np.asarray(self._each[list(leaders)].mean(axis=0) - self._each[rival])
+
+    def _unit_sums(self, each: Floats) -> Floats:
+        """Sums of items by group, or the items themselves."""
+        if self.group is None or self.unit != "groups":
+            return each
+        return np.bincount(self.group, each, len(self.groups)).astype(np.float64)
+
+    # ---- the labels, and scores after sets -------------------------------------------------
+
+    def _scored(self, sets: _Sets, models: Sequence[int]) -> Floats:
+        """Goodness of models after each set, (models, sets); nan where undefined."""
+        prepared = [self.task.prepared[m] for m in models]
+        out = np.empty((len(models), sets.number))
+        width = max(WIDTH // self.items, 1)
+        for first in range(0, sets.number, width):
+            use = (sets.place >= first) & (sets.place < first + width)
+            moves = Moves(sets.moves.which[use], sets.moves.target[use])
+            some = min(width, sets.number - first)
+            shares, left = self._changed(_Sets(moves, sets.place[use] - first, some))
+            out[:, first : first + some] = self.sign * self.task.scored(shares, left, prepared)
+        return out
+
+    def _changed(self, sets: _Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
+        """Soft labels by class, and which items are left, (items, sets)."""
+        shares, which = self.task.question.shares, sets.moves.which
+        if self.unit == "items":
+            left = np.ones((self.items, sets.number), dtype=np.uint8)
+            left[which, sets.place] = 0
+            return list(shares), left
+        if self.unit == "groups":
+            gone = np.zeros((len(self.groups), sets.number), dtype=bool)
+            gone[which, sets.place] = True
+            return list(shares), (~gone[self.group]).astype(np.uint8)
+        place = (self._item[which], sets.place)
+        weight, mass = self._weight[which], self._mass[:, which]
+        lost = weight * (sets.moves.target < 0)
+        total = np.repeat(self._total[:, None], sets.number, axis=1)
+        np.subtract.at(total, place, lost)
+        some, changed = total > NOTHING, []
+        codes = range(len(mass))[-len(shares) :]
+        for code, old in zip(codes, shares, strict=True):
+            after = np.repeat((old * self._total)[:, None], sets.number, axis=1)
+            np.add.at(after, place, weight * ((sets.moves.target == code) - mass[code]))
+            share = np.where(some, after / np.where(some, total, 1.0), old[:, None])
+            changed.append(np.clip(share, 0.0, 1.0))
+        return changed, some.astype(np.uint8)
+
+    @cached_property
+    def _own(self) -> Ints:
+        """Votes that can move: gold ones never do."""
+        return np.flatnonzero(self.task.votes.annotator >= 0)
+
+    @cached_property
+    def _item(self) -> Ints:
+        """Item of every vote that can move."""
+        return np.repeat(np.arange(self.items), self.task.votes.sizes)[self._own]
+
+    @cached_property
+    def _weight(self) -> Floats:
+        return self.task.votes.weight[self._own]
+
+    @cached_property
+    def _mass(self) -> Floats:
+        """How much of every vote that can move goes to each class, (classes, votes)."""
+        masses = np.stack(self.task.question.masses)[:, self._own]
+        return np.stack(every_class(masses))
+
+    @cached_property
+    def _total(self) -> Floats:
+        """Weight of the votes of every item, (items,)."""
+        votes = self.task.votes
+        return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
+
+    @cached_property
+    def _each(self) -> Floats | None:
+        """Goodness of every model on every item, (models, items), for a mean over items.
+
+        It is 0 on items that do not count.
         """
-        now, among = self.task.question.shares, self.kinds
-        item = self.moves.item[among]
-        effect = -self._slopes(now)[:, item]
-        if self.moves.unit != "items":
-            after = self.total[item] + self.moves.weight[among]
-            mass = (now * self.total)[:, item] + self.moves.mass[:, among]
-            new = np.clip(mass / np.where(after > NOTHING, after, 1.0), 0.0, 1.0)
-            turn = np.where(after > NOTHING, _turns(item) * BLOCKS + item % BLOCKS, -1)
-            for one in np.unique(turn[turn >= 0]):
-                use = np.flatnonzero(turn == one)
-                changed = now.copy()
-                changed[:, item[use]] = new[:, use]
-                effect[:, use] += self._slopes(changed)[:, item[use]]
-        return self.full[:, None] + effect
+        if self.task.metric.per_item is None:
+            return None
+        each = np.where(self._counted > 0, self._scores(self._truth), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = each.sum(axis=1) / self._counted.sum()
+            agree = np.allclose(mean, self.full, atol=AGREES, equal_nan=True)
+        return each if agree else None
 
-    def _slopes(self, labels: Floats) -> Floats:
-        """Influence of every item on the goodness of every model, (models, items)."""
-        metric = self.task.metric
-        whole = metric.labels == "distribution"
-        once = np.ones((labels.shape[1], 1), dtype=np.uint8)
-        ties = self.task.question.ties
-        block = pair(labels, once, whole=whole, ties=ties)[self.task.labels == "soft"]
-        truth = np.stack([one.positive for one in block.classes])
-        influence, slopes = metric.influence, []
-        assert influence is not None
-        for each in self.task.prepared:
-            if whole:
-                slopes.append(influence(each, truth.T)[1])
-            else:
-                parts = [influence(o, p) for o, p in zip(each, truth, strict=True)]
-                slopes.append(class_average(parts, truth, metric.average)[1])
-        return self.sign * np.stack(slopes)
+    def _scores(self, truth: Floats) -> Floats:
+        """Goodness of every model on every item against labels (classes, items)."""
+        per_item, aligned = self.task.metric.per_item, self.task.aligned
+        assert per_item is not None
+        each = [per_item(truth.T, aligned.distributions(m)) for m in aligned.scores]
+        return self.sign * np.stack(each)
+
+    @cached_property
+    def _block(self) -> Block:
+        """Labels as the metric sees them, and which items count: those tied may not."""
+        question, whole = self.task.question, self.task.metric.labels == "distribution"
+        once = np.ones((self.items, 1), dtype=np.uint8)
+        both = pair(list(question.shares), once, whole=whole, ties=question.ties)
+        return both[self.task.labels == "soft"]
+
+    @property
+    def _truth(self) -> Floats:
+        """Labels, (classes, items)."""
+        return np.stack([one.positive for one in self._block.classes])
+
+    @property
+    def _counted(self) -> Floats:
+        """1 for items that count, else 0, (items,)."""
+        return self._block.counts[:, 0].astype(np.float64)
+
+    @cached_property
+    def _slopes(self) -> "_Slopes | None":
+        """Derivatives of every model's goodness; None without an influence function."""
+        if self.task.metric.influence is None:
+            return None
+        found = [self._influence(one) for one in self.task.prepared]
+        labels = np.stack([one.shares.T for one in found])
+        if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
+            labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
+        return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
+
+    def _influence(self, prepared: Prepared) -> Influence:
+        """Value of a model and its derivatives."""
+        metric, truth = self.task.metric, self._truth
+        assert metric.influence is not None
+        if metric.labels == "distribution":
+            return metric.influence(prepared, truth.T)
+        parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
+        return class_average(parts, truth, metric.average)
 
 
-def _turns(item: Ints) -> Ints:
-    """How many moves of the same item come before each.
+class _Slopes(NamedTuple):
+    """Derivatives of goodness: by the weight of items, and by the shares of classes.
 
-    Examples
-    --------
-    >>> _turns(np.array([3, 1, 3, 3]))
-    array([0, 0, 1, 2])
+    Shapes (models, items) and (models, classes, items).
     """
-    order = np.argsort(item, kind="stable")
-    ranked = item[order]
-    first = np.searchsorted(ranked, ranked)
-    turns = np.empty(len(item), dtype=np.intp)
-    turns[order] = np.arange(len(item)) - first
-    return turns
+
+    items: Floats
+    labels: Floats

@@ -4,49 +4,40 @@ The leaders are all models that are tied at the top, to 12 decimals; every other
 rival. A rival has overtaken when it is ahead of all leaders by more than rounding. A set of
 moves after which the metric of any task is undefined does not count.
 
-1. Every move alone, for all rivals at once.
-2. Greedy, rival by rival, the cheapest first. Where there are too many moves to score each
-   alone, a rival is passed over that stays behind even if moves take `HOPE` times as much
-   together as the sum of what each takes alone by its influence. In each step the candidates
-   are scored exactly, and the one that takes most of the lead is kept, until the rival is
-   ahead; then parts that are not needed are put back. A rival is given up at the size of the
-   best set so far, and not begun where a bound proves that it cannot do better.
-3. All pairs, for the rivals that no bound excludes, where that is affordable. Two moves of one
-   task are scored together; moves of two tasks change two terms of the average and add up.
+Where moves add up, the k moves that take most of the lead leave the lowest, so one sort gives
+the smallest set. By the average of several tasks the moves are shared out between them: the
+lowest lead of each task after 0, 1, ... moves is added up in the best way. With several leaders
+the moves are sorted by their mean lead, and the set is the smallest if one of the leaders alone
+needs as many.
 
-No smaller set exists where steps 1 and 3, a bound, or a closer look at the pairs of items
-exclude it for every rival.
+Elsewhere moves are sorted by what each takes to first order, and the models are scored exactly
+after the first 1, 2, 4, ... of them, and by bisection between: an upper bound.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.flips.bounds import AHEAD, SLACK, excluded, lowest_leads
-from equipoise.analyses.flips.moves import ONCE, Moves, RemovalScorer
-from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.analyses.flips.moves import Moves, TaskMoves
+from equipoise.arrays import Bools, Floats, Ints
 from equipoise.ranks import TIE
 
-HOPE = 3.0  # how much more moves may take together than the sum of what each takes alone
-FEW = 256  # kinds of moves of a task that a greedy step tries
-FEWER = 48  # of these, those that are tried several at once
-DEEP = 8  # votes of one item at once
-COST = 700_000_000  # pairs times items times models up to which all pairs are tried
-MOST_PAIRS = 4_000_000  # pairs at once
-Move = tuple[int, int]  # which task, and which of its moves
+AHEAD = 1e-12  # how far a rival must be ahead
+MANY = 10  # times as many moves as are tried
 
 
 @dataclass(frozen=True, slots=True)
 class SmallestSet:
-    """The smallest set found, empty if none, and the size up to which none exists."""
+    """The smallest set found, task by task, and whether no smaller one exists."""
 
-    moves: list[Move]
-    cleared: int
+    moves: tuple[Moves, ...] = ()
+    exact: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many moves it has; 0 where none was found."""
+        return sum(len(one.which) for one in self.moves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +48,7 @@ class LeaderSearch:
     """
 
     task: str
-    scorers: tuple[RemovalScorer, ...]
+    scorers: tuple[TaskMoves, ...]
 
     @cached_property
     def full(self) -> Floats:
@@ -83,369 +74,113 @@ class LeaderSearch:
 
     @property
     def number(self) -> int:
-        """How many items or votes there are."""
-        return sum(one.moves.number for one in self.scorers)
+        """How many items, groups or votes there are."""
+        return sum(one.number for one in self.scorers)
 
-    @cached_property
-    def exact(self) -> bool:
-        """Whether every move is scored alone; else influence functions take their place."""
-        for one in self.scorers:
-            metric = one.task.metric
-            if not one.exact and metric.influence is None:
-                raise InputError(
-                    f"flips, metric {metric.name}",
-                    f"{len(one.kinds):,} candidates among {one.items:,} items",
-                    f"at most {ONCE:,} (candidates times items) without an influence function",
-                    "choose auroc or average_precision in their default forms, or fewer items",
-                )
-        return all(one.exact for one in self.scorers)
-
-    @cached_property
-    def singles(self) -> list[Floats]:
-        """Goodness in every task after each of its kinds of moves alone, (models, kinds)."""
-        return [one.singles if self.exact else one.first_order() for one in self.scorers]
-
-    @cached_property
-    def parted(self) -> bool | None:
-        """Whether one move alone parts tied leaders; None where that is not known."""
-        if not self.exact:
-            return None
-        for scorer, values in zip(self.scorers, self.singles, strict=True):
-            with np.errstate(invalid="ignore"):  # of two infinite values: not apart
-                shift = (values - scorer.full[:, None])[self.leaders]
-                apart = np.ptp(shift, axis=0) > AHEAD * len(self.scorers)
-            if apart.any():
-                return True
-        return False
-
-    def gaps(self, own: Floats, task: int, now: list[Floats]) -> Floats:
-        """Lead of the best leader over a rival, (sets,); inf where undefined.
-
-        `own` is the goodness in one task, leaders first and the rival last, (1 + leaders,
-        sets), and `now` that of the same models in every task.
-        """
-        rest = sum((one for t, one in enumerate(now) if t != task), np.zeros(len(own)))
-        return _lead_over_last(rest[:, None] + own) / len(self.scorers)
-
-    def lowest(self, most: int) -> dict[int, Floats]:
-        """Lowest lead that at most 0, 1, ... moves can leave over each rival, as far as known.
-
-        A rival must pass every leader: the one that is hardest to pass counts.
-        """
-        pairs = [(a, b) for b in self.rivals for a in self.leaders]
-        ahead, behind = [a for a, _ in pairs], [b for _, b in pairs]
-        parts = [lowest_leads(one, ahead, behind, most) for one in self.scorers]
-        total = parts[0]
-        for part in parts[1:]:
-            total = _shared_out(total, part)
-        total = total.reshape(len(self.rivals), len(self.leaders), most + 1).max(axis=1)
-        return dict(zip(self.rivals, total / len(self.scorers), strict=True))
-
-    def rescored(self, moves: list[Move]) -> Floats:
+    def rescored(self, moves: tuple[Moves, ...]) -> Floats:
         """Goodness of every model after a set, everything made anew, (models,)."""
-        parts = [one.fresh(_in_task(moves, t)) for t, one in enumerate(self.scorers)]
+        parts = [one.fresh(own) for one, own in zip(self.scorers, moves, strict=True)]
         return np.asarray(np.mean(parts, axis=0))
 
     def smallest(self, most: int) -> SmallestSet:
         """Find the smallest set of at most `most` moves over all rivals."""
-        lowest = self.lowest(most)
-        proved = {rival: _proved(lowest[rival]) for rival in self.rivals}
-        single = self._single()
-        if single is not None:
-            return SmallestSet([single], 0)
-        best = self._greedy_over_rivals(most, proved)
-        tried = int(self.exact)
-        if tried and most > 1 and len(best) != 2:
-            near = [rival for rival in self.rivals if proved[rival] < 2]
-            pair, every = self._best_pair(near) if near else ([], True)
-            best, tried = pair or best, 1 + (every and not pair)
-        cleared = min(max(tried, min(proved.values())), most)
-        less = len(best) - 1
-        near = [rival for rival in self.rivals if proved[rival] < less]
-        if cleared < less and all(
-            excluded(self.scorers, self.leaders, rival, less) for rival in near
-        ):
-            cleared = less
-        return SmallestSet(best, cleared)
-
-    def _single(self) -> Move | None:
-        """The best single move, if one is enough; only where all were scored."""
-        best: tuple[float, Move | None] = (-AHEAD, None)
-        for rival in self.rivals if self.exact else ():
-            for task, gaps in enumerate(self._after_singles(rival)):
-                at = int(np.argmin(gaps)) if len(gaps) else -1
-                if at >= 0 and gaps[at] < best[0]:
-                    best = gaps[at], (task, int(self.scorers[task].kinds[at]))
-        return best[1]
-
-    def _after_singles(self, rival: int) -> list[Floats]:
-        """Lead over a rival after each kind of move alone, task by task."""
-        models = [*self.leaders, rival]
-        now = [one.full[models] for one in self.scorers]
-        singles = enumerate(self.singles)
-        return [self.gaps(values[models], task, now) for task, values in singles]
-
-    def _greedy_over_rivals(self, most: int, proved: dict[int, int]) -> list[Move]:
-        """The smallest set that greedy steps find for any rival."""
-        best: list[Move] = []
-        added = {rival: self._added(rival, most) for rival in self.rivals}
-        for rival in sorted(added, key=lambda one: _cost(*added[one])):
-            limit = len(best) - 1 if best else most
-            if limit < 1 + self.exact:
+        best, every = SmallestSet(), True
+        for rival in self.rivals:
+            limit = best.size - 1 if best.size else most
+            if not limit:
                 break
-            lead, taken = added[rival]
-            hopeless = HOPE * taken[min(limit, len(taken)) - 1] < lead
-            if proved[rival] < limit and (self.exact or not hopeless):
-                best = _Greedy(self, rival, self._after_singles(rival)).run(limit) or best
-        return best
+            found = self._added_up if self._additive else self._by_influence
+            one = found(rival, limit)
+            every &= one.exact
+            best = one if one.size else best
+        return SmallestSet(best.moves, every or best.size == 1)
 
-    def _added(self, rival: int, most: int) -> tuple[float, Floats]:
-        """Lead over a rival, and what 1, 2, ... moves take if their effects add up."""
+    @property
+    def _additive(self) -> bool:
+        return all(one.additive for one in self.scorers)
+
+    def _added_up(self, rival: int, most: int) -> SmallestSet:
+        """The smallest set where what moves take adds up; exact unless said otherwise."""
+        found = self._sorted_out(self.leaders, rival, most)
+        needed = [found.size]
+        if len(self.leaders) > 1:
+            needed = [self._sorted_out([one], rival, most).size for one in self.leaders]
+        least = max(needed) if all(needed) else 0
+        even = len(self.scorers) == 1 or self.scorers[0].unit != "groups"
+        return SmallestSet(found.moves, even and found.size == least)
+
+    def _sorted_out(self, leaders: list[int], rival: int, most: int) -> SmallestSet:
+        """The first moves, by their mean lead, after which a rival is ahead of some leaders."""
+        moves = [one.ranked(leaders, rival, most)[0] for one in self.scorers]
+        each = zip(self.scorers, moves, strict=True)
+        leads = [scorer.leads(leaders, rival, own) for scorer, own in each]
+        for split in _shared_out([one.mean(axis=0) for one in leads], most):
+            after = sum(lead[:, k] for lead, k in zip(leads, split, strict=True))
+            if np.max(after) / len(leads) < -AHEAD:
+                taken = zip(moves, split, strict=True)
+                return SmallestSet(tuple(own.first(int(k)) for own, k in taken))
+        return SmallestSet()
+
+    def _by_influence(self, rival: int, most: int) -> SmallestSet:
+        """A small set of the moves that take most to first order, scored exactly."""
+        ranked = [one.ranked(self.leaders, rival, most) for one in self.scorers]
+        gain = np.concatenate([taken for _, taken in ranked])
+        task = np.repeat(np.arange(len(ranked)), [len(taken) for _, taken in ranked])
+        order = np.argsort(-gain, kind="stable")[:most]
+        order = order[gain[order] > 0]
+        moves, task = [own for own, _ in ranked], task[order]
+        sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
+        few = MANY * len(task) < self.number  # then all of them take more than some
+        if not len(task) or (few and not self._overtaken(moves, task, rival, sizes[-1:])[0]):
+            return SmallestSet()
+        enough = np.flatnonzero(self._overtaken(moves, task, rival, sizes))
+        if not len(enough):
+            return SmallestSet()
+        works = int(sizes[enough[0]])
+        fails = int(sizes[enough[0] - 1]) if enough[0] else 0
+        while works - fails > 1:
+            middle = (works + fails) // 2
+            ahead = self._overtaken(moves, task, rival, np.array([middle]))[0]
+            works, fails = (middle, fails) if ahead else (works, middle)
+        held = np.bincount(task[:works], minlength=len(moves))
+        return SmallestSet(tuple(own.first(int(k)) for own, k in zip(moves, held, strict=True)))
+
+    def _overtaken(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Bools:
+        """Whether a rival is ahead after the first few moves, (sizes,); not where undefined."""
         models = [*self.leaders, rival]
-        lead = float(_lead_over_last(self.full[models][:, None])[0])
-        each = zip(self.scorers, self._after_singles(rival), strict=True)
-        parts = [np.repeat(_gained(lead, gaps), scorer.copies) for scorer, gaps in each]
-        gains = np.concatenate(parts)
-        few = min(4 * most, len(gains))
-        top = -np.partition(-gains, few - 1)[:few]
-        return lead, np.cumsum(np.maximum(-np.sort(-top), 0.0))
-
-    def _best_pair(self, rivals: list[int]) -> tuple[list[Move], bool]:
-        """The pair of moves that puts one of some rivals furthest ahead, and if all were tried.
-
-        The pair is empty where none is enough.
-        """
-        width = len(self.leaders) + len(rivals)
-        many = [comb(len(_two_of_each(one.moves)), 2) for one in self.scorers]
-        cost = sum(n * one.items * width for n, one in zip(many, self.scorers, strict=True))
-        if cost > COST or max(many) > MOST_PAIRS:
-            return [], False
-        best = _Pair(-AHEAD, [])
-        for task in range(len(self.scorers)):
-            best = self._pair_within(rivals, task, best)
-        able = [t for t, one in enumerate(self.scorers) if len(one.kinds)]
-        for first, second in combinations(able, 2):
-            for rival in rivals:
-                best = self._pair_between(rival, first, second, best)
-        return best.moves, True
-
-    def _pair_within(self, rivals: list[int], task: int, best: "_Pair") -> "_Pair":
-        """All pairs of moves of one task."""
-        scorer = self.scorers[task]
-        every = _two_of_each(scorer.moves)
-        pairs = every[np.stack(np.triu_indices(len(every), 1), axis=1)]
-        pairs = pairs[scorer.moves.vote[pairs[:, 0]] != scorer.moves.vote[pairs[:, 1]]]
-        if not len(pairs):
-            return best
-        values = scorer.after(pairs, [*self.leaders, *rivals])
-        first = list(range(len(self.leaders)))
-        for place, rival in enumerate(rivals, len(first)):
-            now = [each.full[[*self.leaders, rival]] for each in self.scorers]
-            gaps = self.gaps(values[[*first, place]], task, now)
-            at = int(np.argmin(gaps))
-            if gaps[at] < best.gap:
-                best = _Pair(float(gaps[at]), [(task, int(move)) for move in pairs[at]])
-        return best
-
-    def _pair_between(self, rival: int, first: int, second: int, best: "_Pair") -> "_Pair":
-        """All pairs of a move of one task and a move of another."""
-        models = [*self.leaders, rival]
-        rest = np.zeros(len(models))
-        for t, scorer in enumerate(self.scorers):
-            rest += 0.0 if t in (first, second) else scorer.full[models]
-        one, other = self.singles[first][models], self.singles[second][models]
-        a, b = _lowest_of_two(rest, one, other)
-        gap = float(_lead_over_last((rest + one[:, a] + other[:, b])[:, None])[0])
-        if gap / len(self.scorers) >= best.gap:
-            return best
-        kinds = self.scorers[first].kinds, self.scorers[second].kinds
-        pair = [(first, int(kinds[0][a])), (second, int(kinds[1][b]))]
-        return _Pair(gap / len(self.scorers), pair)
+        total = np.zeros((len(models), len(sizes)))
+        for place, (scorer, own) in enumerate(zip(self.scorers, moves, strict=True)):
+            held = [int((task[:size] == place).sum()) for size in sizes]
+            total += scorer.after(own, held, models)
+        with np.errstate(invalid="ignore"):  # of two infinite values: undefined
+            return np.asarray((total[:-1].max(axis=0) - total[-1]) / len(moves) < -AHEAD)
 
 
-class _Pair(NamedTuple):
-    """Two moves, and the lead that they leave."""
+def _shared_out(curves: list[Floats], most: int) -> Ints:
+    """How to share out 1, 2, ... moves between tasks, (sizes, tasks), for the lowest sum.
 
-    gap: float
-    moves: list[Move]
-
-
-class _Pool(NamedTuple):
-    """Steps that one task offers, how many moves they have, and the models after each."""
-
-    steps: list[list[int]]
-    size: Ints
-    values: Floats
-
-
-class _Greedy:
-    """Step by step, what takes most of the lead over one rival, scored exactly.
-
-    Only the kinds of moves that take most of the lead alone are candidates. A step is one move,
-    or several votes of one item that say the same, because a second one often does more than
-    the first; both ways are tried. The step that takes most per move is kept, until one of the
-    steps puts the rival ahead. `first` is the lead over the rival after each kind of move
-    alone, task by task.
-    """
-
-    def __init__(self, search: LeaderSearch, rival: int, first: list[Floats]) -> None:
-        self.search = search
-        self.models = [*search.leaders, rival]
-        self.near, self.nearest = [], []
-        for one, gaps in zip(search.scorers, first, strict=True):
-            kinds = one.kinds[np.argsort(gaps, kind="stable")[:FEW]]
-            self.near.append(one.moves.with_same_effect(kinds))
-            self.nearest.append(one.moves.with_same_effect(kinds[:FEWER]))
-
-    def run(self, limit: int) -> list[Move]:
-        """Moves that put the rival ahead; empty when `limit` moves do not."""
-        moves = self._steps(limit, 1)
-        if self.search.scorers[0].moves.unit == "votes":
-            moves = self._steps(len(moves) - 1 if moves else limit, DEEP) or moves
-        return moves
-
-    def _steps(self, limit: int, deep: int) -> list[Move]:
-        """Go one way."""
-        chosen: list[Move] = []
-        now = [one.full[self.models] for one in self.search.scorers]
-        pools = [self._pool(task, chosen, deep) for task in range(len(now))]
-        while len(chosen) < limit:
-            gap = float(_lead_over_last(np.sum(now, axis=0)[:, None])[0]) / len(now)
-            room = limit - len(chosen)
-            steps = []
-            for task, pool in enumerate(pools):
-                gaps = self.search.gaps(pool.values, task, now) if pool.steps else np.empty(0)
-                steps.append(_best_step(pool, gaps, gap, room))
-            task = min(range(len(now)), key=lambda one: steps[one][0])
-            ahead, at = steps[task]
-            if not ahead < (1.0, np.inf):
-                break
-            chosen += [(task, move) for move in pools[task].steps[at]]
-            now[task] = pools[task].values[:, at]
-            if ahead[0] == 0:
-                return self._needed(chosen)
-            pools[task] = self._pool(task, chosen, deep)
-        return []
-
-    def _pool(self, task: int, chosen: list[Move], deep: int) -> _Pool:
-        """Steps of a task that are left, and the models after each of them."""
-        scorer, mine = self.search.scorers[task], _in_task(chosen, task)
-        used = scorer.moves.vote[mine]
-        steps = _offered(scorer.moves, self.near[task], used, 1)
-        if deep > 1:
-            steps += _offered(scorer.moves, self.nearest[task], used, deep)
-        size = np.array([len(step) for step in steps], dtype=np.intp)
-        values = np.empty((len(self.models), len(steps)))
-        for use in (np.flatnonzero(size == number) for number in np.unique(size)):
-            sets = np.array([[*mine, *steps[place]] for place in use], dtype=np.intp)
-            values[:, use] = scorer.after(sets, self.models)
-        return _Pool(steps, size, values)
-
-    def _needed(self, chosen: list[Move]) -> list[Move]:
-        """Put back what is not needed."""
-        while len(chosen) > 1:
-            gaps = np.array([self._gap([o for o in chosen if o != one]) for one in chosen])
-            if not gaps.min() < -AHEAD:
-                break
-            del chosen[int(np.argmin(gaps))]
-        return chosen
-
-    def _gap(self, chosen: list[Move]) -> float:
-        """Lead over the rival after a set."""
-        sets = [np.array([_in_task(chosen, t)], dtype=np.intp) for t in range(len(self.near))]
-        both = zip(self.search.scorers, sets, strict=True)
-        now = [one.after(some, self.models)[:, 0] for one, some in both]
-        return float(self.search.gaps(now[0][:, None], 0, now)[0])
-
-
-def _best_step(
-    pool: _Pool, gaps: Floats, gap: float, room: int
-) -> tuple[tuple[float, float], int]:
-    """How good the best step of a task is, small being good, and which it is.
-
-    Steps that put the rival ahead come first, (0, their size); then (1, what they add to the
-    lead per move).
-    """
-    if not pool.steps:
-        return (1.0, np.inf), -1
-    fits: Bools = (pool.size <= room) & np.isfinite(gaps)
-    enough = fits & (gaps < -AHEAD)
-    if enough.any():
-        order = np.lexsort((gaps, np.where(enough, pool.size, np.inf)))
-        return (0.0, float(pool.size[order[0]])), int(order[0])
-    rate = np.subtract(gaps, gap, out=np.full(len(gaps), np.inf), where=fits) / pool.size
-    return (1.0, float(rate.min())), int(np.argmin(rate))
-
-
-def _offered(moves: Moves, near: Ints, used: Ints, deep: int) -> list[list[int]]:
-    """One move of each kind whose vote is not used; or, up to `deep`, two and more at once."""
-    left = near[~np.isin(moves.vote[near], used)]
-    if deep == 1:
-        return [[int(move)] for move in moves.distinct(left)] if len(left) else []
-    runs = [run[:deep] for run in moves.by_effect(left)]
-    return [run[:number] for run in runs for number in range(2, len(run) + 1)]
-
-
-def _two_of_each(moves: Moves) -> Ints:
-    """Two moves of every kind, where there are so many."""
-    return moves.distinct(np.arange(len(moves.item)), copies=2)
-
-
-def _lowest_of_two(rest: Floats, one: Floats, other: Floats) -> tuple[int, int]:
-    """Where the lead is lowest, a move of each; with one leader the two are independent."""
-    if len(rest) == 2:
-        return int(np.argmin(_lead_over_last(one))), int(np.argmin(_lead_over_last(other)))
-    gaps = _lead_over_last(rest[:, None, None] + one[:, :, None] + other[:, None, :])
-    row, column = divmod(int(np.argmin(gaps)), int(gaps.shape[1]))
-    return row, column
-
-
-def _lead_over_last(values: Floats) -> Floats:
-    """How far the best of all but the last row is ahead of the last; inf where undefined."""
-    with np.errstate(invalid="ignore"):  # of two infinite values: undefined
-        gap = values[:-1].max(axis=0) - values[-1]
-    return np.where(np.isnan(gap), np.inf, gap)
-
-
-def _in_task(moves: Sequence[Move], task: int) -> list[int]:
-    """Moves of a set that are of one task."""
-    return [move for t, move in moves if t == task]
-
-
-def _proved(lowest: Floats) -> int:
-    """Size up to which a bound excludes a rival."""
-    return int(np.argmax(np.append(lowest < -SLACK, True))) - 1
-
-
-def _gained(lead: float, gaps: Floats) -> Floats:
-    """What each move takes from a lead; nothing where it stays infinite.
+    Parameters
+    ----------
+    curves
+        Lowest value of each task after 0, 1, ... moves.
 
     Examples
     --------
-    >>> _gained(np.inf, np.array([np.inf, 0.5]))
-    array([ 0., inf])
+    >>> _shared_out([np.array([5.0, 3.0, 2.9]), np.array([1.0, 0.5, -9.0])], 3)
+    array([[1, 0],
+           [0, 2],
+           [1, 2]])
     """
-    return np.subtract(lead, gaps, out=np.zeros(len(gaps)), where=gaps != lead)
-
-
-def _cost(lead: float, taken: Floats) -> float:
-    """How many moves would do if effects added up; more than all, by what then is left."""
-    enough = np.flatnonzero((taken > lead) | np.isinf(taken))
-    return float(enough[0]) if len(enough) else len(taken) + lead - float(taken[-1])
-
-
-def _shared_out(one: Floats, other: Floats) -> Floats:
-    """Lowest sum of two bounds when the moves are shared out between them, row by row.
-
-    Examples
-    --------
-    >>> _shared_out(np.array([[5.0, 3.0, 2.0]]), np.array([[1.0, 0.0, -4.0]]))
-    array([[6., 4., 1.]])
-    """
-    out = np.full_like(one, np.inf)
-    for moved in range(one.shape[1]):
-        width = one.shape[1] - moved
-        with np.errstate(invalid="ignore"):  # an infinite lead and an unknown bound: unknown
-            both = one[:, :width] + other[:, moved, None]
-        out[:, moved:] = np.minimum(out[:, moved:], np.where(np.isnan(both), -np.inf, both))
-    return out
+    total = curves[0][: most + 1]
+    split = np.arange(len(total))[:, None]
+    for curve in curves[1:]:
+        size = min(most + 1, len(total) + len(curve) - 1)
+        best, last = np.full(size, np.inf), np.zeros(size, dtype=np.intp)
+        for k, value in enumerate(curve[:size]):
+            at = slice(k, min(len(total) + k, size))
+            lower = total[: at.stop - k] + value < best[at]
+            best[at][lower] = (total[: at.stop - k] + value)[lower]
+            last[at][lower] = k
+        before = np.minimum(np.arange(size) - last, len(split) - 1)
+        split, total = np.column_stack([split[before], last]), best
+    return split[1:]

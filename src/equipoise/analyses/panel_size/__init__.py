@@ -12,16 +12,15 @@ ones, by the factor 1 - m/M of sampling without replacement; the half-widths her
 with v the fitted variance of one annotator the half-width with m is :math:`t \sqrt{v / m}`.
 
 The interval of a is the jackknife over annotators. Its spread, as v, comes from M people, so t
-is the quantile of Student's law with M - 1 degrees of freedom. For anonymous votes at most m
-votes of each item are drawn instead, the interval of a resamples items, and t is normal.
+is the quantile of Student's distribution with M - 1 degrees of freedom. For anonymous votes at
+most m votes of each item are drawn instead, the jackknife is over tenths of the items, and t of
+the half-widths is normal.
 
 *How many are enough?* As many as it takes that two separate panels, of different people, order
 the models with a rank correlation of at least 0.95 on average. Where no two panels that large
 fit into the M there are, the Spearman-Brown formula extrapolates from the largest two that do.
 Few annotators tell that correlation badly: the number comes with the range that its jackknife
 interval allows, without an upper end where that includes zero (see `panel_size.panels`).
-The rank correlation with the order by the whole panel is given, too, but is circular: smaller
-panels are part of it, so that it is 1 for m = M by construction.
 
 Examples
 --------
@@ -30,8 +29,7 @@ Examples
 >>> curve = panel_size(scores, readings, replicates=50)
 >>> curve.sizes
 array([2, 3, 4, 5, 6, 7, 8])
->>> bool(curve.spearman[-1] == 1.0), bool(curve.separate[0] < curve.spearman[0])
-(True, True)
+
 """
 
 from collections.abc import Sequence
@@ -52,7 +50,6 @@ from equipoise.analyses.panel_size.panels import (
     quantile,
     separate_ends,
     smaller_panels,
-    with_all,
 )
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given, StudyScorer, study
@@ -74,6 +71,7 @@ from equipoise.findings import (
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.ranks import higher_is_better
+from equipoise.resampling import Resampling
 from equipoise.wording import capital
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
@@ -98,8 +96,7 @@ NOTE = (
 )
 ORDER_LEGEND = (
     "Spearman of separate panels: mean rank correlation between the orders by two panels "
-    "without a common member. Spearman with all: with the order by the whole panel, of which "
-    "the smaller ones are a part, so that it is too high."
+    "without a common member."
 )
 WIDTH_LEGEND = (
     "Half-width: of a value's interval, as far as the panel makes it; in short tables the "
@@ -130,8 +127,6 @@ class PanelSize(StudyResult):
         Mean and standard deviation over the panels drawn, shape (sizes, models).
     half_width
         Half-width of the interval for a fresh panel of that size, shape (sizes, models).
-    spearman, spearman_low
-        Rank correlation with the whole panel: mean and lower 2.5 % over panels, (sizes,).
     separate
         Mean rank correlation between two separate panels of that size; nan where two do not
         fit, (sizes,).
@@ -151,8 +146,6 @@ class PanelSize(StudyResult):
     mean: Floats
     spread: Floats
     half_width: Floats
-    spearman: Floats
-    spearman_low: Floats
     separate: Floats
     separate_low: float
     separate_high: float
@@ -245,8 +238,6 @@ class PanelSize(StudyResult):
                 "spread": self.spread,
                 "half_width": self.half_width,
                 "fitted": self.limit + self.slope / self.sizes[:, None],
-                "spearman": self.spearman,
-                "spearman_low": self.spearman_low,
                 "separate": self.separate,
                 **self.with_ends("limit", at=None),
             },
@@ -262,13 +253,12 @@ class PanelSize(StudyResult):
             Column("mean", self.score, "number", brief=False),
             Column("half_width", "half-width", "number"),
             Column("separate", "Spearman of separate panels", "number"),
-            Column("spearman", "Spearman with all", "number"),
             Column("limit", "endlessly many", "number", ends, brief=False),
         )
         table = Table(
             name="panel_size",
             caption=f"{capital(self.score)} by number of {self.unit}",
-            columns=[c for c in columns if not (one and c.key in ("separate", "spearman"))],
+            columns=[c for c in columns if not (one and c.key == "separate")],
             rows=rows,
             brief=largest_by(rows, "size", "half_width"),
             legend=WIDTH_LEGEND if one else f"{ORDER_LEGEND} {WIDTH_LEGEND}",
@@ -348,9 +338,8 @@ class PanelSize(StudyResult):
                     text += " with the range of a jackknife interval"
         if not np.isnan(self.limit_low).all():
             keys.append("efron1993")
-            how = "an interval from resampled items"
-            if self.unit == "annotators":
-                how = "a jackknife interval with Student's quantile"
+            over = self.unit if self.unit == "annotators" else "items"
+            how = f"a jackknife interval over {over} with Student's quantile"
             text += f"; the limit for ever larger ones has {how} [@efron1993]"
         return f"{text}.", tuple(keys)
 
@@ -537,7 +526,6 @@ def panel_size(
     spread = np.stack([one.std(axis=1) for one in panels.values])
     times = quantile(scorer.asked.level, panels.degrees)
     variance, half = half_widths(panels, spread, times)
-    order, low = with_all(scorer, panels)
     limit, slope = fitted(panels.sizes, mean)
     ends = limit_ends(panels, limit, scorer)
     separate = between_separate(panels, len(scorer.models))
@@ -552,15 +540,13 @@ def panel_size(
         mean=mean,
         spread=spread,
         half_width=half,
-        spearman=order,
-        spearman_low=low,
         separate=separate,
         separate_low=agree[0],
         separate_high=agree[1],
         **ends_of("limit", limit, ends),
         slope=slope,
         variance=variance,
-        notices=(*scorer.notices, *_cautions(panels)),
+        notices=(*scorer.notices, *_cautions(panels, scorer.plan)),
     )
 
 
@@ -582,15 +568,25 @@ def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues,
     raise InputError("panel size", got, wanted, "ask more annotators")
 
 
-def _cautions(panels: PanelValues) -> list[Notice]:
-    if panels.coverage[0] > 0.95:
-        return []
-    text = (
-        "Panels of {size:count} reach {share:percent} of the items on average: for small "
-        "panels the spread is also that of the items they happen to rate."
-    )
-    values = {"size": int(panels.sizes[0]), "share": float(panels.coverage[0])}
-    return [Notice("panel_coverage", text, (), values)]
+def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
+    """Say where panels leave items out, and where fewer were drawn than asked for."""
+    made: list[Notice] = []
+    if panels.coverage[0] <= 0.95:
+        text = (
+            "Panels of {size:count} reach {share:percent} of the items on average: for small "
+            "panels the spread is also that of the items they happen to rate."
+        )
+        where = {"size": int(panels.sizes[0]), "share": float(panels.coverage[0])}
+        made.append(Notice("panel_coverage", text, (), where))
+    drawn = max(one.shape[1] for one in panels.values)
+    if drawn == panels.most < plan.replicates:
+        text = (
+            "For {items:count} items {drawn:count} panels of a size are drawn instead of "
+            "{asked:count}, to keep the time in bounds."
+        )
+        values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
+        made.append(Notice("fewer_panels", text, (), values))
+    return made
 
 
 def _whole(size: int) -> int:

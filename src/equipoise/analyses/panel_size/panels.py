@@ -3,19 +3,19 @@ r"""Panels: smaller panels drawn from the one there is, or fewer votes of each i
 Named annotators are drawn without replacement, the same people for all items and tasks; when
 there are no more subsets than asked for, all are taken; others are drawn as two separate panels
 at a time, where two fit. Anonymous votes are drawn per item: at most m of each item's own,
-without replacement, and for two separate panels at most half of them each.
+without replacement, and for two separate panels at most half of them each. With many items
+fewer panels are drawn, so that the time stays in bounds; each is scored once.
 
 *Curves.* Of a + b/m, and of a variance that falls as 1/m. A spread that is estimated from A
 annotators has A - 1 degrees of freedom: intervals take Student's quantile, not the normal one,
 which would cover too rarely. Many anonymous votes have so many that both are the same.
 
-*Range of an order.* The mean rank correlation r of two separate panels comes from few
-annotators. Groups of them (each of up to ten annotators by itself) are left out in turn, and
-the others are halved again, in the same random order as without leaving out, so that only who
-is missing makes a difference. What every fold finds is brought to one size of panels by the
-Spearman-Brown formula; its jackknife spread on Fisher's scale, atanh r, and Student's quantile
-for so many folds give the ends. For anonymous votes a tenth of the items is left out in turn
-instead, with all tasks.
+*Folds.* The intervals of a and of the mean rank correlation r of two separate panels leave out
+one after the other: annotators (for r groups of them where there are more than ten, and the
+others are halved in the same random order as without leaving out, so that only who is missing
+makes a difference), or for anonymous votes tenths of the items, with all tasks. What a fold
+says of r is brought to one size of panels by the Spearman-Brown formula; its jackknife spread
+on Fisher's scale, atanh r, and Student's quantile for so many folds give the ends.
 """
 
 from collections.abc import Sequence
@@ -29,35 +29,20 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
 from equipoise.arrays import Floats, Ints
-from equipoise.evaluation.redraw import PanelDraw
-from equipoise.ranks import higher_is_better, spearman
+from equipoise.ranks import spearman
 from equipoise.resampling import Resampling
-from equipoise.votes import Votes
 
 ROOM = 2**23  # cells of labels held at a time
+BUDGET = 2**28  # cells of labels, times models, that are scored in all
 MOST_SIZES = 20
 MOST_TWINS = 2000  # pairs of separate panels that are compared
 LEAST_ROOM = 0.05  # share of a fresh panel's variance below which subsets say too little
 FOLDS = 10
-HALVINGS = 200
+HALVINGS = 200  # of the annotators beside a fold
+FEWEST = 12  # panels of a size, or halvings of a fold, that are drawn however many items
 NEAR = 0.999  # largest correlation on Fisher's scale
 
-
-def _panel_values(
-    scorer: StudyScorer, laid: Sequence[PanelDraw], members: NDArray[np.uint8]
-) -> tuple[Floats, float]:
-    """Values (models, panels), averaged over tasks, and the mean share of items with a vote.
-
-    `laid` is who voted for what, task by task; `members` who belongs to which panel.
-    """
-    parts, seen = [], []
-    for task, panel in zip(scorer.subjects, laid, strict=True):
-        width = max(1, ROOM // (len(task.question.items) * len(task.question.classes)))
-        few = range(0, members.shape[1], width)
-        pieces = [panel.shares(members[:, first : first + width]) for first in few]
-        parts.append(np.concatenate([task.scored(*one) for one in pieces], axis=1))
-        seen.append(float(np.mean([present.mean() for _, present in pieces])))
-    return mean_over_tasks(parts), float(np.mean(seen))
+Members = NDArray[np.uint8]
 
 
 class PanelValues(NamedTuple):
@@ -68,11 +53,8 @@ class PanelValues(NamedTuple):
     sizes, coverage
         Numbers of annotators, or of votes per item, rising, and the mean share of items that
         keep a vote, (sizes,).
-    values, members
-        For each size the values, (models, subsets), and who belongs to which subset,
-        (annotators, subsets); no members for votes.
-    redrawn
-        For votes: values with the items drawn anew as well, (sizes, models, subsets).
+    values
+        For each size the values, (models, subsets).
     room
         What part of the variance of a fresh panel subsets of this one show, (sizes,).
     twins
@@ -80,20 +62,24 @@ class PanelValues(NamedTuple):
         do not fit.
     degrees
         Degrees of freedom of a spread over panels.
+    limits
+        The limit a, some left out in turn, (folds, models); no folds where it has none.
     folds, fold_size
         Mean correlation of separate panels of this size, some left out in turn, (folds,).
+    most
+        How many panels of a size were drawn at most.
     """
 
     sizes: Ints
-    values: list[Floats]
-    members: list[NDArray[np.uint8]]
-    redrawn: Floats | None
-    room: Floats
     coverage: Floats
+    values: list[Floats]
+    room: Floats
     twins: list[Floats]
     degrees: float
+    limits: Floats
     folds: Floats
     fold_size: int
+    most: int
 
 
 def _some_sizes(most: int) -> Ints:
@@ -109,24 +95,56 @@ def _some_sizes(most: int) -> Ints:
     return np.unique(np.geomspace(2, most, MOST_SIZES).round().astype(np.int64))
 
 
+def _affordable(scorer: StudyScorer, times: int, most: int) -> int:
+    """How many panels may be scored, each so many times: at most so many, fewer if large."""
+    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
+    return min(most, max(FEWEST, BUDGET // (cells * len(scorer.models) * times)))
+
+
 def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValues:
-    """Score all models on the labels of smaller panels."""
+    """Score all models on the labels of smaller panels of `people`, who are `active`."""
     sizes = _some_sizes(len(active))
-    laid = [one.panel(people) for one in scorer.subjects]
-    values, members, coverage = [], [], np.empty(len(sizes))
-    for step, size in enumerate(sizes):
-        chosen = _chosen(int(size), active, people, scorer.plan)
-        scored, coverage[step] = _panel_values(scorer, laid, chosen)
-        values.append(scored)
-        members.append(chosen[active])
-        scorer.asked.tell(step + 1, len(sizes))
-    twins = [_separate(*one) for one in zip(values, members, strict=True)]
-    room, last = 1 - sizes / len(active), len(active) - 1
-    folds = _fold_correlations(scorer, active, laid, people)
-    return PanelValues(sizes, values, members, None, room, coverage, twins, last, *folds)
+    most = _affordable(scorer, len(sizes), scorer.plan.replicates)
+    chosen = [_chosen(int(size), active, people, scorer.plan, most) for size in sizes]
+    halves, fold_size = _halved_folds(scorer, active, people)
+    every = [*chosen, *halves]
+    unlike, place = np.unique(np.concatenate(every, axis=1), axis=1, return_inverse=True)
+    scored, seen = _panel_values(scorer, np.ascontiguousarray(unlike), people)
+    spans = np.split(place.ravel(), np.cumsum([one.shape[1] for one in every])[:-1])
+    values = [scored[:, one] for one in spans[: len(sizes)]]
+    ends = [scored[:, one] for one in spans[len(sizes) :]]
+    return PanelValues(
+        sizes=sizes,
+        coverage=np.array([seen[one].mean() for one in spans[: len(sizes)]]),
+        values=values,
+        room=1 - sizes / len(active),
+        twins=[_separate(one, who) for one, who in zip(values, chosen, strict=True)],
+        degrees=len(active) - 1,
+        limits=_limits_without(sizes, values, [one[active] for one in chosen]),
+        folds=np.array([_mean_correlation(*np.split(one, 2, axis=1)) for one in ends]),
+        fold_size=fold_size,
+        most=most,
+    )
 
 
-def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
+def _panel_values(scorer: StudyScorer, members: Members, people: int) -> tuple[Floats, Floats]:
+    """Values (models, panels), averaged over tasks, and the share of items with a vote."""
+    parts, seen = [], []
+    for task in scorer.subjects:
+        panel = task.panel(people)
+        width = max(1, ROOM // (len(task.question.items) * len(task.question.classes)))
+        done, present = [], []
+        for first in range(0, members.shape[1], width):
+            shares, voted = panel.shares(members[:, first : first + width])
+            done.append(task.scored(shares, voted))
+            present.append(voted.mean(axis=0))
+            scorer.asked.tell(min(first + width, members.shape[1]), members.shape[1])
+        parts.append(np.concatenate(done, axis=1))
+        seen.append(np.concatenate(present))
+    return mean_over_tasks(parts), np.mean(seen, axis=0)
+
+
+def _separate(values: Floats, members: Members) -> Floats:
     """Values of pairs of panels without a common member, (2, models, pairs)."""
     common = members.T.astype(np.float32) @ members.astype(np.float32)
     one, two = np.nonzero(np.triu(common == 0))
@@ -136,94 +154,109 @@ def _separate(values: Floats, members: NDArray[np.uint8]) -> Floats:
     return np.stack([values[:, one], values[:, two]])
 
 
-def _chosen(size: int, active: Ints, people: int, plan: Resampling) -> NDArray[np.uint8]:
+def _chosen(size: int, active: Ints, people: int, plan: Resampling, most: int) -> Members:
     """Who belongs to which subset, shape (annotators, subsets)."""
-    if comb(len(active), size) <= plan.replicates:
+    if comb(len(active), size) <= most:
         who = np.array(list(combinations(active, size))).T
     else:
         random = np.random.default_rng(int(plan.key(f"panel size/{size}")))
         fit = 2 if 2 * size <= len(active) else 1
-        keys = random.random((len(active), -(-plan.replicates // fit)))
-        order = np.argsort(keys, axis=0)
+        order = np.argsort(random.random((len(active), -(-most // fit))), axis=0)
         places = [order[k * size : (k + 1) * size] for k in range(fit)]
-        who = active[np.concatenate(places, axis=1)[:, : plan.replicates]]
+        who = active[np.concatenate(places, axis=1)[:, :most]]
     return _members(who, people)
+
+
+def _halved_folds(scorer: StudyScorer, active: Ints, people: int) -> tuple[list[Members], int]:
+    """For each fold both halves of who is left, one after the other, and the halves' size."""
+    groups = np.arange(len(active)) % min(FOLDS, len(active))
+    size = (len(active) - int(np.bincount(groups).max())) // 2
+    if size < 1 or len(scorer.models) < 2:
+        return [], size
+    unlike = comb(len(active), size)  # panels, each scored once
+    folds = int(groups.max()) + 1
+    number = HALVINGS if unlike <= HALVINGS else _affordable(scorer, 2 * folds, HALVINGS)
+    random = np.random.default_rng(int(scorer.plan.key("halved panels")))
+    order = np.argsort(random.random((len(active), number)), axis=0)
+    made = []
+    for fold in range(folds):
+        left = order.T[(groups[order] != fold).T].reshape(number, -1).T
+        halves = [active[left[k * size : (k + 1) * size]] for k in range(2)]
+        made.append(np.concatenate([_members(who, people) for who in halves], axis=1))
+    return made, size
+
+
+def _members(who: Ints, people: int) -> Members:
+    """Panels by the codes of their members, as (annotators, panels)."""
+    out = np.zeros((people, who.shape[1]), dtype=np.uint8)
+    np.put_along_axis(out, who, 1, axis=0)
+    return out
+
+
+def _limits_without(
+    sizes: Ints, values: Sequence[Floats], members: Sequence[Members]
+) -> Floats:
+    """The limit by panels without each annotator, (annotators, models)."""
+    without = []
+    for person in range(len(members[0])):
+        left = [np.flatnonzero(one[person] == 0) for one in members]
+        told = [s for s, rows in enumerate(left) if len(rows)]
+        if len(told) < 2:
+            return np.empty((0, len(values[0])))
+        means = [values[s][:, left[s]].mean(axis=1) for s in told]
+        without.append(fitted(sizes[told], np.stack(means))[0])
+    return np.stack(without)
 
 
 def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
     """Score all models on labels of at most m votes of each item."""
     sizes = _some_sizes(most)
-    parts = [_thinned(one, sizes, scorer) for one in scorer.subjects]
-    values, redrawn, halves = (mean_over_tasks([part[k] for part in parts]) for k in range(3))
-    number = np.concatenate([_votes(one).sizes for one in scorer.subjects])
-    room = np.array([np.maximum(1 - size / number, 0).mean() for size in sizes])
-    both = zip(sizes, halves, strict=True)
-    twins = [one[..., :0] if 2 * size > most else one for size, one in both]
-    folds = (np.empty(0), 0) if len(scorer.models) < 2 else _item_folds(scorer, sizes, most)
-    cover = np.ones(len(sizes))
-    return PanelValues(sizes, list(values), [], redrawn, room, cover, twins, np.inf, *folds)
-
-
-def _item_folds(scorer: StudyScorer, sizes: Ints, most: int) -> tuple[Floats, int]:
-    """Mean correlation of separate halves of the votes without each tenth of the items."""
-    fit = sizes[2 * sizes <= most]
-    if not len(fit):
-        return np.empty(0), 0
-    plan = scorer.plan
-    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
-    stay = (units[:, None] % FOLDS != np.arange(FOLDS)).astype(np.uint8)  # groups together
-    parts = [_halved(one, fit[-1:], stay[one.question.place], plan) for one in scorer.subjects]
-    width = min(one.shape[-1] for one in parts)
-    values = mean_over_tasks([one[..., :width] for one in parts])
-    return np.array([_mean_correlation(one, two) for one, two in values]), int(fit[-1])
-
-
-def _halved(task: TaskScorer, size: Ints, stay: NDArray[np.uint8], plan: Resampling) -> Floats:
-    """Values of separate halves on the items of each fold, (folds, 2, models, halvings)."""
-    random = np.random.default_rng(int(plan.key(f"halved votes/{task.question.task}")))
-    cells = 3 * len(task.question.classes) * len(stay)
-    width = int(min(HALVINGS, max(8, ROOM // cells)))
-    shares = np.stack([_some_votes(task, size, random)[1:, 0] for _ in range(width)], -1)
-    halves = [[np.ascontiguousarray(one) for one in half] for half in shares]
-    stay = stay * (_votes(task).sizes > 1)[:, None].astype(np.uint8)
-    folds = [np.repeat(here[:, None], width, axis=1) for here in stay.T]
-    return np.stack([[task.scored(half, here) for half in halves] for here in folds])
-
-
-def _votes(task: TaskScorer) -> Votes:
-    votes = task.question.votes
-    assert votes is not None
-    return votes
+    number = _affordable(scorer, 2 * len(sizes) * (1 + FOLDS), scorer.plan.replicates)
+    parts = [_thinned(one, sizes, number, scorer) for one in scorer.subjects]
+    left = mean_over_tasks([part[0] for part in parts])
+    halves = mean_over_tasks([part[1] for part in parts])
+    votes = np.concatenate([one.votes.sizes for one in scorer.subjects])
+    fit = int((2 * sizes <= most).sum())
+    twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
+    last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
+    several = len(scorer.models) > 1
+    return PanelValues(
+        sizes=sizes,
+        coverage=np.ones(len(sizes)),
+        values=list(left[:, :, 0]),
+        room=np.array([np.maximum(1 - size / votes, 0).mean() for size in sizes]),
+        twins=twins,
+        degrees=np.inf,
+        limits=fitted(sizes, left[:, :, 1:].mean(axis=-1))[0].T,
+        folds=np.array([_mean_correlation(one, two) for one, two in last if several]),
+        fold_size=int(sizes[fit - 1]) if fit else 0,
+        most=number,
+    )
 
 
 def _thinned(
-    task: TaskScorer, sizes: Ints, scorer: StudyScorer
-) -> tuple[Floats, Floats, Floats]:
-    """Values as items are and drawn anew (sizes, models, subsets), and of two halves.
+    task: TaskScorer, sizes: Ints, number: int, scorer: StudyScorer
+) -> tuple[Floats, Floats]:
+    """Values on all items, then without each tenth of them, and those of two halves.
 
-    Halves are (sizes, 2, models, subsets), for the first subsets only.
+    The first is (sizes, models, 1 + folds, subsets), the other (sizes, 2, models, 1 + folds,
+    subsets).
     """
-    question, plan = task.question, scorer.plan
-    random = np.random.default_rng(int(plan.key(f"votes left out/{question.task}")))
-    out = np.empty((2, len(sizes), len(scorer.models), plan.replicates))
-    cells = 3 * len(sizes) * len(question.classes) * len(question.items)
-    width = int(min(128, max(1, ROOM // cells)))
-    halves = np.empty((len(sizes), 2, len(scorer.models), min(width, plan.replicates)))
-    counts = task.item_counts(plan)
-    for first in range(0, plan.replicates, width):
-        part = slice(first, min(first + width, plan.replicates))
-        some = range(part.stop - first)
-        shares = np.stack([_some_votes(task, sizes, random) for _ in some], axis=-1)
-        once = np.ones((len(question.items), len(some)), dtype=np.uint8)
-        several = once * (_votes(task).sizes > 1)[:, None].astype(np.uint8)
-        for step in range(len(sizes)):
-            left, one, two = ([np.ascontiguousarray(c) for c in k] for k in shares[:, step])
-            out[0, step, :, part] = task.scored(left, once)
-            out[1, step, :, part] = task.scored(left, counts[:, part])
-            if not first:
-                halves[step] = [task.scored(half, several) for half in (one, two)]
-        scorer.asked.tell(part.stop, plan.replicates)
-    return out[0], out[1], halves
+    plan, several = scorer.plan, task.votes.sizes > 1
+    random = np.random.default_rng(int(plan.key(f"votes left out/{task.question.task}")))
+    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
+    fold = units[task.question.place, None] % FOLDS  # groups together
+    stay = np.concatenate([fold >= 0, fold != np.arange(FOLDS)], axis=1).astype(np.uint8)
+    both = stay * several[:, None].astype(np.uint8)
+    left = np.empty((len(sizes), len(scorer.models), 1 + FOLDS, number))
+    halves = np.empty((len(sizes), 2, *left.shape[1:]))
+    for draw in range(number):
+        for step, shares in enumerate(_some_votes(task, sizes, random).swapaxes(0, 1)):
+            some, *two = ([np.ascontiguousarray(one) for one in part] for part in shares)
+            left[step, ..., draw] = task.scored(some, stay)
+            halves[step, ..., draw] = [task.scored(half, both) for half in two]
+        scorer.asked.tell(draw + 1, number)
+    return left, halves
 
 
 def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> Floats:
@@ -232,7 +265,7 @@ def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> F
     First the first m votes, then two separate panels of m votes, or of half of the votes where
     there are fewer; an item with a single vote has it in both.
     """
-    votes = _votes(task)
+    votes = task.votes
     item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
     order = np.argsort(item + random.random(len(item)) / 2)
     some = np.minimum(sizes[:, None], votes.sizes)
@@ -271,26 +304,18 @@ def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
 
 
 def limit_ends(panels: PanelValues, limit: Floats, scorer: StudyScorer) -> Floats:
-    """Interval of a, shape (2, models): jackknife of annotators, or redrawn items."""
-    if panels.redrawn is not None:
-        return scorer.ends(limit, fitted(panels.sizes, panels.redrawn)[0])
-    people = len(panels.members[0])
-    without = []
-    for person in range(people):
-        left = [np.flatnonzero(one[person] == 0) for one in panels.members]
-        told = [s for s, rows in enumerate(left) if len(rows)]
-        if len(told) < 2:
-            return np.full((2, len(limit)), np.nan)
-        means = [panels.values[s][:, left[s]].mean(axis=1) for s in told]
-        without.append(fitted(panels.sizes[told], np.stack(means))[0])
-    gap = np.stack(without) - np.mean(without, axis=0)
-    times = quantile(scorer.asked.level, panels.degrees)
-    half = times * np.sqrt((people - 1) / people * (gap**2).sum(axis=0))
+    """Interval of a by the jackknife, shape (2, models)."""
+    folds = len(panels.limits)
+    if folds < 2:
+        return np.full((2, len(limit)), np.nan)
+    gap = panels.limits - panels.limits.mean(axis=0)
+    times = quantile(scorer.asked.level, folds - 1)
+    half = times * np.sqrt((folds - 1) / folds * (gap**2).sum(axis=0))
     return np.asarray(np.clip(np.stack([limit - half, limit + half]), *scorer.metric.bounds))
 
 
 def quantile(level: float, degrees: float) -> float:
-    """Two-sided quantile of Student's law; of the normal law for endless degrees of freedom.
+    """Two-sided quantile of Student's distribution; normal for endless degrees of freedom.
 
     Examples
     --------
@@ -302,18 +327,6 @@ def quantile(level: float, degrees: float) -> float:
     if np.isinf(degrees):
         return NormalDist().inv_cdf(0.5 + level / 2)
     return float(stdtrit(degrees, 0.5 + level / 2))
-
-
-def with_all(scorer: StudyScorer, panels: PanelValues) -> tuple[Floats, Floats]:
-    """Rank correlation with the whole panel: mean and lower end over subsets, (sizes,)."""
-    if len(scorer.models) < 2:
-        nothing = np.full(len(panels.sizes), np.nan)
-        return nothing, nothing
-    full = higher_is_better(mean_over_tasks([one.full() for one in scorer.subjects]), "higher")
-    wide = [np.broadcast_to(full[:, None], one.shape) for one in panels.values]
-    near = [np.atleast_1d(spearman(*one)) for one in zip(panels.values, wide, strict=True)]
-    lows = [np.quantile(one, 0.025) for one in near]
-    return np.array([one.mean() for one in near]), np.array(lows)
 
 
 def between_separate(panels: PanelValues, models: int) -> Floats:
@@ -334,37 +347,6 @@ def separate_ends(panels: PanelValues, separate: Floats, level: float) -> tuple[
     return correlation_ends(float(separate[last]), panels.folds, times, student)
 
 
-def _fold_correlations(
-    scorer: StudyScorer, active: Ints, laid: Sequence[PanelDraw], people: int
-) -> tuple[Floats, int]:
-    """Mean correlation of two halves without each group of annotators, and the halves' size.
-
-    `active` annotators have votes, of `people` in all; `laid` is who voted for what.
-    """
-    random = np.random.default_rng(int(scorer.plan.key("halved panels")))
-    order = np.argsort(random.random((len(active), HALVINGS)), axis=0)
-    folds = np.arange(len(active)) % min(FOLDS, len(active))
-    gone = int(np.bincount(folds).max())
-    size = (len(active) - gone) // 2
-    if size < 1 or len(scorer.models) < 2:
-        return np.empty(0), size
-    out = []
-    for fold in range(int(folds.max()) + 1):
-        stays = folds[order] != fold
-        left = order.T[stays.T].reshape(HALVINGS, -1).T
-        halves = [active[left[k * size : (k + 1) * size]] for k in range(2)]
-        values = [_panel_values(scorer, laid, _members(who, people))[0] for who in halves]
-        out.append(_mean_correlation(values[0], values[1]))
-    return np.array(out), size
-
-
-def _members(who: Ints, people: int) -> NDArray[np.uint8]:
-    """Panels by the codes of their members, as (annotators, panels)."""
-    out = np.zeros((people, who.shape[1]), dtype=np.uint8)
-    np.put_along_axis(out, who, 1, axis=0)
-    return out
-
-
 def _mean_correlation(one: Floats, two: Floats) -> float:
     """Mean rank correlation of two sets of values (models, panels); nan where none has one."""
     near = np.atleast_1d(spearman(one, two))
@@ -382,7 +364,7 @@ def correlation_ends(
     value
         The correlation of panels that are `times` as large as those of the folds.
     quantile
-        Two-sided quantile of Student's law.
+        Two-sided quantile of Student's distribution.
 
     Examples
     --------

@@ -43,6 +43,8 @@ def annotator_findings(view: RunView) -> list[Finding]:
                 "The truth comes from a model of the votes, so no single annotator is told of "
                 "here." + " How far they agree is told below." * bool(view.record.agreement)
             )
+        if view.all_gold:
+            text = "Adjudicated gold settles every item, so that no annotator's vote counts."
         return [Finding(key=key, title=title, sentence=text, brief=False)]
     note = SEVERAL_NOTE if view.any_several else YES_NOTE
     tasks = list(dict.fromkeys(row.task for row in rows))

@@ -91,6 +91,11 @@ class RunView:
         return any(row.from_model for row in self.record.truth if row.items)
 
     @property
+    def all_gold(self) -> bool:
+        """Whether adjudicated gold settles every item."""
+        return all(row.gold == row.items > 0 for row in self.record.truth)
+
+    @property
     def any_several(self) -> bool:
         """Whether any task has several classes."""
         return any(row.several for row in self.record.truth)

@@ -23,6 +23,7 @@ from equipoise.run.findings.scores import score_findings
 from equipoise.run.findings.truth import truth_findings
 from equipoise.run.findings.verdict import verdict_findings
 from equipoise.run.folder import Run
+from equipoise.run.gold import gold_findings
 from equipoise.run.record import MetricRecord, RunRecord, RunSettings
 from equipoise.wording import capital
 
@@ -73,6 +74,7 @@ def evaluation_report(run: Run) -> Report:
             *verdict_findings(view),
             *score_findings(view),
             *prediction_findings(view),
+            *gold_findings(record),
             *truth_findings(view),
         ),
         terms=_terms(view),
@@ -112,7 +114,7 @@ def terminal_report(run: Run) -> Report:
     answer = Finding(
         key="verdict", title="Verdict", sentence=verdicts[0], more=tuple(verdicts[1:])
     )
-    return replace(report, findings=(*boards, answer))
+    return replace(report, findings=(*boards, answer, *gold_findings(run.record)))
 
 
 def _legend(view: RunView) -> list[str]:
@@ -140,6 +142,7 @@ def _known(view: RunView) -> tuple[str, ...]:
         people = count(len(readers), "annotator")
     else:
         people = "truth from a model" if view.any_model else "anonymous votes"
+        people = "adjudicated gold" if view.all_gold else people
     tasks = len(record.tasks)
     how = record.settings
     return (
@@ -196,6 +199,16 @@ def _intervals(view: RunView) -> str:
         "separated, and which ranks are possible, is said of all pairs at once (max-t). "
         f"Shares of resamples come from {count(how.replicates)} resamples and are no "
         "probabilities of the truth."
+    )
+
+
+def _resamples(how: RunSettings) -> str:
+    """How many resamples there are; whether they are all that a panel has."""
+    if not how.all_panels_of:
+        return count(how.replicates, "resample")
+    return (
+        f"All {count(how.replicates, 'resample')} that {how.all_panels_of} annotators have, "
+        "each counted by its probability"
     )
 
 

@@ -6,7 +6,6 @@ What depends on task and metric is one finding per panel, so that a page can sho
 import math
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
@@ -30,7 +29,6 @@ from equipoise.numbers import (
     count,
     interval,
     number,
-    percent,
     rank,
     resample_share,
 )
@@ -45,14 +43,8 @@ BOARD_NOTE = (
     "share the mean of their ranks. Intervals are for each score by itself. Possible ranks "
     "hold for all models at once. ▲ means a better rank with soft labels."
 )
-FOREST_NOTE = (
-    "Mark: the score. Thin line: its interval, for this score by itself; thick line: the "
-    "middle half of the resamples."
-)
-RANKS_NOTE = (
-    "Thick lines change rank. Steadiness is the mean Spearman correlation of the resampled "
-    "order with the original one: 1 is an order that never changes."
-)
+FOREST_NOTE = "Mark: the score. Line: its interval, for this score by itself."
+RANKS_NOTE = "Thick lines change rank."
 PROBABILITIES_NOTE = (
     "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
     "whose place the data leave open."
@@ -84,7 +76,7 @@ def _leaderboard(panel: Panel) -> Finding:
         if many:
             ends = (f"{labels}_rank_low", f"{labels}_rank_high")
             columns.append(Column(f"{labels}_rank", "rank, possible", "rank", ends))
-            columns.append(Column(f"{labels}_p_best", "best in", "percent"))
+            columns.append(Column(f"{labels}_p_best", "best in", "resample_share"))
     if many and len(panel.labels) > 1:
         columns.append(Column("rank_change", "rank change"))
     table = Table(
@@ -175,13 +167,13 @@ def _endless(panel: Panel) -> list[str]:
 
 
 def _forest(panel: Panel) -> Finding:
-    """Every model's score with its interval and the middle half of the resamples."""
+    """Every model's score with its interval."""
     level = panel.view.level
     several = len(panel.view.record.metrics) > 1
     many = len(panel.view.models) > 1
     ranks = [
         Column("rank", "rank", "rank", ("rank_low", "rank_high")),
-        Column("p_best", "share of resamples in which it is best", "percent"),
+        Column("p_best", "share of resamples in which it is best", "resample_share"),
     ]
     columns = (
         Column("model", "model", "model"),
@@ -234,13 +226,6 @@ def _forest_chart(panel: Panel, labels: str) -> Chart:
 
 def _dot(panel: Panel, labels: str, model: str) -> Dot:
     score = panel.score(labels, model)
-    known = panel.resampled(labels, model)
-    known = known[~np.isnan(known)]
-    inner = None
-    if score.has_interval and len(known):
-        method: Literal["nearest", "linear"] = "nearest" if np.isinf(known).any() else "linear"
-        low, high = (float(np.quantile(known, q, method=method)) for q in (0.25, 0.75))
-        inner = (low, high)
     words = number(score.value)
     if math.isinf(score.value):
         words = f"infinite ({words})"
@@ -250,7 +235,6 @@ def _dot(panel: Panel, labels: str, model: str) -> Dot:
         low=score.low,
         high=score.high,
         model=model,
-        inner=inner,
         remark=words,
     )
 
@@ -293,26 +277,22 @@ def _ranks(panel: Panel) -> Finding:
         right=f"{last} labels",
         rows=rows,
     )
-    correlation: dict[str, Cell] = asdict(panel.correlation)
     table = Table(
         name="rank_correlation",
-        caption="How alike the two orders are, and how steady each is",
+        caption="How alike the two orders are",
         columns=(
             *panel.view.panel_columns,
             Column("spearman", "Spearman, hard against soft", "number"),
             Column("kendall_tau_b", "Kendall's tau-b", "number"),
-            Column("mean_spearman_hard", "steadiness of the hard order", "number"),
-            Column("mean_spearman_soft", "steadiness of the soft order", "number"),
-            Column("soft_win_rate", "soft order steadier in", "percent"),
         ),
-        rows=[correlation],
+        rows=[asdict(panel.correlation)],
         open=True,
     )
     none = unranked_words(panel) or "There are no two rankings to compare."
     return Finding(
         key="ranks",
         title="From hard to soft",
-        sentence=_steady_words(panel) if ranked else none,
+        sentence=_alike_words(panel) if ranked else none,
         tables=(table,) if panel.view.record.rank_correlation else (),
         charts=(slopes,) if ranked else (),
         note=RANKS_NOTE,
@@ -320,18 +300,12 @@ def _ranks(panel: Panel) -> Finding:
     )
 
 
-def _steady_words(panel: Panel) -> str:
-    """Say how alike the two orders are, and which is steadier."""
-    found = panel.correlation
-    if math.isnan(found.spearman):
+def _alike_words(panel: Panel) -> str:
+    """Say how alike the two orders are."""
+    found = panel.correlation.spearman
+    if math.isnan(found):
         return "The agreement of the two orders is undefined."
-    said = f"The hard and soft orders agree at Spearman {number(found.spearman, 2)}"
-    if math.isnan(found.soft_win_rate):
-        return f"{said}."
-    return (
-        f"{said}; under resampling the soft order stays nearer to its original than the hard "
-        f"order in {percent(found.soft_win_rate)} of resamples."
-    )
+    return f"The hard and soft orders agree at Spearman {number(found, 2)}."
 
 
 # ---- rank probabilities --------------------------------------------------------------------
@@ -395,7 +369,10 @@ def _rank_row(task: str, metric: str, labels: str, model: str, shares: Floats) -
     else:
         low, high = reach(shares)
         top = int(np.argmax(shares))
-        row |= {"likeliest": f"{top + 1} ({percent(shares[top])})", "reach": f"{low} to {high}"}
+        row |= {
+            "likeliest": f"{top + 1} ({resample_share(shares[top])})",
+            "reach": f"{low} to {high}",
+        }
     return row | {f"rank_{place}": float(share) for place, share in enumerate(shares, 1)}
 
 
@@ -435,7 +412,7 @@ def _surest_words(panel: Panel, known: dict[str, Floats]) -> str:
     place = int(np.argmax(shares[best]))
     said = (
         f"With {labels} labels the surest place is {listing([best])} at rank {place + 1} "
-        f"({percent(float(shares[best][place]))} of resamples)"
+        f"({resample_share(float(shares[best][place]))} of resamples)"
     )
     low, high = spans[loose]
     if high - low < 2:
@@ -460,7 +437,7 @@ def _pairs(panel: Panel) -> Finding:
         *panel.view.panel_columns,
         Column("labels", "labels"),
         Column("value", "difference", "change", ("low", "high")),
-        Column("p_better", "P(better)", "percent"),
+        Column("p_better", "P(better)", "resample_share"),
     )
     rows: list[Row] = [
         asdict(row)
@@ -497,7 +474,7 @@ def _leads_table(panel: Panel) -> Table:
     columns = [Column("a", "first", "model"), Column("b", "second")]
     for labels in panel.labels:
         columns.append(Column(f"{labels}_lead", f"lead, {labels}", "change"))
-        columns.append(Column(f"{labels}_ahead", "ahead in", "percent"))
+        columns.append(Column(f"{labels}_ahead", "ahead in", "resample_share"))
         if panel.view.record.settings.margin is not None:
             columns.append(Column(f"{labels}_judged", "by the margin"))
     rows: list[Row] = []

@@ -5,7 +5,6 @@ What belongs to one task is shown with it; for the average over tasks there is o
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from equipoise.findings import (
     Bar,
@@ -13,8 +12,6 @@ from equipoise.findings import (
     Cases,
     Chart,
     Column,
-    Dot,
-    Dots,
     Finding,
     Histogram,
     Line,
@@ -22,16 +19,15 @@ from equipoise.findings import (
     Row,
     Table,
 )
-from equipoise.numbers import change, count, number, percent
+from equipoise.numbers import count, number, percent
 from equipoise.run.findings.annotators import agreement_findings, annotator_findings
-from equipoise.run.findings.panels import Panel, RunView, listing, noted_once
+from equipoise.run.findings.influence import influence_findings
+from equipoise.run.findings.panels import RunView, listing, noted_once
 from equipoise.run.findings.predictions import vote_words
 from equipoise.run.record import (
     AmbiguousItem,
     Bins,
     CertaintyRow,
-    InfluentialItem,
-    InfluentialRow,
     TruthRow,
 )
 from equipoise.wording import capital
@@ -55,18 +51,13 @@ MODELLED_NOTE = (
 CERTAINTY_NOTE = (
     "The certainty of an item is the probability that the class that leads it really is the "
     "most plausible one. Here it comes from the votes alone: every item has a Dirichlet "
-    "distribution over the classes, which counts each vote once and one more for every class, "
-    "and the probability is exact. Annotators count alike."
+    "distribution over the classes, which counts each vote once and believes without votes "
+    "what the votes of all items say, and the probability is exact. Annotators count alike."
 )
 AMBIGUOUS_NOTE = (
     "Bars show the mean share of each class under the same distribution, the leading class "
     "first; the last piece is all classes not named. Entropy is that of the mean shares, in "
     "nats."
-)
-ITEMS_NOTE = (
-    "The influence of an item is, to first order, the change of the difference if that item "
-    "were left out. A position is the share of items that the model scores lower. Look here "
-    "first for wrong votes and for cases worth a second reading."
 )
 
 
@@ -78,7 +69,7 @@ def truth_findings(view: RunView) -> list[Finding]:
         _label_findings,
         _certainty_findings,
         _ambiguous_findings,
-        _influence_findings,
+        influence_findings,
     )
     return [finding for make in makers for finding in noted_once(make(view))]
 
@@ -175,6 +166,8 @@ def label_words(row: TruthRow) -> str:
             f"{count(row.items, 'item')} ({percent(middle / row.items)}) {_disputed(row)}."
             f"{_open_words(row)}"
         )
+    if row.gold == row.items:
+        return f"Adjudicated gold settles all {count(row.items, 'item')}."
     return (
         f"The votes are unanimous on {count(row.unanimous)} of {count(row.items, 'item')} "
         f"({percent(row.unanimous / row.items)}); on {count(middle)} "
@@ -331,7 +324,7 @@ def _certainty_findings(view: RunView) -> list[Finding]:
             sentence=certainty_words(row),
             tables=(_certainty_table([row]), _bins_table(row)),
             charts=tuple(_certainty_charts(row)),
-            note=CERTAINTY_NOTE,
+            note=f"{CERTAINTY_NOTE} {row.method}.",
             task=row.task,
             brief=False,
         )
@@ -556,143 +549,3 @@ def ambiguous_words(items: Sequence[AmbiguousItem]) -> str:
         else f"class {first} leads before {second}"
     )
     return f"Item {one.item} is the least certain: {how}, and its certainty is {certain}."
-
-
-# ---- influence -----------------------------------------------------------------------------
-
-
-def _influence_findings(view: RunView) -> list[Finding]:
-    if not view.record.influential:
-        return []
-    found = {(row.task, row.metric): row for row in view.record.influential}
-    made = []
-    for panel in view.panels():
-        row = found.get((panel.task, panel.metric.name))
-        made.append(
-            panel.under(_influence_overview(panel) if row is None else _influence(panel, row))
-        )
-    return made
-
-
-def _traced(row: InfluentialRow) -> list[InfluentialItem]:
-    return [item for item in row.items if not math.isnan(item.influence)]
-
-
-def _influence(panel: Panel, row: InfluentialRow) -> Finding:
-    """The items on which the comparison of two models hangs."""
-    items, pair = _traced(row), f"{row.a} − {row.b}"
-    who = "truth" if panel.view.any_model else "votes"
-    share = _share_title(panel)
-    bars = Dots(
-        name="influence",
-        caption=f"Approximate change of {pair} without an item",
-        alternative=f"Influence of {count(len(items), 'item')} on the difference {pair}.",
-        axis=f"change of {pair}",
-        rows=[Dot(item.item, item.influence, remark=change(item.influence)) for item in items],
-        zero=True,
-    )
-    places = Cases(
-        name="positions",
-        caption=f"Where the models and the {who} put the item (bar: {share})",
-        alternative=f"Where both models and the {who} put {count(len(items), 'item')}.",
-        classes=(),
-        rows=[
-            Case(
-                name=item.item,
-                shares=(item.soft_label,),
-                marks=((row.a, item.position_a), (row.b, item.position_b)),
-                remark=change(item.influence),
-            )
-            for item in items
-        ],
-        axis="position (0 lowest, 1 highest)",
-    )
-    votes = [] if panel.view.any_model else [Column("votes", "votes", "count")]
-    table = Table(
-        name="influential_items",
-        caption="Most influential items",
-        columns=(
-            Column("item", "item"),
-            *panel.view.panel_columns,
-            Column("influence", "influence", "change"),
-            Column("soft_label", share, "number"),
-            *votes,
-            Column("position_a", f"scored lower by {row.a}", "percent"),
-            Column("position_b", f"scored lower by {row.b}", "percent"),
-        ),
-        rows=[
-            {"task": row.task, "metric": row.metric, "a": row.a, "b": row.b, **asdict(item)}
-            for item in row.items
-        ],
-    )
-    return Finding(
-        key="items",
-        title="Items that matter most",
-        sentence=influence_words(panel, row),
-        tables=(table,),
-        charts=(bars, places) if items else (),
-        note=ITEMS_NOTE,
-        brief=False,
-    )
-
-
-def _share_title(panel: Panel) -> str:
-    if panel.view.any_model:
-        return "plausibility"
-    return "largest share" if any(row.several for row in panel.truths) else "soft label"
-
-
-def influence_words(panel: Panel, row: InfluentialRow) -> str:
-    """Say whether one item could turn the comparison."""
-    items, pair = _traced(row), f"{row.a} − {row.b}"
-    if not items:
-        return f"No item has a defined influence on {pair}."
-    top = max(items, key=lambda item: abs(item.influence))
-    said = f"Leaving out {top.item} alone would change {pair} by about {change(top.influence)}"
-    gap = panel.lead(row.labels, row.a, row.b).value * panel.sign
-    if math.isnan(gap):
-        return f"{said}."
-    turning = [item for item in items if gap * (gap + item.influence) < 0]
-    now = f"which is {change(gap)} now"
-    if turning:
-        return f"{said}, {now}: {count(len(turning), 'item')} could each reverse the order."
-    return f"{said}, {now}: no single item would reverse the order."
-
-
-def _influence_overview(panel: Panel) -> Finding:
-    """The most influential item of every task, for the average over tasks."""
-    rows: list[Row] = []
-    for row in panel.view.record.influential:
-        items = _traced(row)
-        if row.metric == panel.metric.name and items:
-            top = max(items, key=lambda item: abs(item.influence))
-            pair = f"{row.a} − {row.b}"
-            rows.append(
-                {"task": row.task, "item": top.item, "pair": pair, "influence": top.influence}
-            )
-    said = "Items have influence within a task; choose a task for its figure."
-    if not rows:
-        said = "No items were traced for this comparison."
-        if panel.metric.labels == "distribution" and panel.view.record.hardest:
-            said += " Influence is known for metrics of ranks; see the hardest items above."
-    table = Table(
-        name="influence_by_task",
-        caption="The most influential item of every task",
-        columns=(
-            Column("task", "task"),
-            Column("item", "most influential item"),
-            Column("pair", "difference"),
-            Column("influence", "influence", "change"),
-        ),
-        rows=rows,
-        open=True,
-        file=False,
-    )
-    return Finding(
-        key="items",
-        title="Items that matter most",
-        sentence=said,
-        tables=(table,) if rows else (),
-        note=ITEMS_NOTE,
-        brief=False,
-    )

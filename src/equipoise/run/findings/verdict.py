@@ -279,6 +279,8 @@ def _settled(truths: Sequence[TruthRow]) -> str:
         return ""
     if all(row.from_model for row in truths):
         return "There is no disagreement to count: the truth of every item is certain."
+    if all(row.gold == row.items for row in truths):
+        return "There is no disagreement to count: adjudicated gold settles every item."
     if all(row.votes_per_item[-1] == 1 for row in truths):
         return "There is no disagreement to count: every item has a single vote."
     return (
@@ -326,28 +328,34 @@ def _order_words(panel: Panel) -> str:
 # ---- resamples of the lead -----------------------------------------------------------------
 
 
-def lead_replicates(found: Verdict) -> Floats:
-    """Resamples of the lead over the runner-up; empty where it is not a finite one."""
+def lead_replicates(found: Verdict) -> tuple[Floats, Floats]:
+    """Resamples of the lead over the runner-up, and how much each counts.
+
+    Both are empty where a lead is not a finite one.
+    """
     if found.runner_up is None or not found.lead.defined:
-        return np.empty(0)
+        return np.empty(0), np.empty(0)
     panel = found.panel
     first = panel.resampled(found.labels, found.best[0])
     second = panel.resampled(found.labels, found.runner_up)
     with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
         gap = panel.sign * (first - second)
-    gap = gap[~np.isnan(gap)]
-    return np.empty(0) if np.isinf(gap).any() else gap
+    known, weights = ~np.isnan(gap), panel.view.record.settings.weights
+    counts = np.ones(len(gap)) if weights is None else weights
+    if np.isinf(gap[known]).any():
+        return np.empty(0), np.empty(0)
+    return gap[known], counts[known]
 
 
 def _leads(found: Verdict) -> Chart | None:
     """The resamples of the lead as bars, in the colour of the model that is ahead in them."""
-    leads = lead_replicates(found)
+    leads, counts = lead_replicates(found)
     if not len(leads) or found.runner_up is None:
         return None
     reach = max(float(np.abs(leads).max()), abs(found.lead.value), EXACT)
     step = 2 * reach / BARS
     place = np.clip(np.floor((leads + reach) / step), 0, BARS - 1).astype(int)
-    shares = np.bincount(place, minlength=BARS) / len(leads)
+    shares = np.bincount(place, counts, minlength=BARS) / counts.sum()
     used = np.flatnonzero(shares)
     low, high = min(int(used[0]), BARS // 2 - 1), max(int(used[-1]), BARS // 2)
     ahead = (found.runner_up, found.best[0])
@@ -386,7 +394,7 @@ def _glance(view: RunView, metric: str) -> Finding:
         columns += [
             Column(f"{labels}_best", f"best, {labels} labels"),
             Column(f"{labels}_lead", "lead over the next", "change"),
-            Column(f"{labels}_p_best", "P(best)", "percent"),
+            Column(f"{labels}_p_best", "share of resamples", "resample_share"),
         ]
     if len(view.record.labels) > 1:
         columns.append(Column("winner", "winner"))

@@ -1,0 +1,224 @@
+r"""Compared: every expert next to the models, task by task, and how sure the mean gain is.
+
+The mean gain over experts moves with an item by the mean of its influences on the gains, and
+with a vote in two ways: it is part of the truth of the other experts, by
+:math:`h_i (a_{ri} - p_i) / m_i` with h the mean derivative of the gains by p, and it is the
+expert's own answer, by how its part of the gain differs from that of the other readers of the
+item. Both sum to 0 over the votes of an item, as `equipoise.inference` wants it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.analyses.experts.gains import Gains, agreement_gains, at_specificity
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, Ints
+from equipoise.evaluation.alignment import Aligned
+from equipoise.inference import (
+    Ballots,
+    TwoWay,
+    joint_design,
+    population_of,
+    two_way,
+    unit_design,
+)
+from equipoise.metrics.decisions import decide
+
+
+class Answers(NamedTuple):
+    """Who said what in one task, each pair of annotator and item once, sorted by annotator.
+
+    `place` says where the items stand among those of the annotations; `weight` is (pairs,) and
+    `mass` (pairs, classes); `whole` and `share` are the sums of weights (items,) and the mean
+    votes (items, classes). Items of known truth are nobody's opinion and have no pairs.
+    """
+
+    place: Ints
+    annotator: Ints
+    item: Ints
+    weight: Floats
+    mass: Floats
+    whole: Floats
+    share: Floats
+
+    def of(self, who: int) -> slice:
+        """Where the pairs of an annotator stand."""
+        first, last = np.searchsorted(self.annotator, [who, who + 1])
+        return slice(int(first), int(last))
+
+    def ballots(self, unit: Ints) -> Ballots:
+        """The same as inference wants it; `unit` is the group of each pair's item."""
+        units = np.zeros(len(self.whole), dtype=np.int64)
+        units[self.item] = unit
+        rated = np.flatnonzero(self.whole > 0)
+        place = np.cumsum(self.whole > 0) - 1
+        return Ballots(
+            unit=units[rated],
+            item=place[self.item],
+            annotator=self.annotator,
+            share=self.weight / self.whole[self.item],
+            mass=self.mass / self.weight[:, None],
+            labels=self.share[rated],
+            harden=lambda shares: shares,
+            named=True,
+        )
+
+
+def answers_of(aligned: Aligned) -> Answers:
+    """Lay out who said what."""
+    truth = aligned.question
+    votes, items = truth.votes, len(truth.items)
+    assert votes is not None
+    keep = votes.annotator >= 0
+    item = np.repeat(np.arange(items), votes.sizes)[keep]
+    code, pair = np.unique(
+        votes.annotator[keep].astype(np.int64) * items + item, return_inverse=True
+    )
+    annotator, item = np.divmod(code, items)
+    weight: Floats = np.bincount(pair, votes.weight[keep], len(code)).astype(np.float64)
+    parts = [(votes.weight * one)[keep] for one in truth.masses]
+    mass: Floats = np.stack([np.bincount(pair, one, len(code)) for one in parts], axis=1)
+    whole: Floats = np.bincount(item, weight, items).astype(np.float64)
+    total = np.stack([np.bincount(item, one, items) for one in mass.T], 1)
+    share = total / np.where(whole > 0, whole, 1.0)[:, None]
+    return Answers(truth.place, annotator, item, weight, mass, whole, share)
+
+
+class Compared(NamedTuple):
+    """One expert in one task: the gains, on these items, at these places among the pairs."""
+
+    gains: Gains
+    item: Ints
+    pair: Ints
+
+
+def _comparison(aligned: Aligned) -> Callable[[Floats, Floats, Ints], Gains | None]:
+    """How an expert's answers, against the others', are compared with the models on items."""
+    names, grades = list(aligned.scores), aligned.question.ordered
+    if len(aligned.question.classes) > 1:
+        decided = np.stack([decide(aligned.distributions(one)) for one in names])
+        return lambda own, others, item: agreement_gains(
+            own, others, decided[:, item], grades=grades
+        )
+    scores = np.stack([aligned.scores[one] for one in names])
+    return lambda own, others, item: at_specificity(own[:, 0], others[:, 0], scores[:, item])
+
+
+def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[Compared | None]:
+    """Every expert next to all models in one task; None where nothing can be compared."""
+    compare, made = _comparison(aligned), list[Compared | None]()
+    for who in people:
+        span = laid.of(int(who))
+        pair = np.arange(span.start, span.stop)
+        left = laid.whole[laid.item[pair]] - laid.weight[pair]
+        pair, left = pair[left > 1e-9], left[left > 1e-9, None]
+        item = laid.item[pair]
+        others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
+        own = laid.mass[pair] / laid.weight[pair, None]
+        gains = compare(own, np.clip(others, 0, 1), item) if len(pair) else None
+        known = gains is not None and not np.isnan(gains.gain).any()
+        made.append(Compared(gains, item, pair) if gains is not None and known else None)
+    return made
+
+
+def averages(compared: Sequence[Sequence[Compared | None]], models: int) -> dict[str, Any]:
+    """Every expert and the models there, on average over the tasks that are known."""
+    nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
+    rows, items = [], []
+    for each in zip(*compared, strict=True):
+        known = [one for one in each if one is not None]
+        told = [
+            [one.gains.expert, one.gains.specificity, *one.gains.models, *one.gains.gain]
+            for one in known
+        ]
+        rows.append(np.mean(told, axis=0) if told else nothing)
+        items.append(sum(len(one.item) for one in known))
+    table = np.array(rows)
+    return {
+        "items": np.array(items),
+        "values": table[:, 0],
+        "specificity": table[:, 1],
+        "model_values": table[:, 2 : 2 + models],
+        "gap": table[:, 2 + models :],
+    }
+
+
+def uncertainty(
+    compared: Sequence[Sequence[Compared | None]],
+    laid: Sequence[Answers],
+    annotations: Annotations,
+    gain: Floats,
+) -> TwoWay:
+    """Covariances of the mean gains, (models,), for items and experts like these."""
+    known = np.array([[one is not None for one in each] for each in compared]).sum(axis=0)
+    weight: Floats = 1 / np.maximum(known, 1) / max(int((known > 0).sum()), 1)
+    grouped = annotations.group is not None
+    group = np.asarray(annotations.group) if grouped else np.arange(len(annotations.items))
+    used, place = np.unique(
+        np.concatenate([one.place[one.item] for one in laid]), return_inverse=True
+    )
+    unit = np.unique(group[used], return_inverse=True)[1]
+    parts = np.split(place, np.cumsum([len(one.item) for one in laid])[:-1])
+    influence = np.zeros((len(gain), len(used)))
+    designs, moved, cell = [], [], []
+    for each, answers, where in zip(compared, laid, parts, strict=True):
+        for one, share in zip(each, weight, strict=True):
+            if one is not None:
+                influence[:, where[one.pair]] += share * one.gains.influence
+        moved.append(_by_vote(each, answers, weight, len(gain)))
+        cell.append(unit[where])
+        designs.append(answers.ballots(unit[where]).design)
+    people = np.concatenate([one.annotator for one in laid])
+    whole = joint_design(designs, unit_design(unit))
+    return two_way(
+        gain,
+        influence,
+        unit,
+        design=whole,
+        population=population_of(whole, named=True, units="groups" if grouped else "items"),
+        votes=_squares(np.concatenate(moved, axis=1), people, np.concatenate(cell)),
+    )
+
+
+def _squares(psi: Floats, people: Ints, unit: Ints) -> tuple[Floats, Floats]:
+    """Squares of the sums of psi (models, votes) by annotator, and by annotator and unit."""
+    code = people.astype(np.int64) * (int(unit.max()) + 1) + unit
+    cell = np.unique(code, return_inverse=True)[1]
+    sums: list[Floats] = [
+        np.stack([np.bincount(where, one) for one in psi]).astype(np.float64)
+        for where in (people, cell)
+    ]
+    return sums[0] @ sums[0].T, sums[1] @ sums[1].T
+
+
+def _by_vote(
+    each: Sequence[Compared | None], answers: Answers, weight: Floats, models: int
+) -> Floats:
+    """What every vote adds: by being the expert, and by being in the truth of the others.
+
+    Experts are compared with each other as if the truth were that of all; each one's own is
+    without its votes, which would take back a part of what they add to the truth.
+    """
+    items, item = len(answers.whole), answers.item
+    apart = answers.mass / answers.weight[:, None] - answers.share[item]
+    slope = np.zeros((models, items, answers.mass.shape[1]))
+    rival, readers = np.zeros((models, items)), np.zeros(items)
+    psi = np.zeros((models, len(item)))
+    known = [(one, share) for one, share in zip(each, weight, strict=True) if one is not None]
+    for one, share in known:  # an item is there once
+        gains, pair = one.gains, one.pair
+        left = answers.whole[one.item] - answers.weight[pair]
+        back = apart[pair] * (answers.weight[pair] / left)[:, None]
+        alike = gains.influence + gains.gain[:, None] * gains.mass
+        psi[:, pair] = (alike + (gains.by_share * back).sum(axis=2)) * len(pair)
+        rival[:, one.item] += psi[:, pair]
+        readers[one.item] += 1
+        slope[:, one.item] += share * gains.by_share
+    rival /= np.maximum(readers, 1)
+    for one, share in known:
+        psi[:, one.pair] = (psi[:, one.pair] - rival[:, one.item]) * share / len(one.pair)
+    part = answers.weight / answers.whole[item]
+    psi += np.einsum("mvc,vc->mv", slope[:, item], apart) * part
+    return psi
