@@ -99,7 +99,7 @@ def test_cifar10h_exact_and_drawn(monkeypatch):
     found = CATALOGUE["cifar10h-certainty"](lambda done, total: told.append((done, total)))
     assert [row["exact"] for row in found.rows] == [183, 180, 176]
     drawn = [row["drawn"] for row in found.rows]
-    assert drawn == pytest.approx([180, 178, 175], abs=2)
+    assert drawn == pytest.approx([180, 178, 175], abs=3)
     for row in found.rows:
         assert 0.5 < row["sd_over_seeds"] < 5
         assert row["drawn"] < row["exact"] < row["drawn_at_most"]
