@@ -8,7 +8,9 @@ EQUIPOISE_QUICK=1) takes a tenth of the studies.
 
 import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -87,8 +89,8 @@ def _chunk(work: tuple[Design, list[int], Any]) -> Any:
     )
 
 
-def measure(designs: tuple[Design, ...], studies: int, panels: int) -> list[Any]:
-    """By design: (studies, metrics, labels, 4)."""
+def measure(designs: tuple[Design, ...], studies: int, panels: int) -> Iterator[Any]:
+    """By design, as they are done: (studies, metrics, labels, 4)."""
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     with ProcessPoolExecutor() as pool:
         right = list(pool.map(_truth, [(design, panels) for design in designs]))
@@ -98,9 +100,9 @@ def measure(designs: tuple[Design, ...], studies: int, panels: int) -> list[Any]
             for every in [list(seeds(design, studies))]
             for start in range(0, studies, CHUNK)
         ]
-        done = list(pool.map(_chunk, work))
-    each = len(done) // len(designs)
-    return [np.concatenate(done[d * each :][:each]) for d in range(len(designs))]
+        done = pool.map(_chunk, work)
+        for _ in designs:
+            yield np.concatenate(list(islice(done, len(work) // len(designs))))
 
 
 def _truth(work: tuple[Design, int]) -> Any:
@@ -113,14 +115,12 @@ def _share(values: Any) -> str:
     return f"{found:.3f}" if np.isfinite(found) else "  -  "
 
 
-def _show(designs: tuple[Design, ...], found: list[Any]) -> None:
-    head = ("value", "difference", "equal pair apart", "any of ten apart")
-    print(f"   {'':48s} {'metric':26s} labels  {'  '.join(head)}")
-    for design, each in zip(designs, found, strict=True):
-        for k, metric in enumerate(design.metrics):
-            for x, labels in enumerate(LABELS):
-                cells = [_share(each[:, k, x, q]) for q in range(4)]
-                print(f"   {design.name:48s} {metric:26s} {labels:6s}  {'   '.join(cells)}")
+def _show(design: Design, found: Any) -> None:
+    for k, metric in enumerate(design.metrics):
+        for x, labels in enumerate(LABELS):
+            cells = [_share(found[:, k, x, q]) for q in range(4)]
+            row = f"{design.name:48s} {metric:26s} {labels:6s}  {'   '.join(cells)}"
+            print(f"   {row}", flush=True)
 
 
 def _means(designs: tuple[Design, ...], found: list[Any]) -> None:
@@ -169,8 +169,11 @@ def main() -> None:
     heading(f"inference: coverage of two-way t, nominal 0.95, {studies} studies a design")
     for title, designs in (("designs", DESIGNS), ("harder", HARDER)):
         print(f"   -- {title}")
-        found = measure(designs, studies, panels)
-        _show(designs, found)
+        print("   columns: value, difference, equal pair apart, any of ten equal models apart")
+        found = []
+        for design, each in zip(designs, measure(designs, studies, panels), strict=True):
+            _show(design, each)
+            found.append(each)
         _means(designs, found)
 
 

@@ -110,7 +110,7 @@ def test_the_grounds_are_those_of_flips_and_components():
 
 def test_anonymous_votes_are_drawn_with_their_items():
     verdict = sample("stability of anonymous votes").findings[0]
-    assert "intervals of single values, for items like these and votes like these" in (
+    assert "intervals of single values, for items like these, with votes like these" in (
         verdict.tables[0].caption
     )
     assert "shares of resamples of items" in verdict.tables[0].caption

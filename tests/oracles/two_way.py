@@ -73,13 +73,7 @@ def most(votes, classes):
     return np.array(top) / sum(top)
 
 
-def more_than_half(votes, classes):
-    """Whether each class has more than half of the votes; half counts half."""
-    share = [votes.count(k) / len(votes) for k in range(classes)]
-    return np.array([(one > 0.5) + (one == 0.5) / 2 for one in share])
-
-
-def hard_moves(votes, classes, slopes, harden=most):
+def hard_moves(votes, classes, slopes):
     """The same by the hard label without each vote."""
     moved = []
     for n, (item, _, _) in enumerate(votes):
@@ -87,7 +81,7 @@ def hard_moves(votes, classes, slopes, harden=most):
         without = {}
         for left in own:
             rest = [votes[v][2] for v in own if v != left]
-            without[left] = harden(rest, classes) if rest else np.zeros(classes)
+            without[left] = most(rest, classes) if rest else np.zeros(classes)
         mean = np.mean([without[v] for v in own], axis=0)
         moved.append((len(own) - 1) / len(own) * slopes[item] @ (mean - without[n]))
     return np.array(moved)

@@ -37,6 +37,7 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import is_panel
 
+LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -173,21 +174,21 @@ class Uncertainty:
             population = self._population(tasks, design)
             made = self._jackknifed(tasks, parts, values, design, population)
         else:
-            made = self._derived(tasks, parts, label, values)
+            made = self._derived(tasks, parts, LABELS[label], values)
         units = self._units(tasks, metric, label, design)
         floor = floor_of(units, _width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
 
     def _derived(
-        self, tasks: tuple[int, ...], parts: "list[_Part]", label: int, values: Floats
+        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
     ) -> TwoWay:
         """Parts by derivatives of every task's items and votes."""
         design, share, votes = self._design(tasks), 1 / len(tasks), None
         layout, population = self._layout(tasks), self._population(tasks, design)
         if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
-            votes = layout.sums(slopes, _hardened if label == 0 else None)
+            votes = layout.sums(slopes, labels)
         unit = np.concatenate([self.unit[t] for t in tasks])
         influence = np.concatenate([share * part.items for part in parts], axis=1)
         return two_way(
@@ -206,7 +207,7 @@ class Uncertainty:
             scored classes, (numbers, items, classes).
         """
         none = np.zeros((len(values), len(values)))
-        return self._derived((t,), [_Part(items, slopes, none, None)], 1, values)
+        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -487,6 +488,7 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
+        harden=_hardened,
         named=named,
     )
 
@@ -496,10 +498,11 @@ def _settled(ballots: Ballots | None) -> bool:
 
 
 def _hardened(shares: Floats) -> Floats:
-    """Hard labels of scored classes without a vote, shape (rows, classes); ties share.
+    """Hard labels of scored classes without a vote, shape (rows, classes).
 
-    Without one vote of three, two are left that may tie: to call them negative would take all
-    of the influence from items with one yes and give twice to those with two.
+    Tied classes share them, whatever becomes of ties in the labels themselves: without one
+    vote of three, two are left, and to call their ties negative would take all influence from
+    items with one yes and give twice as much to those with two.
     """
     return np.stack(hard_labels(list(shares.T)), axis=1)
 

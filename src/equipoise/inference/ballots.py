@@ -14,7 +14,7 @@ Items of one group (patient, night) are one unit; a cell is what one annotator s
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -100,6 +100,8 @@ class Ballots:
         How much of the vote goes to each scored class, shape (votes, classes).
     labels
         Soft labels, shape (items, classes).
+    harden
+        Makes hard labels of shares (rows, classes).
     named
         Whether annotators are people who rated many items; else only items can be told apart.
     """
@@ -110,8 +112,8 @@ class Ballots:
     share: Floats
     mass: Floats
     labels: Floats
+    harden: Harden
     named: bool
-    _hard: dict[Harden, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -121,6 +123,7 @@ class Ballots:
         unit: Ints,
         *,
         labels: Floats,
+        harden: Harden,
         named: bool,
     ) -> "Ballots":
         """Lay out votes; those of gold are nobody's and left out."""
@@ -144,6 +147,7 @@ class Ballots:
             share[chosen],
             mass[chosen],
             labels,
+            harden,
             named,
         )
 
@@ -158,14 +162,15 @@ class Ballots:
         moved = self.mass - self.labels[self.item]
         return np.asarray(moved * (self.share * self._scale)[:, None])
 
-    def _without(self, harden: Harden) -> Floats:
-        """Deviation by the hard labels without each vote, shape (votes, classes)."""
+    @cached_property
+    def hard(self) -> Floats:
+        """Deviation by the majorities without each vote, shape (votes, classes)."""
         mass, share = self.mass, self.share
         rest = 1 - share
         alone = rest <= 1e-12
         others = self.labels[self.item] - share[:, None] * mass
         others = np.clip(others / np.where(alone, 1.0, rest)[:, None], 0.0, 1.0)
-        left = harden(others)
+        left = self.harden(others)
         left[alone] = 0.0
         number = np.bincount(self.item, minlength=len(self.labels))
         safe = np.maximum(number, 1)
@@ -184,19 +189,9 @@ class Ballots:
         widened = np.sqrt(number / np.maximum(number - 1, 1))
         return widened[self.item]
 
-    def deviations(self, harden: Harden | None) -> Floats:
-        """How labels deviate with every vote, (votes, classes).
-
-        Parameters
-        ----------
-        harden
-            Makes hard labels of shares (rows, classes); None leaves labels soft.
-        """
-        if harden is None:
-            return self.soft
-        if harden not in self._hard:
-            self._hard[harden] = self._without(harden)
-        return self._hard[harden]
+    def deviations(self, labels: str) -> Floats:
+        """How labels deviate with every vote, ``hard`` or ``soft``, (votes, classes)."""
+        return self.soft if labels == "soft" else self.hard
 
     @cached_property
     def design(self) -> Design:
@@ -302,7 +297,7 @@ class Layout:
         ends = np.cumsum([len(code) for code in codes])[:-1]
         return _Block(tuple(votes), tuple(np.split(inverse, ends)), len(cells))
 
-    def sums(self, slopes: Sequence[Floats], harden: Harden | None) -> tuple[Floats, Floats]:
+    def sums(self, slopes: Sequence[Floats], labels: str) -> tuple[Floats, Floats]:
         """Covariances over annotators and over cells, uncorrected, both (models, models).
 
         Parameters
@@ -310,15 +305,13 @@ class Layout:
         slopes
             By task, derivatives of every model's value by the shares of classes, shape
             (models, items, classes), weighed as the task is in the average.
-        harden
-            How hard labels are made; None for soft ones.
         """
         models = len(slopes[0])
         people, cells = np.zeros((models, self.people)), np.zeros((models, models))
         for block in self.blocks:
             parts, who = [], []
             for one, slope, votes in zip(self.ballots, slopes, block.votes, strict=True):
-                parts.append(_moved(slope, one, votes, harden))
+                parts.append(_moved(slope, one, votes, labels))
                 who.append(one.annotator[votes])
             psi, person = np.concatenate(parts, axis=1), np.concatenate(who)
             for m in range(models):
@@ -330,9 +323,9 @@ class Layout:
         return people @ people.T, cells
 
 
-def _moved(slope: Floats, ballots: Ballots, votes: slice, harden: Harden | None) -> Floats:
+def _moved(slope: Floats, ballots: Ballots, votes: slice, labels: str) -> Floats:
     """How every vote moves every model's value, shape (models, votes)."""
-    item, deviation = ballots.item[votes], ballots.deviations(harden)[votes]
+    item, deviation = ballots.item[votes], ballots.deviations(labels)[votes]
     psi = slope[:, item, 0] * deviation[:, 0]
     for k in range(1, deviation.shape[1]):
         psi += slope[:, item, k] * deviation[:, k]

@@ -166,12 +166,12 @@ class Pilot:
         number = len(self.items)
         each, loads = self._loads()
         people = max(whole.annotators - whole.cells, 0.0) / loads if loads else 0.0
-        cells = alone.cells * (1 - 1 / number)
+        cells = alone.cells * (1 - 1 / number if self.people else 1.0)
         shared = mixed = 0.0  # by units, and by annotators within them
         if len(self.group_sizes):
             few = float(((self.group_sizes / number) ** 2).sum())
             shared = max(whole.items - alone.items, 0.0) / (few - 1 / number)
-            excess = whole.cells * (1 - few) - cells
+            excess = whole.cells * (1 - few if self.people else 1.0) - cells
             mixed = max(excess / (few - 1 / number) * each - people, 0.0)
         votes = max(number * each * cells - mixed - people, 0.0)
         units = len(self.group_sizes) or number

@@ -61,6 +61,7 @@ def _design(readers: Ints, units: int) -> Design:
         share=np.full(readers.size, 1 / votes),
         mass=np.zeros((readers.size, 1)),
         labels=nothing,
+        harden=lambda shares: shares,
         named=True,
     ).design
 

@@ -61,6 +61,7 @@ class Answers(NamedTuple):
             share=self.weight / self.whole[self.item],
             mass=self.mass / self.weight[:, None],
             labels=self.share[rated],
+            harden=lambda shares: shares,
             named=True,
         )
 
