@@ -444,7 +444,11 @@ def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
         )
     if truth.is_gold is not None and truth.is_gold.any() and not settled:
         truth = truth.rows(counted_votes(truth))
-    voters = np.empty(0, int) if truth.annotator is None else np.unique(truth.annotator)
+    voters = (
+        np.empty(0, int)
+        if truth.annotator is None
+        else np.flatnonzero(np.bincount(truth.annotator))
+    )
     if part == "panel" and len(voters) < 2:
         who = "anonymous votes" if truth.annotator is None else "a single annotator"
         raise InputError(
