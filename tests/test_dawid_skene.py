@@ -112,7 +112,8 @@ def test_classes_that_nothing_tells_apart_stay_alike():
     def fitted(new, rows=slice(None), people=(0, 1, 2)):
         votes = Annotations(
             kind="nominal", items=tuple("abc"), classes=tuple("stuv"), annotators=tuple("xyz"),
-            item=item[rows], annotator=np.array(people)[who][rows], label=np.array(new)[label][rows],
+            item=item[rows], annotator=np.array(people)[who][rows],
+            label=np.array(new)[label][rows],
         )  # fmt: skip
         return dawid_skene(votes).mean[:, new]
 

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
 from equipoise.aggregate import Fit, Smoothing, dawid_skene, dawid_skene_ordinal
+from equipoise.notices import worded
 
 MODELS = {
     "Dawid-Skene": dawid_skene,
