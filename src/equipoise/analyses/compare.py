@@ -12,11 +12,11 @@ from typing import Any
 
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.methods import (
+    PAIRED,
     StudyData,
     computed,
     labels_sentence,
     paired_sentence,
-    paired_sources,
     study_report,
 )
 from equipoise.analyses.run_study import attempt
@@ -180,17 +180,17 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
     return replace(
         base,
         title=f"{a} against {b}",
-        scope=plan.scope,
+        scope=evaluation.population.sentence,
         findings=tuple(findings),
         settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
             labels_sentence(study.annotations, evaluation.metrics, asked),
-            data.groups_sentence() if "items" in plan.kind else "",
-            paired_sentence(asked.level, asked.replicates, asked.seed, plan.kind),
+            data.groups_sentence() if evaluation.population.items else "",
+            paired_sentence(asked, evaluation.population.whom, plan.kind),
             computed(),
         ),
-        references=(*base.references, *paired_sources(plan.kind)),
+        references=(*base.references, *PAIRED),
     )
 
 

@@ -27,6 +27,7 @@ WIDENED = (
     " Where the panel or votes alone are resampled, their spread is widened by "
     "sqrt(m/(m − 1)), m their number."
 )
+PAIRED = ("owen2007", "cameron2011")  # sources of two-way intervals
 DUPLICATES = (
     "Identical predictions on every item: {groups}. Such models tie{there} whatever is "
     "resampled, and probabilities to be best, average ranks and small leads between them say "
@@ -134,25 +135,12 @@ def intervals_sentence(level: float, replicates: int, seed: int, front: str) -> 
     )
 
 
-def paired_sources(kind: str) -> tuple[str, ...]:
-    """Sources of one kind of resampling."""
-    if kind == "influence":
-        return ("delong1988",)
-    drawn = set(kind.split(" x ")) & {"votes", "panel"}
-    return ("lionetti2025", "efron1993") if drawn else ("efron1993",)
-
-
-def paired_sentence(level: float, replicates: int, seed: int, kind: str) -> str:
-    """How intervals of paired differences are made."""
-    if kind == "influence":
-        source = "influence functions of the items [@delong1988]"
-        return f"{level_text(level)} intervals are normal, from {source}."
-    alone = kind in ("votes", "panel")
-    who = cite(*["lionetti2025"] * alone, "efron1993")
+def paired_sentence(asked: StudyOptions, whom: str, kind: str) -> str:
+    """How intervals of paired differences are made, and for whom they speak."""
     return (
-        f"{level_text(level)} intervals (percentile) come from {count(replicates)} bootstrap "
-        f"resamples of {IN_FULL.get(kind, kind)}{who}; differences are paired on the same "
-        f"resamples (seed {seed}).{WIDENED * alone}"
+        f"{level_text(asked.level)} intervals are two-way t, for {whom}{cite(*PAIRED)}; "
+        f"differences are paired. Shares of resamples come from {count(asked.replicates)} "
+        f"resamples of {IN_FULL.get(kind, kind)} (seed {asked.seed})."
     )
 
 

@@ -32,7 +32,6 @@ def demo(
     from equipoise.evaluation import Settings, evaluate
     from equipoise.io import read_annotations, read_predictions
     from equipoise.run import Provenance, hashed, prepared, question, record
-    from equipoise.run.recording import scope_of
 
     check_folder("--out", out)
     prepared(out, overwrite=overwrite)
@@ -55,7 +54,7 @@ def demo(
         print_json([row._asdict() for row in result.table()])
     else:
         show_run(run)
-    say(SIMULATED, scope_of(result), f"Resampling: {result.plan.reason}")
+    say(SIMULATED, result.population.sentence, f"Resampling: {result.plan.reason}")
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

@@ -269,7 +269,6 @@ def evaluate(
     """
     from equipoise.evaluation import Settings
     from equipoise.evaluation import evaluate as run_evaluation
-    from equipoise.run.recording import scope_of
 
     groups.check_truth(model.truth)
     if scoring.resample is not None:
@@ -324,7 +323,7 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(scope_of(result), f"Resampling: {result.plan.reason}", *expected)
+    say(result.population.sentence, f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
     _finish(result, (table, models), made, asked)
 

@@ -23,6 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from equipoise import numbers
 from equipoise.arrays import Floats, InputError
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
@@ -100,6 +101,29 @@ class Population:
         if not self.items:
             return f"these {self.units}{others.get(self.reason, ', with votes like these')}"
         return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
+
+    @property
+    def sentence(self) -> str:
+        """Whom the result speaks for, and what keeps it from saying more.
+
+        Examples
+        --------
+        >>> Population(effective=3.0).sentence
+        'The result speaks for items and annotators like these. Few annotators ...'
+        """
+        people, number = "", f"effectively {numbers.number(self.effective, 1)}"
+        if self.reason is Reason.TOO_FEW:
+            people = (
+                f" The annotators are too few ({number}) for a verdict on annotators like "
+                "these; intervals are for these annotators."
+            )
+        elif self.few:
+            people = f" Few annotators ({number}): intervals are wide."
+        elif self.reason is Reason.ANONYMOUS:
+            people = (
+                " Habits that annotators share across items cannot be seen in anonymous votes."
+            )
+        return f"The result speaks for {self.whom}.{people}"
 
 
 @dataclass(frozen=True, slots=True)

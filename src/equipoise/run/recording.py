@@ -10,7 +10,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from equipoise.evaluation import LABELS, Evaluation
 from equipoise.evaluation.blocks import every_class, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings.json import plain
-from equipoise.inference import Reason
 from equipoise.metrics import (
     hard_labels_rule,
     item_scores,
@@ -34,7 +33,6 @@ from equipoise.metrics import (
     worst_items,
 )
 from equipoise.notices import worded
-from equipoise.numbers import number
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     AnnotatorRow,
@@ -204,9 +202,8 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
 
 def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
     plan = evaluation.plan
-    resampled = plan.over_items or plan.kind == "influence"
     group = None
-    if resampled and plan.group is not None:
+    if evaluation.population.items and plan.group is not None:
         group = f"{int(plan.group.max()) + 1} groups of items"
     return RunSettings(
         resample=plan.kind,
@@ -224,7 +221,7 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         soft=provenance.soft,
         hard=_hard_rule(evaluation) if provenance.hard is None else provenance.hard,
         group=group,
-        scope=scope_of(evaluation),
+        scope=evaluation.population.sentence,
         items_redrawn=evaluation.population.items,
         all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
@@ -235,23 +232,6 @@ def _hard_rule(evaluation: Evaluation) -> str:
     questions, kinds = evaluation.questions, [one.labels for one in evaluation.metrics]
     classes = max(len(one.classes) for one in questions)
     return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
-
-
-def scope_of(evaluation: Evaluation) -> str:
-    """Whom intervals and verdicts speak for, as a sentence."""
-    whom, people = evaluation.population, ""
-    if whom.reason is Reason.TOO_FEW:
-        people = (
-            f" The annotators are too few (effectively {number(whom.effective, 1)}) for a "
-            "verdict on annotators like these; intervals are for these annotators."
-        )
-    elif whom.few:
-        people = (
-            f" Few annotators (effectively {number(whom.effective, 1)}): intervals are wide."
-        )
-    elif whom.reason is Reason.ANONYMOUS:
-        people = " Habits that annotators share across items cannot be seen in anonymous votes."
-    return f"The result speaks for {whom.whom}.{people}"
 
 
 def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
@@ -268,12 +248,7 @@ def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
 
 
 def _scores(evaluation: Evaluation) -> tuple[Score, ...]:
-    rows = []
-    for row in evaluation.table():
-        estimate = evaluation.estimate(row.model, row.metric, labels=row.labels, task=row.task)
-        own = Score(**row._asdict())
-        rows.append(replace(own, shift=estimate.shift, undefined_share=estimate.undefined))
-    return tuple(rows)
+    return tuple(Score(**row._asdict()) for row in evaluation.table())
 
 
 def _certainty(evaluation: Evaluation, people: Sequence[str]) -> tuple[CertaintyRow, ...]:

@@ -204,6 +204,7 @@ def _forest(panel: Panel) -> Finding:
                 caption=f"Scores and {level} intervals, each by itself; ranks of all at once",
                 columns=columns,
                 rows=rows,
+                page=False,  # the leaderboard holds them
             ),
         ),
         charts=tuple(_forest_chart(panel, labels) for labels in panel.labels),
