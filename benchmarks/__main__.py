@@ -10,6 +10,7 @@ EVERY = (
     "item_bootstrap",
     "vote_bootstrap",
     "influence",
+    "inference",
     "plackett_luce",
     "glad",
     "dawid_skene",
@@ -18,7 +19,8 @@ EVERY = (
     "draw_metrics",
     "agreement",
     "stability",
+    "planning",
 )
 
-for name in sys.argv[1:] or EVERY:
+for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:
     import_module(f"benchmarks.{name}").main()

@@ -33,7 +33,9 @@ BAD = {
     ),
     "no threshold": (VOTES, ("--kind", "interval"), "--threshold 0.5 is midway"),
     "a threshold for classes": (VOTES, ("--threshold", "0.5"), "takes classes, not ratings"),
-    "no such setting": (VOTES, ("--reliability", "2"), "it has no such setting"),
+    "no such setting": (
+        VOTES, ("--model", "dawid_skene", "--reliability", "2"), "it has no such setting",
+    ),
     "a reliability of zero": (
         VOTES, ("--model", "dirichlet", "--reliability", "0"), "a positive reliability",
     ),

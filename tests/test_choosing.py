@@ -166,7 +166,7 @@ def test_items_decided_differently_are_counted_and_named():
         "second": by_hand([[0.4, 0.6], [0.9, 0.1], [0.4, 0.6]]),
     }
     (pair,) = decisions(fits)
-    assert pair == ("first", "second", 2, pytest.approx(2 / 3))
+    assert pair == ("first", "second", 2, pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert contested(fits) == ["b", "a"]  # the tie agrees with both classes
     (said,) = verdict(fits)
     text = "first and second decide 2 of 3 items differently. Look first at 'b' and 'a'."

@@ -20,13 +20,14 @@ def equipoise(monkeypatch, capsys):
     return caller(monkeypatch, capsys)
 
 
-def test_without_prices_the_number_of_votes_has_its_reason(equipoise):
-    code, out, said = equipoise("plan", *FILES, *QUICK, "--votes-per-item", "1,3,5")
+def test_without_prices_the_design_has_its_reason(equipoise):
+    asked = ("plan", *FILES, *QUICK, "--difference", 0.1)
+    code, out, said = equipoise(*asked, "--annotators", "4,6,30")
     assert code == 0, said
     found = flat(out)
-    assert "nearest to the 4 of the pilot; fewest votes in all: " in found
+    assert "read by 4 annotators each (nearest to the pilot; fewest votes in all: " in found
     assert "--price-item and --price-vote would decide" in found
-    words = ("plan", *FILES, *QUICK, "--price-item", 1, "--price-vote", 0.5)
+    words = (*asked, "--price-item", 1, "--price-vote", 0.5)
     assert "the cheapest of these designs" in flat(equipoise(*words)[1])
 
 
@@ -41,7 +42,7 @@ def test_a_run_brings_its_metric(equipoise):
 
 
 def test_a_whole_order_and_its_folder(tmp_path, equipoise):
-    words = ("plan", *FILES, *QUICK, "--ranking", "--next", 3)
+    words = ("plan", *FILES, *QUICK, "--ranking", "--difference", 0.1, "--next", 3)
     code, out, said = equipoise(*words, "--out", "plan")
     assert code == 0, said
     assert "Wrote plan: plan.json, report.html, " in said
@@ -68,6 +69,17 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
     sheet = (tmp_path / "plan/tables/plan_next.csv").read_text().splitlines()
     assert sheet[0].startswith("item,annotator,label,votes so far,")
     assert ",,,4," in sheet[1]
+
+
+def test_a_pilot_that_found_nothing_asks_for_a_difference(equipoise):
+    code, out, said = equipoise("plan", *FILES, *QUICK)
+    assert code == 0, said
+    assert "Not plannable from this pilot: good scores higher than fair by " in flat(out)
+    assert "Give the smallest one that matters (--difference VALUE)." in flat(out)
+    words = ("plan", *FILES, *QUICK, "--models", "fair,good", "--margin", 0.1)
+    assert "To find that fair is not worse than good by 0.100 or more" in flat(
+        equipoise(*words)[1]
+    )
 
 
 def test_the_votes_that_come_next_are_counted(equipoise):

@@ -4,11 +4,12 @@ import csv
 import json
 import os
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
 from equipoise.aggregate import Fit, Smoothing, annotator_bootstrap, dawid_skene, mean_vote
@@ -103,6 +104,27 @@ def test_gold_settles_its_item_and_teaches_about_annotators(tiny):
     assert (before != after).any()
 
 
+def test_classes_that_nothing_tells_apart_stay_alike():
+    """Rounding once chose 1 or 2 for every item, by the order of classes."""
+    item, label = np.array([2, 0, 2, 1, 0, 0, 1, 0]), np.array([1, 2, 0, 2, 0, 3, 3, 1])
+    who = np.array([0, 1, 1, 2, 0, 1, 2, 2])
+
+    def fitted(new, rows=slice(None), people=(0, 1, 2)):
+        votes = Annotations(
+            kind="nominal", items=tuple("abc"), classes=tuple("stuv"), annotators=tuple("xyz"),
+            item=item[rows], annotator=np.array(people)[who][rows],
+            label=np.array(new)[label][rows],
+        )  # fmt: skip
+        return dawid_skene(votes).mean[:, new]
+
+    plain = fitted([0, 1, 2, 3])
+    assert_allclose(plain[:, 2], plain[:, 3], atol=1e-12)  # y and z say 2 where they say 3
+    for new in permutations(range(4)):
+        assert_array_equal(fitted(list(new)), plain)
+    for people in permutations(range(3)):
+        assert_array_equal(fitted([0, 1, 2, 3], slice(None, None, -1), people), plain)
+
+
 def test_weights_are_repetitions(tiny):
     twice = Annotations(
         kind="binary", items=tiny.items, classes=tiny.classes, annotators=tiny.annotators,
@@ -141,4 +163,4 @@ def test_bootstrap_draws_are_seeded_and_feed_an_evaluation(tiny):
     assert (first.mass != other.mass).any()
     scores = Predictions("m", tiny.items, np.arange(6.0))
     done = evaluate(scores, first, metrics=["auroc"])
-    assert done.plan.kind == "posterior"
+    assert done.plan.kind == "items x posterior"

@@ -94,8 +94,12 @@ def test_what_no_item_defines_is_said():
     assert any("is undefined" in str(one) for one in result.notices)
 
 
-def test_instant_intervals_are_refused():
-    truth = dirichlet(votes()).drawn(10, seed=1)
-    model = Predictions("one", truth.items, np.full((6, 4), 0.25), classes=truth.classes)
-    with pytest.raises(InputError):
-        evaluate(model, truth, metrics=["topk_accuracy"], resampling="influence")
+def test_instant_replicates_have_the_value_and_the_standard_error():
+    truth = dirichlet(votes(items=12)).drawn(40, seed=1)
+    scores = np.random.default_rng(4).dirichlet(np.ones(4), 12)
+    model = Predictions("one", truth.items, scores, classes=truth.classes)
+    done = evaluate(model, truth, metrics=["topk_accuracy"], resampling="influence")
+    one = done.estimate("one", "topk_accuracy")
+    assert one.standard_error > 0
+    assert_allclose(one.replicates.mean(), one.value)
+    assert_allclose(one.replicates.std(), one.standard_error)

@@ -55,7 +55,7 @@ def test_the_end_of_the_climb(key, rescale):
     assert_allclose(made.skills.value, golden["mu_c"], atol=2e-6)
     assert made.diagnostics["trace"][-1] == pytest.approx(golden["elbo"], abs=2e-6)
     assert made.diagnostics["converged"]
-    assert made.notices == ()
+    assert "not_converged" not in {one.code for one in made.notices}
 
 
 @pytest.mark.parametrize("key", ["sigma_b2_mu_c1_sigma_c0.5", "sigma_b3_mu_c1_sigma_c1"])

@@ -152,8 +152,8 @@ def test_gold_rows_are_nobodys_votes():
     assert set(left.annotators) == set(PEOPLE[:-1])
     assert "adjudicator" not in str(experts(models, votes).rows())
     assert max(panel_size(models, votes, replicates=10).sizes) <= READERS
-    drawn = rank_stability(models, votes, metrics=["auroc"], kinds=["panel"], replicates=10)
-    assert drawn.kinds == ("panel",)
+    drawn = rank_stability(models, votes, metrics=["auroc"], kind="panel", replicates=10)
+    assert drawn.kind == "panel"
 
 
 @pytest.mark.parametrize("model", [dirichlet, dawid_skene, glad])

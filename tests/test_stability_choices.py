@@ -1,4 +1,4 @@
-"""Choices side by side, components with known answers."""
+"""Choices of aggregation side by side."""
 
 import os
 from dataclasses import replace
@@ -6,15 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2, spearmanr
+from scipy.stats import spearmanr
 
 from equipoise.aggregate import dirichlet, mean_vote
 from equipoise.analyses.choices import DEPENDS, HOLDS, LEANS, TIED, aggregation_choices
-from equipoise.analyses.components import variance_components
-from equipoise.analyses.components.variances import Variance, chi_square, less, split
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
-from equipoise.evaluation import MACRO, Settings, evaluate
+from equipoise.evaluation import Settings, evaluate
 from equipoise.notices import worded
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
@@ -177,86 +175,8 @@ def test_one_model_and_one_comparison_are_told_as_such():
     )
 
 
-def by_source(found, result, task=""):
-    return {p.source: p for p in found.parts if (p.task, p.result) == (task, result)}
-
-
-def test_only_item_noise_leaves_nothing_to_annotators_and_votes():
-    truth, given = world(5, tasks=1, sure=True)
-    found = variance_components(given, truth, **FEW)
-    for result in ("model-0", "model-2", found.parts[-1].result):
-        parts = by_source(found, result)
-        assert parts["items"].variance > 1e-6
-        for source in ("annotators", "votes"):
-            assert abs(parts[source].variance) < 1e-20
-        assert_allclose(parts["total"].variance, parts["items"].variance, rtol=1e-9)
-    assert found.finding.startswith("Items move the difference ")
-    assert "against annotators 0 and votes 0." in found.finding
-
-
-def test_components_are_the_variances_of_the_replicates_less_that_of_votes():
-    truth, given = world(6, tasks=2)
-    found = variance_components(given, truth, **FEW)
-    spread = {}
-    for kind in ("items", "panel", "votes"):
-        done = evaluate(given, truth, metrics=["auroc"],
-                        resampling=resample(truth, kind, replicates=80, seed=2))  # fmt: skip
-        drawn, weights = done.replicates[:, 0, 1], done.plan.weights
-        if weights is None:
-            spread[kind] = drawn.var(axis=-1, ddof=1)
-        else:
-            centre = np.average(drawn, axis=-1, weights=weights)[..., None]
-            spread[kind] = np.average((drawn - centre) ** 2, axis=-1, weights=weights)
-    items, panel = (np.maximum(spread[k] - spread["votes"], 0) for k in ("items", "panel"))
-    for cell in np.ndindex(items.shape):
-        parts = by_source(found, done.models[cell[1]], done.tasks[cell[0]])
-        assert_allclose(parts["items"].variance, items[cell])
-        assert_allclose(parts["annotators"].variance, panel[cell])
-        assert_allclose(parts["votes"].variance, spread["votes"][cell])
-        shares = [parts[source].share for source in ("items", "annotators", "votes")]
-        assert_allclose([sum(shares), parts["total"].share], 1)
-    assert any(
-        "annotators and votes add up to the total" in str(note) for note in found.notices
-    )
-    assert found.total == "items, annotators and votes"
-
-
-def test_eight_annotators_give_a_wide_interval_however_many_replicates():
-    truth, given = world(6, tasks=1)
-    few = {**FEW, "replicates": 3000}
-    found = by_source(variance_components(given, truth, **few), "model-1")
-    annotators, total, votes_ = found["annotators"], found["total"], found["votes"]
-    assert annotators.low == 0 and annotators.high > 5 * votes_.variance
-    assert PANEL - 1 < total.freedom < votes_.freedom < ITEMS
-
-
-def test_intervals_of_variances_equal_scipy_and_combine():
-    found = chi_square(2.0, 12.5, 0.9)
-    expected = [2 * 12.5 / chi2.ppf(0.95, 12.5), 2 * 12.5 / chi2.ppf(0.05, 12.5)]
-    assert_allclose([found.low, found.high], expected)
-    whole, part = Variance(5.0, 4.0, 7.0, 9.0, 5.0), Variance(1.0, 0.5, 3.0, 9.0, 1.0)
-    left = less(whole, part)
-    assert_allclose(left[:3], [4, 4 - np.sqrt(1 + 4), 4 + np.sqrt(4 + 0.25)])
-    none = split({kind: chi_square(0.0, 9.0, 0.9) for kind in ("items", "votes")}, 0.9)
-    assert none["total"].value == none["items"].high == 0
-    three = {"items": whole, "panel": Variance(2.0, 1.0, 9.0, 4.0, 2.0), "votes": part}
-    total = split(three, 0.9)["total"]
-    assert_allclose([total.value, total.freedom], [6, 36 / (25 / 9 + 4 / 4 + 1 / 9)])
-
-
-def test_anonymous_votes_take_their_total_from_votes():
-    truth, given = world(6, tasks=1)
-    found = variance_components(given, truth.anonymous(), labels="hard", **FEW)
-    assert found.total == "items and votes"
-    assert set(by_source(found, "model-0")) == {"items", "votes", "total"}
-    with pytest.raises(InputError, match="at least 2"):
-        variance_components(given, truth, replicates=1)
-    with pytest.raises(InputError, match="hard, soft"):
-        variance_components(given, truth, labels="all")
-
-
 @real
-def test_the_leaderboard_under_every_choice_and_source():
+def test_the_leaderboard_under_every_choice():
     from equipoise.datasets.chexpert import chexpert
 
     study = chexpert()
@@ -265,7 +185,3 @@ def test_the_leaderboard_under_every_choice_and_source():
     assert len(found.choices) == 5 and not np.isnan(found.values).any()
     verdicts = [row["verdict"] for row in found.conclusions()]
     assert {HOLDS, LEANS, DEPENDS, TIED} == set(verdicts)
-    parts = variance_components(study.predictions, study.annotations, replicates=100)
-    total = by_source(parts, "hieupham", MACRO)
-    assert total["items"].variance < total["total"].variance
-    assert 0 < total["annotators"].low < total["annotators"].variance

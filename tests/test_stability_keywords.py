@@ -40,18 +40,13 @@ WRONG = {
 }
 OWN = {
     vote_cutoffs: {"cutoffs": (3, "13", (3, 1), (1, 1), (0, 1), (1.5,), (True, 2), (), ("1",))},
-    rank_stability: {
-        "kinds": (3, 0, True, 2.5, "items", [3], [None], ["nope"], []),
-        "metrics": ("auroc", [3], 3),
-        "plausibilities": (3, [3]),
-    },
+    rank_stability: {"kind": ("nope",), "metrics": ("auroc", [3], 3)},
     aggregation_choices: {
         "metrics": ("auroc", 3),
         "models": ("glad", 3),
         "draws": (1.5, 0),
         "threshold": ("a",),
     },
-    variance_components: {"replicates": (1,)},
 }
 
 
@@ -83,6 +78,14 @@ def test_what_is_no_prediction_or_annotation_is_refused(analysis):
     for annotations in (3, None, "votes.csv", VOTES):
         with pytest.raises(InputError, match=rf"(?s){said}.*: .+, expected .+; .+"):
             analysis([MODEL, OTHER], annotations)
+
+
+def test_components_refuse_what_they_can_not_use():
+    for name, values in (WRONG | {"settings": (3, {"level": 0.9})}).items():
+        if name in ("metric", "labels", "settings"):
+            for value in values:
+                with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
+                    variance_components([MODEL, OTHER], TRUTH, **{name: value})
 
 
 def test_truths_of_something_else_are_refused():

@@ -3,18 +3,16 @@
 import math
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
-from equipoise.analyses.options import ResamplingOptions
-from equipoise.analyses.verdict import Lead, _rank_end, two_way_bootstrap
-from equipoise.evaluation import Row, Settings
+from equipoise.analyses.verdict import Lead
+from equipoise.evaluation import Row, Settings, evaluate
 from equipoise.evaluation.result import Difference
+from equipoise.inference import Population, Reason
 from equipoise.metrics import named
+from equipoise.resampling import resample
 from tests.report_stability_sample import found, report_of, rows, sample, study, with_gold
 
 
-def lead(values, *, metric="auroc", gap=None):
+def lead(values, *, metric="auroc", gap=None, separated=(), population=None):
     """A lead by hand: values by model, the best first, None is undefined."""
     names = [f"m{n}" for n in range(len(values))]
     known = [name for name, one in zip(names, values, strict=True) if one is not None]
@@ -25,9 +23,9 @@ def lead(values, *, metric="auroc", gap=None):
         for name, v in zip(names, values, strict=True)
     )  # fmt: skip
     return Lead(
-        task="", metric=named(metric), labels="soft", level=0.95, kind="items", wide=False,
-        scores=scores, rank_ends=((math.nan, math.nan),) * len(names), leaders=tuple(best),
-        others=tuple(name for name in known if name not in best), separated=(),
+        task="", metric=named(metric), labels="soft", level=0.95, kind="items x panel",
+        population=population or Population(), scores=scores, leaders=tuple(best),
+        others=tuple(name for name in known if name not in best), separated=separated,
         gap=None if gap is None else Difference("", metric, "soft", "m0", "m1", *gap, 0.5),
     )  # fmt: skip
 
@@ -47,32 +45,55 @@ def test_the_sentence_holds_for_one_model_for_ties_and_without_values():
     assert last.endswith(" 1 model without a value.")
 
 
-def test_a_lead_is_positive_for_metrics_where_less_is_better_and_says_chance():
+def test_a_lead_is_positive_for_metrics_where_less_is_better_and_is_not_called_better():
     words = lead([0.3, 0.4], metric="log_score", gap=(-0.1, -0.2, 0.05)).finding
-    assert "It is 0.100 ahead of m1, which may be chance" in words
-    assert "−0.050 to +0.200 with other items" in words
-    assert "chance" not in lead([0.3, 0.4], metric="log_score", gap=(-0.1, -0.2, -0.01)).finding
+    assert words.startswith("m0 scores better than m1 by log score")
+    assert words.endswith(
+        "It is 0.100 ahead of m1 (95% interval −0.050 to +0.200): not separated, for items "
+        "and annotators like these."
+    )
 
 
-def test_the_leaderboard_is_that_of_other_items_and_annotators():
+def test_better_is_said_only_of_what_is_separated_among_all_pairs():
+    gap = {"gap": (0.1, 0.05, 0.2)}
+    both = lead([0.8, 0.7], separated=("m1",), **gap).finding
+    assert both.startswith("m0 is better than m1, for items and annotators like these, by soft")
+    every = lead([0.8, 0.7, 0.6], separated=("m1", "m2"), **gap).finding
+    assert every.startswith("m0 is better than every other model, for items and annotators")
+    some = lead([0.8, 0.7, 0.6], separated=("m2",), **gap).finding
+    assert some.startswith("m0 scores highest by soft AUROC") and "is better" not in some
+    assert "apart as a single pair, but not among all pairs, for items and" in some
+    two = Population(annotators=False, reason=Reason.TOO_FEW, effective=2.0)
+    none = lead([0.8, 0.7], population=two, **gap).finding
+    assert none.endswith(
+        "(95% interval +0.050 to +0.200, for these annotators); annotators are too few for a "
+        "verdict on annotators like these."
+    )
+
+
+def test_the_leaderboard_is_that_of_evaluate():
     report = sample("stability")
     verdict = report.findings[0]
     board = verdict.tables[0]
-    assert board.open and "the noise of votes counted once" in board.caption
-    by_model = {row["model"]: row for row in board.rows}
-    told = ResamplingOptions(replicates=40, settings=Settings(workers=1))
+    assert (
+        board.open and "intervals of single values, for items and annotators" in board.caption
+    )
     scores, votes = study()
-    done = two_way_bootstrap(scores, with_gold(votes), ["auroc"], told).evaluation
+    votes = with_gold(votes)
+    plan = resample(votes, replicates=40)
+    done = evaluate(
+        scores, votes, metrics=["auroc"], resampling=plan, settings=Settings(workers=1)
+    )
     assert done.plan.kind == "items x panel"
     expected = [
-        one for one in done.table() if (one.task, one.labels) == (done.tasks[-1], "soft")
-    ]
-    assert {one.model: (one.p_best, one.low) for one in expected} == {
-        name: pytest.approx((one["p_best"], one["low"])) for name, one in by_model.items()
-    }
+        one._asdict() for one in done.table()
+        if (one.task, one.labels) == (done.tasks[-1], "soft")
+    ]  # fmt: skip
+    by_model = {row["model"]: row for row in board.rows}
+    assert {one["model"]: one for one in expected} == by_model
     best = board.rows[0]["model"]
     assert by_model[best]["value"] == max(one["value"] for one in by_model.values())
-    assert verdict.sentence.startswith(f"{best} leads by soft AUROC (macro average): ")
+    assert verdict.sentence.startswith(f"{best} scores highest by soft AUROC (macro average): ")
     assert all(one["rank_low"] <= one["rank"] <= one["rank_high"] for one in board.rows)
 
 
@@ -89,8 +110,10 @@ def test_the_grounds_are_those_of_flips_and_components():
 
 def test_anonymous_votes_are_drawn_with_their_items():
     verdict = sample("stability of anonymous votes").findings[0]
-    assert "intervals, items resampled" in verdict.tables[0].caption
-    assert "with other items)" in verdict.sentence
+    assert "intervals of single values, for items like these, with votes like these" in (
+        verdict.tables[0].caption
+    )
+    assert "shares of resamples of items" in verdict.tables[0].caption
 
 
 def test_the_verdict_is_true_where_all_models_are_one():
@@ -101,10 +124,3 @@ def test_the_verdict_is_true_where_all_models_are_one():
     assert first.startswith("All 3 models share the first place by soft AUROC")
     certainty = found(report, "certainty").sentence
     assert "all models have the same soft AUROC" in certainty and "leads" not in certainty
-
-
-def test_rank_ends_hold_the_level():
-    shares = np.array([0.02, 0.5, 0.4, 0.06, 0.02])
-    low, high = _rank_end(shares, 0.025), _rank_end(shares, 0.975)
-    assert (low, high) == (2, 4)
-    assert shares[int(low) - 1 : int(high)].sum() >= 0.95

@@ -326,7 +326,7 @@ def resample(
             f"one for each of the {len(truth.items):,} items",
             "align them item by item",
         )
-    number = _usual(len(truth.items), chosen) if replicates is None else replicates
+    number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
     weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
     return Resampling(
@@ -351,7 +351,7 @@ def _panel_weights(size: int, replicates: int) -> Floats | None:
     return distinct_panels(size)[1]
 
 
-def _usual(items: int, kind: str) -> int:
+def usual_replicates(items: int, kind: str) -> int:
     """How many replicates are made when nobody says."""
     if kind == "influence" or items <= MANY // 10:
         return USUAL
@@ -444,7 +444,11 @@ def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
         )
     if truth.is_gold is not None and truth.is_gold.any() and not settled:
         truth = truth.rows(counted_votes(truth))
-    voters = np.empty(0, int) if truth.annotator is None else np.unique(truth.annotator)
+    voters = (
+        np.empty(0, int)
+        if truth.annotator is None
+        else np.flatnonzero(np.bincount(truth.annotator))
+    )
     if part == "panel" and len(voters) < 2:
         who = "anonymous votes" if truth.annotator is None else "a single annotator"
         raise InputError(

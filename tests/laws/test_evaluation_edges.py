@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau, spearmanr
 
 from equipoise.arrays import InputError
-from equipoise.estimate import wilson
 from equipoise.evaluation import MACRO, Settings, evaluate
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
@@ -55,13 +54,6 @@ REFUSED = {
     "on_missing": lambda: evaluate(model(), TRUTH, settings=Settings(on_missing="ignore")),
     "another plan": lambda: evaluate(
         model(), TRUTH, resampling=Resampling(kind="items", items=names(5))
-    ),
-    "influence of P@k": lambda: evaluate(
-        model(), TRUTH, metrics=["precision_at_2"], resampling="influence"
-    ),
-    "influence of two replicates": lambda: evaluate(
-        [model(), model(RANDOM.random(12), "n")], TRUTH,
-        resampling=resample(TRUTH, "influence", replicates=2),
     ),
     "k beyond the items": lambda: evaluate(model(), TRUTH, metrics=["precision_at_13"]),
     "unknown kind": lambda: evaluate(model(), TRUTH, resampling="panels"),
@@ -185,24 +177,27 @@ def test_one_annotator_has_hard_and_soft_alike():
     assert_allclose(done.replicates[0, :, 0], done.replicates[0, :, 1], atol=1e-12)
 
 
-def test_hard_precision_at_k_has_wilsons_interval_and_soft_a_bootstrap():
-    done = evaluate(
-        model(), TRUTH, metrics=["precision_at_4", "recall_at_4"], resampling="items"
-    )
-    hard = done.estimate("m", "precision_at_4", labels="hard")
-    assert hard.interval() == pytest.approx(wilson(4 * hard.value, 4))
-    for name, labels in (("precision_at_4", "soft"), ("recall_at_4", "hard")):
-        one = done.estimate("m", name, labels=labels)
-        tails = np.quantile(one.replicates, [0.025, 0.975])
-        assert one.interval() == pytest.approx(tuple(tails))
+@pytest.mark.parametrize("kind", ["items", "influence"])
+def test_metrics_without_derivatives_have_intervals_whatever_is_resampled(kind):
+    wanted = ["precision_at_4", "recall_at_4"]
+    done = evaluate(model(), TRUTH, metrics=wanted, resampling=kind)
+    plain = evaluate(model(), TRUTH, metrics=wanted)
+    for row, same in zip(done.table(), plain.table(), strict=True):
+        assert 0 <= row.low < row.value <= row.high <= 1
+        assert (row.low, row.high) == (same.low, same.high)
 
 
 def test_settings_reach_the_intervals():
-    how = Settings(level=0.5, interval="basic")
+    how = Settings(level=0.5)
     done = evaluate(model(), TRUTH, metrics=["auroc"], resampling="items", settings=how)
     row = done.table()[1]
-    low, high = np.quantile(done.replicates[0, 0, 1, 0], [0.25, 0.75])
-    assert (row.low, row.high) == pytest.approx((2 * row.value - high, 2 * row.value - low))
+    spread = done.estimate("m", "auroc").spread
+    assert (row.low, row.high) == spread.interval(row.value, 0.5, (0.0, 1.0))
+    wide = evaluate(model(), TRUTH, metrics=["auroc"], resampling="items").table()[1]
+    assert wide.low < row.low < row.value < row.high < wide.high
+    fixed = evaluate(model(), TRUTH, metrics=["auroc"], settings=Settings(annotators="fixed"))
+    items = fixed.two_way("auroc").items[0, 0]
+    assert fixed.table()[1].standard_error == pytest.approx(items**0.5)
 
 
 def test_progress_is_told_in_order():

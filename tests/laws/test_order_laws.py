@@ -1,9 +1,9 @@
 """No result depends on the order of rows, items, annotators, classes or models.
 
 The worlds are full of ties: tied votes, tied probabilities, tied models. Values are compared
-for every metric of the catalogue; intervals where the random stream is not keyed by what is
-permuted. Items and annotators are drawn by their place in the table, so that another order is
-another resample: for these the intervals of influence functions stand, which draw nothing.
+for every metric of the catalogue, and so are intervals, which draw nothing unless a metric has
+no derivative. Resamples draw items and annotators by their place in the table, so that another
+order of these is another resample; of rows, classes and models it is the same.
 Aggregation models are held to the same laws in `test_aggregate_laws`.
 """
 
@@ -20,7 +20,7 @@ from equipoise.metrics import CATALOGUE, named
 from tests.strategies import names
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
-ITEMS, PEOPLE, CLASSES = 24, 4, 4
+ITEMS, PEOPLE, CLASSES = 12, 4, 3
 NAMES = [name.replace("_at_k", "_at_7") for name in CATALOGUE]
 PARAMETERS = [
     "expected_cost:decision=least_cost",
@@ -98,7 +98,7 @@ class World:
 def found(world, metrics, kind=None, truth=None, ties="half"):
     """Value and interval of every metric, kind of labels and model, by name."""
     truth = world.annotations if truth is None else truth
-    plan = None if kind is None else resample(truth, kind, replicates=200)
+    plan = None if kind is None else resample(truth, kind, replicates=20)
     if kind is None:
         plan = replace(resample(truth, "items"), replicates=2)
     done = evaluate(
@@ -112,6 +112,7 @@ def found(world, metrics, kind=None, truth=None, ties="half"):
         (name, labels, model): (
             one.value,
             *(one.interval() if kind else ()),
+            one.replicates,
         )
         for name in metrics
         for labels in ("hard", "soft")
@@ -120,10 +121,12 @@ def found(world, metrics, kind=None, truth=None, ties="half"):
     }
 
 
-def same(one, other):
+def same(one, other, near=1e-12):
+    """Values are the same, to rounding; the ends of intervals to the steps of slopes."""
     assert one.keys() == other.keys()
-    for key, values in one.items():
-        assert_allclose(other[key], values, err_msg=str(key), **CLOSE)
+    for key, (value, *ends, _) in one.items():
+        assert_allclose(other[key][0], value, err_msg=str(key), rtol=0, atol=near)
+        assert_allclose(other[key][1:-1], ends, err_msg=str(key), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("ties", ["half", "negative", "drop"])
@@ -134,7 +137,7 @@ def test_values_of_every_metric_of_labels(classes, what, ties):
     metrics = [one for one in UNORDERED if classes > 2 or "ovo" not in one]
     values = found(world, metrics, ties=ties)
     same(values, found(world.changed(what), metrics, ties=ties))
-    assert np.isfinite([value for (value,) in values.values()]).any()
+    assert np.isfinite([value for value, _ in values.values()]).any()
 
 
 @pytest.mark.parametrize("ties", ["half", "negative", "drop"])
@@ -164,30 +167,23 @@ def test_values_of_every_metric_of_draws(what, name):
         return found(world, OF_DRAWS, truth=replace(made, law=None))
 
     world = World(3)
-    same(by_model(world), by_model(world.changed(what)))
+    near = 1e-9 if name == "dirichlet" else 1e-12  # its prior is fitted, its top by quadrature
+    same(by_model(world), by_model(world.changed(what)), near)
 
 
-@pytest.mark.parametrize("kind", ["items", "panel", "items x panel"])
 @pytest.mark.parametrize("what", ["rows", "classes", "models"])
-def test_intervals_where_the_stream_is_not_keyed_by_the_order(what, kind):
-    world = World(4)
-    same(found(world, UNORDERED, kind), found(world.changed(what), UNORDERED, kind))
+def test_resamples_where_the_stream_is_not_keyed_by_the_order(what):
+    world, kind = World(4), "items x panel"
+    one, other = (found(w, UNORDERED, kind) for w in (world, world.changed(what)))
+    for key, (*_, replicates) in one.items():
+        assert_allclose(other[key][-1], replicates, err_msg=str(key), **CLOSE)
 
 
-@pytest.mark.parametrize("ties", ["half", "drop"])
 @pytest.mark.parametrize("what", CHANGES)
-def test_intervals_by_influence(what, ties):
+def test_intervals(what):
     world = World(5)
-    able = [
-        one.name for one in METRICS if one.influence and one.name in UNORDERED
-        and one.name != "log_score"
-    ]  # fmt: skip
-    assert {"auroc", "accuracy", "normalised_expected_cost"} <= set(able)
-    one = found(world, able, "influence", ties=ties)
-    other = found(world.changed(what), able, "influence", ties=ties)
-    for key, (value, *ends) in one.items():
-        assert_allclose(other[key][0], value, err_msg=str(key), **CLOSE)
-        assert_allclose(other[key][1:], ends, err_msg=str(key), atol=1e-9)
+    one, other = (found(w, UNORDERED, "items") for w in (world, world.changed(what)))
+    same(one, other)
 
 
 @pytest.mark.parametrize("what", ["rows", "items", "annotators", "classes"])

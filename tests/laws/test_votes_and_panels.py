@@ -1,6 +1,7 @@
 """What a vote is, and what happens to it when votes or voters are drawn again."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -245,11 +246,12 @@ def test_gold_that_contradicts_itself_is_refused():
         task_truths(truth)
 
 
-def test_hard_labels_are_strict_majorities():
+def test_hard_labels_are_majorities_and_ties_follow_the_rule():
     rows = [(i, a, int(a < i)) for i in range(5) for a in range(4)]
     question = task_truths(table(rows, 5))[0]
     assert_allclose(question.shares[0], [0, 0.25, 0.5, 0.75, 1])
-    assert_array_equal(question.hard[0], [0, 0, 0, 1, 1])
+    assert_array_equal(question.hard[0], [0, 0, 0.5, 1, 1])
+    assert_array_equal(replace(question, ties="negative").hard[0], [0, 0, 0, 1, 1])
 
 
 def test_ratings_are_soft_votes_in_the_unit_interval():

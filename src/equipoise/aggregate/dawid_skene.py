@@ -5,10 +5,12 @@ r"""Dawid-Skene: every annotator has a confusion matrix, every item one true cla
 EM in log space on sparse counts. The bound that it climbs is the log-likelihood plus the log
 prior; it counts the class prior once per item and never falls. Repeated votes are real data and
 count; weights and counts multiply a vote; gold items are settled; items without votes are left
-out. The result is the posterior of each item's class: it is a chance, not a distribution over
-plausibilities (see `annotator_bootstrap` for that). With few annotators and a rare class its
-errors look certain (5 annotators, 18 positives among 827 items: 5 wrong at 0.97 to 0.997, where
-the majority has 1), so it is never chosen by itself, and a notice says what share of the rarer
+out. Sums are taken on a grid where their order does not matter: classes that nothing tells
+apart stay alike, and no result depends on the order of classes, annotators or items. The result
+is the posterior of each item's class: it is a chance, not a distribution over plausibilities
+(see `annotator_bootstrap` for that). With few annotators and a rare class its errors look
+certain (5 annotators, 18 positives among 827 items: 5 wrong at 0.97 to 0.997, where the
+majority has 1), so it is never chosen by itself, and a notice says what share of the rarer
 class it decides otherwise than the votes. Whether it expects the unanimity that is seen is
 checked by simulation, see `_unanimity`.
 
@@ -65,6 +67,7 @@ from equipoise.aggregate._annotator_votes import (
     annotator_votes,
     class_posteriors,
     decided_otherwise,
+    exact,
     from_class_posterior,
 )
 from equipoise.aggregate._model import LABELS, AggregationModel, unused_confidence
@@ -158,6 +161,7 @@ def _climb(
     posterior, still = who.shares.copy(), False
     trace: list[float] = []
     for _ in range(stop.most):
+        posterior = exact(posterior)
         log, penalty = maximise(posterior)
         classes = posterior.mean(axis=0)
         posterior, likelihood = class_posteriors(who, log, classes)
@@ -193,8 +197,8 @@ def _maximise(
         return confusion, float(
             ((prior.every + prior.right) * log[0] + prior.every * log[1]).sum()
         )
-    total = counts + extra
-    confusion = _divided(total, total.sum(axis=2, keepdims=True), 1 / size)
+    whole = counts.sum(axis=2, keepdims=True) + (size * prior.every + prior.right)
+    confusion = _divided(counts + extra, whole, 1 / size)
     return confusion, float((extra * np.log(np.maximum(confusion, _FLOOR))).sum())
 
 

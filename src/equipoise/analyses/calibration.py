@@ -48,6 +48,8 @@ TITLE = "Do probabilities mean what they say?"
 BINS = 10
 DRAWS = 4000
 SEED = 20190101
+STEPS = 100  # of Newton, after which a line has no finite slope
+CLOSE = 1e-9
 LEAST = 1e-6  # a prediction of 0 or 1 is this far from it on the logit scale
 NAMED = 3
 NOTE = (
@@ -206,11 +208,18 @@ def calibration(
 
     Examples
     --------
-    >>> from equipoise.demo import reading_study
-    >>> readings, scores = reading_study()
-    >>> found = calibration(scores, readings)
-    >>> found.error.shape == (len(found.tasks), len(found.models))
-    True
+    >>> from equipoise.predictions import Predictions
+    >>> chance = np.linspace(0.05, 0.95, 60)
+    >>> votes = np.random.default_rng(0).random((60, 8)) < chance[:, None]
+    >>> item, who = (axis.ravel() for axis in np.indices(votes.shape))
+    >>> truth = Annotations(kind="binary", items=tuple(map(str, range(60))), item=item,
+    ...     classes=("no", "yes"), annotators=tuple("abcdefgh"), annotator=who,
+    ...     label=votes.ravel().astype(int))
+    >>> extreme = 1 / (1 + (1 / chance - 1) ** 4)
+    >>> found = calibration([Predictions("fair", truth.items, chance),
+    ...     Predictions("extreme", truth.items, extreme)], truth)
+    >>> found.error.round(2), found.slope.round(2)
+    (array([[0.  , 0.18]]), array([[0.99, 0.25]]))
     """
     given, votes = as_predictions(predictions), as_annotations(annotations)
     if not 0 < level < 1:
@@ -357,20 +366,43 @@ def _edge(inside: Callable[[float], bool], far: float, *, last: bool) -> float:
 
 def _line(shared: Uncertainty, t: int, chance: Floats) -> TwoWay:
     """Intercept and slope of a logistic regression of votes on the logit of predictions."""
+    from scipy.special import expit
+
     share = shared.aligned[t].question.shares[0]
     clipped = np.clip(chance, LEAST, 1 - LEAST)
     x = np.stack([np.ones(len(share)), np.log(clipped / (1 - clipped))], axis=1)
-    beta = np.array([0.0, 1.0])
-    for _ in range(100):
-        mean = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
-        curve = (x * (mean * (1 - mean))[:, None]).T @ x
-        if np.linalg.matrix_rank(curve) < len(beta) or not np.isfinite(curve).all():
-            nothing = np.full(2, math.nan)
-            none = np.zeros((2, len(share)))
-            return shared.of_values(t, nothing, none, none[..., None])
-        step = np.linalg.solve(curve, x.T @ (share - mean))
-        beta = beta + np.clip(step, -5, 5)
-        if np.abs(step).max() < 1e-10:
-            break
-    moved = np.linalg.solve(curve, x.T)
+    beta = _logistic(x, share)
+    if beta is None:
+        none = np.zeros((2, len(share)))
+        return shared.of_values(t, np.full(2, math.nan), none, none[..., None])
+    mean = expit(x @ beta)
+    moved = np.linalg.solve((x * (mean * (1 - mean))[:, None]).T @ x, x.T)
     return shared.of_values(t, beta, moved * (share - mean), moved[..., None])
+
+
+def _logistic(x: Floats, share: Floats) -> Floats | None:
+    """Coefficients that fit shares best; None where no finite ones do.
+
+    Newton's steps, halved until the likelihood does not fall: it has one top.
+    """
+    from scipy.special import expit, log_expit
+
+    def likelihood(beta: Floats) -> float:
+        line = x @ beta
+        return float(share @ log_expit(line) + (1 - share) @ log_expit(-line))
+
+    beta: Floats = np.zeros(x.shape[1])
+    value = likelihood(beta)
+    for _ in range(STEPS):
+        mean = expit(x @ beta)
+        curve = (x * (mean * (1 - mean))[:, None]).T @ x
+        if np.linalg.matrix_rank(curve) < len(beta):
+            return None
+        step = np.linalg.solve(curve, x.T @ (share - mean))
+        if np.abs(step).max() < CLOSE * max(1.0, float(np.abs(beta).max())):
+            return beta
+        while likelihood(beta + step) < value and np.abs(step).max() > CLOSE:
+            step = step / 2
+        beta = beta + step
+        value = likelihood(beta)
+    return None

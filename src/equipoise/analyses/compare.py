@@ -1,7 +1,9 @@
 """Compare: everything that speaks for one of two models, as one report.
 
-Paired differences by hard and soft labels under the resampling that fits the data, the fewest
-items or votes that would turn each task round, and how either stands among the experts.
+Paired differences by hard and soft labels with the intervals of `evaluate`, the fewest items or
+votes that would turn each task round, and how either stands among the experts. The two are
+compared as a pair that was chosen in advance: among more models, a pair that was picked because
+it stands out is judged by `evaluate`, all pairs at once.
 """
 
 import math
@@ -12,11 +14,11 @@ from typing import Any
 
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.methods import (
-    PAIRED,
+    SOURCES,
     StudyData,
     computed,
+    intervals_sentence,
     labels_sentence,
-    paired_sentence,
     study_report,
 )
 from equipoise.analyses.run_study import attempt
@@ -28,16 +30,16 @@ from equipoise.arrays import InputError, listed, nearest
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Finding, Report, Table
-from equipoise.numbers import number, resample_share
+from equipoise.numbers import number, p_value
 from equipoise.predictions import Predictions
-from equipoise.resampling import resample
 
 GROUNDS = ("flips", "experts")  # analyses that a comparison adds
 LOWER = " Of metrics of which less is better, a difference below 0 speaks for the first."
 COLUMNS = (
     *QUESTION,
     Column("value", "difference", "change", ("low", "high")),
-    Column("p_better", "P(better)", "resample_share"),
+    Column("p", "p", "p"),
+    Column("p_better", "better in (share of resamples)", "resample_share"),
 )
 
 
@@ -52,13 +54,16 @@ class Comparison:
     labels
         Which labels stand in front.
     evaluation
-        Both models, under the resampling that fits the data.
+        Both models.
+    among
+        How many models there are to choose two from.
     """
 
     a: str
     b: str
     labels: str
     evaluation: Evaluation
+    among: int = 2
 
     def differences(self) -> list[Difference]:
         """First minus second, for every task, metric and kind of labels."""
@@ -87,17 +92,22 @@ class Comparison:
             return f"By {what} {self.a} and {self.b} are tied."
         ahead = (gap.value > 0) == (metric.better == "higher")
         first, second = (self.a, self.b) if ahead else (self.b, self.a)
-        text = f"By {what} {first} is better than {second} by {number(abs(gap.value))}"
-        if math.isnan(gap.low) or math.isnan(gap.p_better):
-            return f"{text}; how sure that is, is undefined."
-        sign = 1 if gap.value > 0 else -1
+        sign, whom = 1 if gap.value > 0 else -1, done.population
         low, high = sorted((sign * gap.low, sign * gap.high))
-        probability = resample_share(gap.p_better if ahead else 1 - gap.p_better)
-        holds = "leaves out 0" if low > 0 else "holds 0"
-        return (
-            f"{text}, {_in_resamples(probability, done.plan.kind)}; the interval of the "
-            f"difference ({number(low)} to {number(high)}) {holds}."
-        )
+        higher = "higher" if metric.better == "higher" else "better"
+        verb = "is better" if gap.separated else f"scores {higher}"
+        text = f"By {what} {first} {verb} than {second} by {number(abs(gap.value))}"
+        if math.isnan(low):
+            return f"{text}; how sure that is, is undefined."
+        ends = f"interval {number(low)} to {number(high)}, p {p_value(gap.p)}"
+        if not whom.decides:
+            return (
+                f"{text} ({ends}, for these annotators); annotators are too few for a verdict "
+                "on annotators like these."
+            )
+        alone = ", as a single pair" * (self.among > 2)
+        apart = "" if gap.separated else "not separated, "
+        return f"{text} ({ends}): {apart}for {whom.whom}{alone}."
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -106,13 +116,9 @@ class Comparison:
         lower = any(metric.better == "lower" for metric in done.metrics)
         kind, a, b = done.plan.kind, self.a, self.b
         legend = (
-            f"P(better): share of resamples of {RESAMPLED.get(kind, kind)} in which {a} is "
-            f"better than {b}, ties half. Brackets: interval over the same resamples."
+            f"Brackets and p: of this difference by itself, for {done.population.whom}. Share: "
+            f"of the resamples of {RESAMPLED[kind]} in which {a} is better than {b}, ties half."
         )
-        if kind == "influence":
-            legend = (
-                f"P(better): probability that {a} is better than {b}, normal, for other items."
-            )
         differences = Table(
             name="differences",
             caption=f"{a} minus {b}",
@@ -142,7 +148,7 @@ def compare_models(
     options
         What is asked.
     kind
-        What is resampled, as in `resample`; by default what fits the annotations.
+        What is resampled for shares, as in `resample`; by default what fits the annotations.
 
     Examples
     --------
@@ -152,20 +158,25 @@ def compare_models(
     >>> pair = ("decision tree", "random forest")
     >>> report = compare_models(pair, scores, readings, options)
     >>> [round(row["value"], 3) for row in report.findings[0].tables[0].rows]
-    [-0.055, -0.046]
+    [-0.058, -0.046]
     """
     asked = options or StudyOptions()
-    models = _two(pair, predictions)
-    plan = resample(annotations, kind, replicates=asked.replicates, seed=asked.seed)
+    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    models = _two(pair, given)
     evaluation = evaluate(
-        models, annotations, metrics=asked.metrics, resampling=plan, settings=asked.settings
+        models,
+        annotations,
+        metrics=asked.metrics,
+        resampling=asked.plan(annotations, kind),
+        settings=asked.settings,
     )
     chosen = [ANALYSES[name] for name in GROUNDS if name in ANALYSES]
     tell = asked.progress or (lambda *_: None)
     tell(1, len(chosen) + 1)
     quiet = replace(asked, progress=None)
     study = Study(models, annotations, quiet, evaluation, lambda *_: None)
-    findings = [Comparison(*pair, asked.labels, evaluation).report()]
+    among = len({one.model for one in given})
+    findings = [Comparison(*pair, asked.labels, evaluation, among).report()]
     for step, analysis in enumerate(chosen, 2):
         findings.append(attempt(analysis, study)[0])
         tell(step, len(chosen) + 1)
@@ -180,25 +191,22 @@ def _report(study: Study, findings: Sequence[Finding]) -> Report:
     return replace(
         base,
         title=f"{a} against {b}",
-        scope=evaluation.population.sentence,
+        scope=evaluation.population.scope,
         findings=tuple(findings),
         settings=(("Resampled", plan.kind), ("Because", plan.reason), *base.settings),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
             labels_sentence(study.annotations, evaluation.metrics, asked),
-            data.groups_sentence() if evaluation.population.items else "",
-            paired_sentence(asked, evaluation.population.whom, plan.kind),
+            data.groups_sentence(),
+            intervals_sentence(evaluation),
             computed(),
         ),
-        references=(*base.references, *PAIRED),
+        references=(*base.references, *SOURCES),
     )
 
 
-def _two(
-    pair: tuple[str, str], predictions: Predictions | Iterable[Predictions]
-) -> tuple[Predictions, ...]:
+def _two(pair: tuple[str, str], given: Sequence[Predictions]) -> tuple[Predictions, ...]:
     """Predictions of the two models, the first before the second."""
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     known = list(dict.fromkeys(one.model for one in given))
     for name in pair:
         if name not in known:
@@ -207,16 +215,3 @@ def _two(
     if pair[0] == pair[1]:
         raise InputError("compare", f"{pair[0]!r} twice", "two models", "name another one")
     return tuple(one for name in pair for one in given if one.model == name)
-
-
-def _in_resamples(probability: str, kind: str) -> str:
-    """A probability and what it is a share of.
-
-    Examples
-    --------
-    >>> _in_resamples("78%", "panel")
-    'in 78% of the resamples of annotators'
-    """
-    if kind == "influence":
-        return f"with a probability of {probability} (normal, for other items)"
-    return f"in {probability} of the resamples of {RESAMPLED.get(kind, kind)}"

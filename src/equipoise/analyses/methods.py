@@ -23,11 +23,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import count
 from equipoise.wording import joined
 
-WIDENED = (
-    " Where the panel or votes alone are resampled, their spread is widened by "
-    "sqrt(m/(m − 1)), m their number."
-)
-PAIRED = ("owen2007", "cameron2011")  # sources of two-way intervals
+SOURCES = ("owen2007", "cameron2011", "romano2005", "mogstad2024")
 DUPLICATES = (
     "Identical predictions on every item: {groups}. Such models tie{there} whatever is "
     "resampled, and probabilities to be best, average ranks and small leads between them say "
@@ -95,7 +91,7 @@ def study_report(study: Study) -> Report:
     """What reports of a study share, without a title and findings."""
     asked, evaluation = study.options, study.evaluation
     data = StudyData.of(evaluation, study.annotations)
-    metrics, resamples = evaluation.metrics, count(asked.replicates, "resample")
+    metrics, resamples = evaluation.metrics, count(study.replicates, "resample")
     sources = dict.fromkeys(key for metric in metrics for key in metric.references)
     return Report(
         title="",
@@ -105,7 +101,7 @@ def study_report(study: Study) -> Report:
         terms=tuple((metric.title, metric.definition) for metric in metrics),
         settings=(
             ("Labels", asked.labels),
-            ("Resamples", count(asked.replicates)),
+            ("Resamples", count(study.replicates)),
             ("Level of the intervals", level_text(asked.level)),
             ("Seed", str(asked.seed)),
         ),
@@ -125,22 +121,15 @@ def labels_sentence(
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
-def intervals_sentence(level: float, replicates: int, seed: int, front: str) -> str:
-    """How intervals are made; `front` is what the leaderboard resamples, in words."""
+def intervals_sentence(evaluation: Evaluation) -> str:
+    """How intervals are made and models separated, and where shares of resamples come from."""
+    plan = evaluation.plan
     return (
-        f"Intervals have a level of {level_text(level)}; unless said otherwise they are "
-        f"percentile intervals of {count(replicates)} resamples of items, paired between "
-        f"models (seed {seed}) [@efron1993]; those of the leaderboard are from resamples of "
-        f"{front}."
-    )
-
-
-def paired_sentence(asked: StudyOptions, whom: str, kind: str) -> str:
-    """How intervals of paired differences are made, and for whom they speak."""
-    return (
-        f"{level_text(asked.level)} intervals are two-way t, for {whom}{cite(*PAIRED)}; "
-        f"differences are paired. Shares of resamples come from {count(asked.replicates)} "
-        f"resamples of {IN_FULL.get(kind, kind)} (seed {asked.seed})."
+        f"{level_text(evaluation.level)} intervals of values and of paired differences are "
+        f"two-way t, for {evaluation.population.whom}{cite(*SOURCES[:2])}, each of one number "
+        "by itself; models are separated, and ranks possible, by step-down max-t over all "
+        f"pairs{cite(*SOURCES[2:])}. Shares of resamples are from {count(plan.replicates)} "
+        f"resamples of {IN_FULL[plan.kind]} (seed {plan.seed})."
     )
 
 

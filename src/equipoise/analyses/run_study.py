@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise.analyses.catalogue import ANALYSES, Analysis
 from equipoise.analyses.methods import (
-    WIDENED,
+    SOURCES,
     StudyData,
     computed,
     intervals_sentence,
@@ -20,14 +20,12 @@ from equipoise.analyses.methods import (
 )
 from equipoise.analyses.study import Progress, Study, StudyOptions
 from equipoise.analyses.verdict import Lead, find_lead, verdict
-from equipoise.analyses.words import IN_FULL
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import MACRO, evaluate
 from equipoise.findings import Finding, Report, left_out
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
-from equipoise.resampling import resample
 
 TITLE = "How far can the result be trusted?"
 PARTS = 100  # steps of progress per analysis
@@ -87,9 +85,12 @@ def _prepared(
     asked: StudyOptions,
 ) -> Study:
     models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
-    plan = resample(annotations, "items", replicates=asked.replicates, seed=asked.seed)
     evaluation = evaluate(
-        models, annotations, metrics=asked.metrics, resampling=plan, settings=asked.settings
+        models,
+        annotations,
+        metrics=asked.metrics,
+        resampling=asked.plan(annotations),
+        settings=asked.settings,
     )
     return Study(models, annotations, asked, evaluation, lambda *_: None)
 
@@ -111,22 +112,25 @@ def _report(study: Study, lead: Lead, findings: list[Finding]) -> Report:
     what = f"examined the stability of a comparison of {len(models)} models"
     if len(models) == 1:
         what = f"examined the scores of one model ({models[0]})"
-    front = IN_FULL[lead.kind] + (f", {lead.spread}" if lead.spread else "")
-    widened = any(one.key == "ranking" and not one.left_out for one in findings)
-    intervals = intervals_sentence(asked.level, asked.replicates, asked.seed, front)
+    others = (
+        "Intervals of what else was looked at are, unless said otherwise, percentile intervals "
+        f"of {count(study.replicates)} resamples of items, paired between models "
+        "[@efron1993]."
+    )
     several = count(len(tasks), "task") if len(tasks) > 1 else ""
     by_name = {finding.key: finding for finding in findings}
     return replace(
         base,
         title=TITLE,
+        scope=evaluation.population.scope,
         findings=(verdict(study, lead, by_name), *findings),
         known=(count(len(models), "model"), several, *base.known),
         methods=(
             data.sentence(what, evaluation.tasks, evaluation.metrics),
             labels_sentence(study.annotations, evaluation.metrics, asked),
             data.groups_sentence(),
-            intervals + WIDENED * widened,
+            f"{intervals_sentence(evaluation)} {others}",
             computed(),
         ),
-        references=(*base.references, "efron1993"),
+        references=(*base.references, *SOURCES, "efron1993"),
     )

@@ -10,11 +10,13 @@ from equipoise.arrays import InputError, choice
 from equipoise.evaluation import LABELS, Evaluation, Settings
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
+from equipoise.resampling import Resampling, resample, usual_replicates
 
 if TYPE_CHECKING:
     from equipoise.analyses.subgroups import Attributes
 
 Progress = Callable[[int, int], None]
+MOST = 1000  # resamples that are made when nobody says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class StudyOptions:
     labels
         ``soft`` or ``hard``; rankings and choices of aggregation show both.
     replicates, seed, level, on_missing, ties
-        As in `evaluate`.
+        As in `evaluate`; by default 1,000 resamples, fewer for more than 20,000 items.
     attributes
         What is known of the items beside their labels, for subgroups.
     only
@@ -41,7 +43,7 @@ class StudyOptions:
 
     metrics: Sequence[str | Metric] = DEFAULT
     labels: str = "soft"
-    replicates: int = 1000
+    replicates: int | None = None
     seed: int = 0
     level: float = 0.95
     on_missing: str = "error"
@@ -55,7 +57,7 @@ class StudyOptions:
         choice("stability, labels", self.labels, LABELS)
         if not self.metrics:
             raise InputError("stability", "no metric", "at least one", "try auroc")
-        if self.replicates < 2:
+        if self.replicates is not None and self.replicates < 2:
             raise InputError(
                 "stability", f"{self.replicates} replicates", "at least 2", "1000 is usual"
             )
@@ -64,6 +66,13 @@ class StudyOptions:
     def settings(self) -> Settings:
         """What evaluations of the study share."""
         return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
+
+    def plan(self, annotations: Annotations, kind: str | None = None) -> Resampling:
+        """What is resampled; without a kind, what fits the annotations."""
+        number = self.replicates
+        if number is None:
+            number = min(MOST, usual_replicates(len(annotations.items), "items"))
+        return resample(annotations, kind, replicates=number, seed=self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +84,7 @@ class Study:
     predictions, annotations, options
         What models and annotators say, and what was asked.
     evaluation
-        The models on these annotations, items resampled.
+        The models on these annotations; what it says of them, every analysis says.
     tell
         Called as ``tell(done, all)`` within the analysis.
     """
@@ -85,6 +94,11 @@ class Study:
     options: StudyOptions
     evaluation: Evaluation
     tell: Progress
+
+    @property
+    def replicates(self) -> int:
+        """How many resamples there are."""
+        return self.evaluation.plan.replicates
 
     def telling(self, tell: Progress) -> "Study":
         """The same, for an analysis that tells its progress elsewhere."""
@@ -98,7 +112,7 @@ class Study:
             "metric": asked.metrics[0],
             "labels": asked.labels,
             "level": asked.level,
-            "replicates": asked.replicates,
+            "replicates": self.replicates,
             "seed": asked.seed,
             "on_missing": asked.on_missing,
             "ties": asked.ties,
@@ -110,7 +124,7 @@ class Study:
         """Keywords of analyses that evaluate again under resampling."""
         asked = self.options
         return {
-            "replicates": asked.replicates,
+            "replicates": self.replicates,
             "seed": asked.seed,
             "settings": asked.settings,
             "progress": self.tell,

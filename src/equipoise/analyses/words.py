@@ -20,6 +20,7 @@ RESAMPLED = {
     "items x votes": "items and votes",
     "items x panel": "items and annotators",
     "items x posterior": "items and possible truths",
+    "influence": "items and annotators (normal approximation)",
 }
 IN_FULL = {
     "items": "items",
@@ -29,6 +30,7 @@ IN_FULL = {
     "items x votes": "items and the votes of each",
     "items x panel": "items and annotators",
     "items x posterior": "items and possible truths of the aggregation model",
+    "influence": "items and annotators, normal with the two-way covariance",
 }
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 BRACKETS = "Brackets: interval when items are resampled."

@@ -43,7 +43,8 @@ class Decisions(NamedTuple):
     items, share
         How many items, and which share of all.
     rarer
-        Which share of the rarer class, that with the fewest items by the first model.
+        Which share of the items that either gives to the rarer class, that with the fewest
+        items by the first model.
     """
 
     first: str
@@ -91,7 +92,7 @@ def decisions(fits: Mapping[str, Plausibilities]) -> list[Decisions]:
 
 
 def _of_rarer(one: Plausibilities, other: Plausibilities, apart: Bools) -> float:
-    """Items that one model gives to the rarer class and the other does not, of that class.
+    """Of the items that either model gives to the rarer class, the share decided differently.
 
     The rarer class is that with the fewest items by the first model, of several classes among
     those with at least ten.
@@ -102,7 +103,8 @@ def _of_rarer(one: Plausibilities, other: Plausibilities, apart: Bools) -> float
     if not able.any():
         return float(apart.mean())
     rare = int(np.where(able, many, len(apart) + 1).argmin())
-    return float((apart & ((tops[0] == rare) | (tops[1] == rare))).sum() / many[rare])
+    either = (tops[0] == rare) | (tops[1] == rare)
+    return float((apart & either).sum() / either.sum())
 
 
 def contested(fits: Mapping[str, Plausibilities]) -> list[str]:

@@ -54,7 +54,7 @@ def demo(
         print_json([row._asdict() for row in result.table()])
     else:
         show_run(run)
-    say(SIMULATED, result.population.sentence, f"Resampling: {result.plan.reason}")
+    say(SIMULATED, result.population.scope, f"Resampling: {result.plan.reason}")
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

@@ -323,7 +323,7 @@ def evaluate(
     if made.parts:
         result = replace(result, notices=(*table.notices, *result.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(result.population.sentence, f"Resampling: {result.plan.reason}", *expected)
+    say(result.population.scope, f"Resampling: {result.plan.reason}", *expected)
     note(result.notices)
     _finish(result, (table, models), made, asked)
 

@@ -408,8 +408,13 @@ class ResamplingOptions:
     """How often data are drawn anew, from which seed, and the level of intervals."""
 
     replicates: Annotated[
-        int, typer.Option(min=2, rich_help_panel=UNCERTAINTY, help="Number of resamples.")
-    ] = 1000
+        int | None,
+        typer.Option(
+            min=2,
+            rich_help_panel=UNCERTAINTY,
+            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
+        ),
+    ] = None
     seed: Seed = 0
     level: Level = 0.95
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "plan.json"
 TABLE = ".csv"
+LEAST = 3  # annotators, below which nobody can say what others like them would find
 FILL_IN = "a table to fill in (columns annotator and label); filled in, give it as votes (-a)"
 OTHER = (".txt", ".tsv", ".json", ".html", ".xlsx", ".parquet")  # no names of folders
 _goal = panel(
@@ -38,12 +39,19 @@ _goal = panel(
     ranking="Plan for the whole order: every model against the next.",
     power="Probability with which the study must resolve the difference.",
     level="Level of the interval that must lie above 0.",
-    difference="The smallest difference that matters. Default: the pilot's, which tends to be "
-    "too large when the two best were picked by it.",
-    votes_per_item="Designs to look at, comma-separated.",
+    difference="The smallest difference that matters. Default: the pilot's, if the pilot has "
+    "found one for items and annotators like these.",
+    margin="How much worse the first model may be: plan to show that it is not (models are "
+    "taken as equal unless a difference is given).",
+    annotators="Numbers of annotators to look at, comma-separated.",
+    votes_per_item="Votes per item to look at, comma-separated. Default: all annotators vote "
+    "on every item; without names of annotators 1,2,3,5,8.",
+    items_per_group="Where items have groups (patients, nights): items of each to look at. "
+    "Default: as in the pilot, and a tenth of that.",
     price_item="What one more item costs, without votes.",
     price_vote="What one vote costs.",
-    simulations="Studies drawn from the pilot to check each design; 0 for the formula alone.",
+    price_annotator="What one more annotator costs, before any vote.",
+    simulations="Studies simulated to check each design; 0 for none.",
 )
 _result = panel(
     RESULT,
@@ -65,9 +73,13 @@ class PlanGoal:
     power: Annotated[float, _goal("power", min=0.05, max=0.999)] = 0.8
     level: Annotated[float, _goal("level", min=0.5, max=0.999)] = 0.95
     difference: Annotated[float | None, _goal("difference")] = None
-    votes_per_item: Annotated[str, _goal("votes_per_item")] = "1,2,3,5,8"
+    margin: Annotated[float | None, _goal("margin")] = None
+    annotators: Annotated[str, _goal("annotators")] = "3,5,8,12,20"
+    votes_per_item: Annotated[str | None, _goal("votes_per_item")] = None
+    items_per_group: Annotated[str | None, _goal("items_per_group")] = None
     price_item: Annotated[float | None, _goal("price_item")] = None
     price_vote: Annotated[float | None, _goal("price_vote")] = None
+    price_annotator: Annotated[float, _goal("price_annotator", min=0)] = 0.0
     simulations: Annotated[int, _goal("simulations", min=0)] = 400
     seed: Annotated[int, _result("seed", min=0)] = 0
     task: Annotated[str | None, _meaning("task")] = None
@@ -79,7 +91,7 @@ class PlanGoal:
         if self.ranking and self.models:
             raise misused("is about the whole order; leave out --models", "ranking")
         self.pair()
-        self.votes()
+        self.designs()
 
     def pair(self) -> tuple[str, str] | None:
         """The two models, if they are named."""
@@ -89,14 +101,22 @@ class PlanGoal:
             raise misused(message, "models")
         return (names[0], names[1]) if names else None
 
-    def votes(self) -> tuple[int, ...]:
-        """Votes per item of the designs."""
-        text = self.votes_per_item
-        numbers = words(text)
-        if not numbers or not all(one.isdigit() and int(one) > 0 for one in numbers):
-            message = f"got {text!r}, expected whole numbers of at least 1, for example 1,2,3,5"
-            raise misused(message, "votes_per_item")
-        return tuple(dict.fromkeys(int(one) for one in numbers))
+    def designs(self) -> dict[str, tuple[int, ...]]:
+        """Annotators, votes per item and items per group to look at."""
+        given = {
+            "annotators": self.annotators,
+            "votes_per_item": self.votes_per_item,
+            "items_per_group": self.items_per_group,
+        }
+        found = {}
+        for name, text in given.items():
+            numbers, least = words(text), LEAST if name == "annotators" else 1
+            good = all(one.isdigit() and int(one) >= least for one in numbers)
+            if text is not None and not (numbers and good):
+                message = f"got {text!r}, expected whole numbers of at least {least}"
+                raise misused(f"{message}, for example 3,5,8", name)
+            found[name.removesuffix("_per_item")] = tuple(int(one) for one in numbers)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,18 +146,20 @@ class PlanOutput(OutputOptions):
 
 @command
 def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyReading) -> None:
-    """How many items, how many votes on each, and which votes next?
+    """How many items, how many annotators, and which votes next?
 
-    From a pilot (a few hundred items with two or more votes each make a good one), splits the
-    uncertainty about two models into what items and what votes leave, says how large a study
-    must be to resolve their difference with a given probability, and checks that by studies
-    simulated from the pilot. With `--next`, names the items on which one more vote tells most.
+    From a pilot (a few hundred items read by five or more annotators make a good one), splits
+    the uncertainty about two models into what items, annotators and single votes leave, says
+    how many items each number of annotators needs to resolve their difference with a given
+    probability, and checks that by simulated studies. A pilot that has not found a difference
+    cannot say how large it is: give `--difference`. With `--next`, names the items on which
+    one more vote tells most.
 
-    Example: equipoise plan -a votes.csv -p scores.csv --price-item 1 --price-vote 0.2
+    Example: equipoise plan run --difference 0.02 --price-item 1 --price-vote 0.2
 
     Example: equipoise plan run --models resnet,vit --next 20 --out next.csv
 
-    Example: equipoise plan run --ranking --out plan
+    Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
     from equipoise.cli.study import read_study
     from equipoise.planning import plan_report
@@ -168,9 +190,10 @@ def _planned(
     from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 
     data, metric = (study.predictions, study.annotations), study.metrics[0]
-    own = ("power", "level", "difference", "price_item", "price_vote", "simulations")
+    own = ["power", "level", "difference", "margin", "price_item", "price_vote"]
+    own += ["price_annotator", "simulations"]
     more: dict[str, Any] = {"task": goal.task, "seed": goal.seed, "progress": tell}
-    how = {"votes": goal.votes(), **{name: getattr(goal, name) for name in own}, **more}
+    how = {**goal.designs(), **{name: getattr(goal, name) for name in own}, **more}
     if goal.ranking:
         order = plan_ranking(*data, metric=metric, **how)
         return order, next_for_ranking(*data, metric, number, **more) if number else None

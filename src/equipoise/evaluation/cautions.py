@@ -35,30 +35,26 @@ def votes_notices(
     if plan.kind == "votes" and single:
         text = (
             "{single:count} of {items:count} items have a single vote; drawing it again "
-            "changes nothing, so intervals are too narrow. {plan} counts what the votes cannot."
+            "changes nothing, so resamples differ too little. {plan} counts what the votes "
+            "cannot."
         )
         values = {"single": single, "items": items, "plan": _plan("items")}
         made.append(Notice("single_votes", text, (), values))
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
-            "The panel has only {annotators:count} annotators: intervals are rough and tend to "
-            "be too narrow."
+            "The panel has only {annotators:count} annotators: intervals are wide, and shares "
+            "of resamples are rough."
         )
         made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
-    fixed = [one.name for one in metrics if one.labels == "draws"]
-    if plan.kind == "posterior" and fixed:
-        text = (
-            "Hard labels of {metrics} are the mean of the draws: with items held fixed nothing "
-            "of them is resampled, and their intervals have no width. {plan} gives them one."
-        )
-        values = {"metrics": listed(fixed), "plan": _plan("items x posterior")}
-        made.append(Notice("hard_labels_fixed", text, (), values))
     made += _plug_in(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
         made.append(Notice("single_item", text))
     if plan.replicates < FEW_REPLICATES and plan.weights is None:
-        text = "Only {replicates:count} replicates: intervals are rough; ask for 1,000 or more."
+        text = (
+            "Only {replicates:count} replicates: shares of resamples are rough; ask for 1,000 "
+            "or more."
+        )
         made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         text = (
@@ -120,7 +116,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
     if all(one.labels == "draws" for one in metrics):
         return []
     made, ties = [], truths[0].ties
-    items = len(np.unique(np.concatenate([one.place for one in truths])))
+    items = int((np.bincount(np.concatenate([one.place for one in truths])) > 0).sum())
     voted = any(one.votes is not None for one in truths)
     several = any(len(one.classes) > 1 for one in truths)
     tied = _places(truths, [one.tied for one in truths])
@@ -156,7 +152,7 @@ def _tied_words(*, several: bool, voted: bool) -> str:
 def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
     """How many items are chosen in any task."""
     every = [one.place[some] for one, some in zip(truths, chosen, strict=True)]
-    return len(np.unique(np.concatenate(every)))
+    return int((np.bincount(np.concatenate(every)) > 0).sum())
 
 
 def tie_notices(

@@ -2,7 +2,8 @@
 
 It is one where the model has the name of an annotator (upper or lower case alike), or where its
 predictions are the votes of an annotator on all the items that both have: at least twenty, with
-five of two classes each. Scores of such a model say how well it agrees with itself. It is
+five of two classes each, and five on which others vote otherwise (a model that is right where
+all agree is no annotator). Scores of such a model say how well it agrees with itself. It is
 refused, or the annotator is left out of the truth where the user says so.
 """
 
@@ -19,7 +20,7 @@ from equipoise.wording import Option, hint
 
 CIRCULAR = ("error", "drop")
 DROP = Option("circular", "drop")
-LEAST, OF_EACH = 20, 5  # shared items, and of each of two classes, for predictions to be votes
+LEAST, OF_EACH = 20, 5  # shared items; of each of two classes, and disputed ones
 
 
 def independent(
@@ -75,7 +76,12 @@ def _copied(annotations: Annotations, one: Predictions) -> Bools:
     each = np.zeros((people, len(annotations.classes)), dtype=np.int64)
     np.add.at(each, (who, label), 1)
     varied = ((each >= OF_EACH).sum(axis=1) >= 2) & (each.sum(axis=1) >= LEAST)
-    return np.asarray(varied & ~wrong)
+    item = annotations.item[use]
+    votes, same = (
+        np.bincount(item, weight, len(known)) for weight in (None, label == known[item])
+    )
+    disputed = np.bincount(who, (votes > same)[item], people) >= OF_EACH
+    return np.asarray(varied & disputed & ~wrong)
 
 
 def _labels(annotations: Annotations, one: Predictions) -> Ints | None:

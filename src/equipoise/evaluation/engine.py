@@ -30,9 +30,15 @@ def map_chunks(
 ) -> list[Result]:
     """Apply the function to every chunk, in order; tell progress as (done, all).
 
-    An interrupt cancels what has not begun.
+    An interrupt cancels what has not begun. One worker needs no thread.
     """
-    results = []
+    results: list[Result] = []
+    if workers == 1:
+        for done, chunk in enumerate(chunks, 1):
+            results.append(function(chunk))
+            if progress is not None:
+                progress(done, len(chunks))
+        return results
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(function, chunk) for chunk in chunks]
         try:

@@ -363,14 +363,16 @@ class _Scorer:
         self.workers, self.progress = how.workers or os.cpu_count() or 1, how.progress
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
+        alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
         kinds = {one.prepare: one.labels for one in self.families.values()}
 
         def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
             one, m = part
-            return {
+            each = {
                 p: p(one.scores[m] if k == "classes" else one.distributions(m))
                 for p, k in kinds.items()
             }
+            return {metric.prepare: each[first.prepare] for metric, first in alike}
 
         every = [(one, m) for one in aligned for m in one.scores]
         made = map_chunks(prepared, every, workers=self.workers)

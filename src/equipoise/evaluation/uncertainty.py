@@ -10,7 +10,7 @@ import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,7 +187,7 @@ class Uncertainty:
         """Parts by derivatives of every task's items and votes."""
         design, share, votes = self._design(tasks), 1 / len(tasks), None
         layout, population = self._layout(tasks), self._population(tasks, design)
-        if layout is not None and (population.annotators or not population.items):
+        if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
             votes = layout.sums(slopes, labels)
         unit = np.concatenate([self.unit[t] for t in tasks])
@@ -492,7 +492,7 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
         question.masses,
         unit,
         labels=question.shares.T,
-        harden=partial(_hardened, ties=question.ties),
+        harden=_hardened,
         named=named,
     )
 
@@ -501,9 +501,14 @@ def _settled(ballots: Ballots | None) -> bool:
     return ballots is not None and not len(ballots.item)
 
 
-def _hardened(shares: Floats, ties: str) -> Floats:
-    """Hard labels of scored classes, shape (rows, classes)."""
-    return np.stack(hard_labels(list(shares.T), ties), axis=1)
+def _hardened(shares: Floats) -> Floats:
+    """Hard labels of scored classes without a vote, shape (rows, classes).
+
+    Tied classes share them, whatever becomes of ties in the labels themselves: without one
+    vote of three, two are left, and to call their ties negative would take all influence from
+    items with one yes and give twice as much to those with two.
+    """
+    return np.stack(hard_labels(list(shares.T)), axis=1)
 
 
 def _labels(question: TaskTruth, label: int) -> Floats:

@@ -227,6 +227,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "number": numbers.number,
     "change": numbers.change,
     "percent": numbers.percent,
+    "share": numbers.resample_share,
     "count": numbers.count,
     "rank": numbers.rank,
     "p": numbers.p_value,

@@ -137,10 +137,13 @@ class Ballots:
             keep = keep[np.argsort(unit[item[keep]], kind="stable")]
         every = rising and len(keep) == len(item)
         chosen: Any = slice(None) if every else keep
+        who = votes.annotator
+        if not named:  # strangers: the first, second, ... of each item
+            who = np.where(who < 0, who, np.arange(len(item)) - votes.start[item])
         return cls(
             unit,
             item[chosen],
-            votes.annotator[chosen],
+            who[chosen],
             share[chosen],
             mass[chosen],
             labels,
@@ -287,7 +290,8 @@ class Layout:
             code = (one.vote_unit[start:stop] - first).astype(np.int64) * self.people
             codes.append(code + one.annotator[start:stop])
         every = np.concatenate(codes)
-        if len(distinct(every)[0]) == len(every):
+        nobody = not all(one.named for one in self.ballots)  # then every vote is by itself
+        if nobody or len(distinct(every)[0]) == len(every):
             return _Block(tuple(votes), None, len(every))
         cells, inverse = np.unique(every, return_inverse=True)
         ends = np.cumsum([len(code) for code in codes])[:-1]

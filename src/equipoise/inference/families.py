@@ -69,7 +69,7 @@ def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
     found, critical = _adjusted(cell, order, level)
     p[np.ix_(order, order)] = found
     sign = 1.0 if higher else -1.0
-    with np.errstate(invalid="ignore"):  # of two infinite ones: undefined
+    with np.errstate(invalid="ignore"):
         gap = sign * (cell.values[:, None] - cell.values[None, :])
         better = (p < 1 - level) & (gap > 0)
     ranks[known, 0] = 1 + better[np.ix_(known, known)].sum(axis=0)

@@ -23,12 +23,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from equipoise import numbers
 from equipoise.arrays import Floats, InputError
+from equipoise.numbers import number
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
-_STEPS = 40
+_STEPS = 100
+_CLOSE = 1e-10  # to the p-value that an end of the interval has
 _NOTHING = 1e-12  # of the floor, up to which a number did not vary
 _POINTS = 200
 
@@ -103,22 +104,22 @@ class Population:
         return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
 
     @property
-    def sentence(self) -> str:
-        """Whom the result speaks for, and what keeps it from saying more.
+    def scope(self) -> str:
+        """The same as a sentence or two, with what the annotators leave open.
 
         Examples
         --------
-        >>> Population(effective=3.0).sentence
-        'The result speaks for items and annotators like these. Few annotators ...'
+        >>> Population(effective=3.0).scope
+        'The result speaks for items and annotators like these. Few annotators (...'
         """
-        people, number = "", f"effectively {numbers.number(self.effective, 1)}"
+        people, number_of = "", f"effectively {number(self.effective, 1)}"
         if self.reason is Reason.TOO_FEW:
             people = (
-                f" The annotators are too few ({number}) for a verdict on annotators like "
+                f" The annotators are too few ({number_of}) for a verdict on annotators like "
                 "these; intervals are for these annotators."
             )
         elif self.few:
-            people = f" Few annotators ({number}): intervals are wide."
+            people = f" Few annotators ({number_of}): intervals are wide."
         elif self.reason is Reason.ANONYMOUS:
             people = (
                 " Habits that annotators share across items cannot be seen in anonymous votes."
@@ -224,13 +225,25 @@ class Spread:
             return self.variance
         if not self.pivotal:
             return float(stdtrit(self.df, 0.5 + level / 2)) * self.standard_error
+        return self._pivot_width(1 - level)
+
+    def _pivot_width(self, alpha: float) -> float:
+        """Where the p-value of the pivot is alpha, by Newton's steps between two bounds."""
         low, high = 0.0, self.standard_error
-        while self.p_value(high) > 1 - level:
-            high *= 2
+        while self.p_value(high) > alpha:
+            low, high = high, 2 * high
+        width = (low + high) / 2
         for _ in range(_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.p_value(middle) > 1 - level else (low, middle)
-        return high
+            found = self.p_value(width)
+            if abs(found - alpha) < _CLOSE:
+                break
+            low, high = (width, high) if found > alpha else (low, width)
+            step = 1e-5 * width
+            slope = (self.p_value(width + step) - found) / step
+            width -= (found - alpha) / slope if slope < 0 else 0.0
+            if not low < width < high:
+                width = (low + high) / 2
+        return width
 
     def interval(
         self,

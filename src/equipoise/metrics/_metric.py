@@ -137,8 +137,8 @@ class Metric:
     min_items
         Fewest items it is defined for.
     trials
-        For a share of hard labels among a fixed number of items: that number, so that its
-        interval is Wilson's.
+        For a share among a fixed number of items: that number, on which a share that did not
+        vary rests.
     topic
         The heading under which lists of metrics show it.
     decides, proper

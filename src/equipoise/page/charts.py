@@ -395,13 +395,29 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Html | None:
         parts.append(_bar(bar, (start, end), upward, styles))
     if sideways:
         parts.append(Axis(sideways, bottom, bottom, chart.x).draw(6))
-        for x, words in chart.marks:
-            parts.append(path("ref", down(sideways(x), top - 4, bottom - top + 4)))
-            parts.append(text(inside(sideways(x), words), top - 8, words, "c a"))
+        near = _crowded([(sideways(x), words) for x, words in chart.marks])
+        for place, (x, words) in enumerate(chart.marks):
+            spot = sideways(x)
+            parts.append(path("ref", down(spot, top - 4, bottom - top + 4)))
+            if near:  # one word to the left of its line, the next to the right
+                last = place == len(chart.marks) - 1
+                parts.append(
+                    text(spot + (3 if last else -3), top - 8, words, "a" if last else "e a")
+                )
+            else:
+                parts.append(text(inside(spot, words), top - 8, words, "c a"))
     else:
         parts += _bar_names([bar.label for bar in bars], (left, step, bottom))
         parts.append(text((left + right) / 2, bottom + 70, shorten(chart.x, 58), "c a"))
     return drawing((NARROW, bottom + (40 if sideways else 78)), described(chart), *parts)
+
+
+def _crowded(marks: Sequence[tuple[float, str]]) -> bool:
+    """Whether the words of two marks would lie over each other."""
+    if len(marks) != 2:
+        return False
+    (a, first), (b, second) = sorted(marks)
+    return b - a < LETTER * (width(first) + width(second)) / 2 + 4
 
 
 def _bar(bar: Bar, ends: tuple[float, float], upward: Scale, styles: ModelStyles) -> Html:
@@ -411,7 +427,8 @@ def _bar(bar: Bar, ends: tuple[float, float], upward: Scale, styles: ModelStyles
     y = min(upward(bar.value), upward(0) - 1.5)
     floor, wide = coordinate(upward(0)), coordinate(max(end - start - 2, 1.0))
     shape = f"M{at(start + 1, upward(0))}V{coordinate(y)}h{wide}V{floor}z"
-    return element("path", class_=f"bars {styles.class_(bar.model, '')}".strip(), d=shape)
+    own = styles.class_(bar.model, "")
+    return element("path", class_=f"own {own}" if own else "bars", d=shape)
 
 
 def _bar_names(labels: Sequence[str], place: tuple[float, float, float]) -> list[Html]:

@@ -1,4 +1,4 @@
-"""Planning: from a pilot to how many items and votes are needed, and which votes come next."""
+"""Planning: from a pilot to how many items and annotators are needed, and which votes next."""
 
 from equipoise.planning._findings import plan_report
 from equipoise.planning.next_votes import (

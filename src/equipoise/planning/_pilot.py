@@ -1,48 +1,39 @@
-"""The pilot: two models on one task, and how their difference depends on items and votes.
+"""The pilot: an evaluation of one task, and what the difference of two models is made of.
 
 The difference is that of a metric with soft labels (mean votes), written so that it is positive
-when the first model is better. Everything follows from two derivatives. The influence of an
-item, by the jackknife,
+when the first model is better; its interval and its parts are those of `equipoise.evaluate`.
+With V_i, V_r and V_c the parts of units, annotators and cells, n items, m votes on each and
+annotators with the shares w of the votes,
 
-    influence_i = (n - 1) (difference - difference without i),
+    annotators = (V_r - V_c) / sum w^2,  votes = (n - 1) m V_c - annotators,
+    items = n V_i - votes / m,
 
-and the effect of a vote for class k on item i: the slope of the difference as the soft label of
-i moves towards k. Votes of an item for its classes in their own shares have no effect on
-average, so the mean square of their effects is what votes add to the variance.
-
-If the difference is the mean of one number d_i per item, then leaving item i out gives
-influence_i = d_i - difference, and moving the label of one item moves its own d_i alone, so
-that all items can be moved at once. A metric gives d_i by its influence function; whether it is
-such a mean is checked on some of the items, by leaving them out.
+which on complete designs is the analysis of variance. Where items have groups, the parts of a
+second evaluation without them tell what belongs to a group and what to the items in it: with u
+the sum of squared shares of the groups, the excess of V_i with groups over that without, by
+u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annotators.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Bools,
-    Floats,
-    InputError,
-    Ints,
-    PerItem,
-    listed,
-    nearest,
-    wrong_type,
-)
-from equipoise.evaluation.alignment import Aligned, align
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest, wrong_type
+from equipoise.evaluation import Evaluation, Settings, evaluate
+from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.truth import task_truths
+from equipoise.evaluation.truth import TaskTruth
+from equipoise.evaluation.uncertainty import influence_of
+from equipoise.inference import Reason, Spread
 from equipoise.metrics import Metric
-from equipoise.notices import Notice, as_notices
+from equipoise.notices import Notice
+from equipoise.planning._power import Components
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.votes import Votes
@@ -50,12 +41,12 @@ from equipoise.wording import Option, hint
 
 STEP = 1e-4  # of a soft label towards a class, for slopes
 WIDTH = 64  # columns scored at once
-CHECKED = 64  # items that are left out to see whether the metric is a mean
-CLOSE = 1e-8
 BINS = "bins "  # how the family of metrics of binned probabilities begins
 DRAWS = 32  # of a single vote on each item
 SURE = 4.5  # standard errors
 MATTERS = 0.05  # of the difference
+NOTHING = 1e-24  # variance up to which all items say the same
+TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
 Progress = Callable[[int, int], None]
 
 
@@ -65,45 +56,73 @@ class Pilot:
 
     Attributes
     ----------
-    metric, a, b
-        The metric, and the models (a the better one in the pilot unless named).
-    items, votes
-        Names of the items, and their votes.
-    shares
-        Soft labels of the scored classes, shape (classes, items).
-    scores
-        What the metric prepares, of a and of b.
-    unit
-        Which group each item belongs to; every item its own when there are none.
-    difference
-        By how much a is better than b.
-    order
-        All models, best first.
+    study
+        The evaluation, and what it was made of.
+    a, b
+        The models; a is the better one in the pilot, unless an order was asked for.
     notices
         What the user should know.
     """
 
-    metric: Metric
+    study: "PilotStudy"
     a: str
     b: str
-    items: tuple[str, ...]
-    votes: Votes
-    shares: Floats
-    scores: tuple[Floats, Floats]
-    unit: Ints
-    difference: float
-    order: tuple[str, ...]
-    notices: tuple[Notice, ...]
+    notices: tuple[Notice, ...] = ()
 
-    def distributions(self) -> Floats:
-        """Soft labels of all classes, shape (classes, items)."""
-        return np.stack(every_class(self.shares))
+    @property
+    def metric(self) -> Metric:
+        """What models are compared by."""
+        return self.study.evaluation.metrics[0]
 
-    def masses(self) -> Floats:
-        """How much of each vote goes to each class, shape (classes, votes)."""
-        if len(self.shares) > 1:
-            return np.stack([self.votes.mass(code) for code in range(len(self.shares))])
-        return np.stack(every_class(self.votes.mass(1)[None]))
+    @property
+    def question(self) -> TaskTruth:
+        """The truth of the task."""
+        return self.study.evaluation.questions[0]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items."""
+        return self.question.items
+
+    @property
+    def shares(self) -> Floats:
+        """Soft labels of the scored classes, shape (classes, items)."""
+        return self.question.shares
+
+    @property
+    def votes(self) -> Votes:
+        """Votes on the items."""
+        assert self.question.votes is not None
+        return self.question.votes
+
+    @cached_property
+    def difference(self) -> float:
+        """By how much a is better than b."""
+        values = self.study.evaluation.two_way(self.metric.name).values
+        gap = float(values[self._place[0]] - values[self._place[1]])
+        return gap if self.metric.better == "higher" else -gap
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        models = self.study.evaluation.models
+        return models.index(self.a), models.index(self.b)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """What the uncertainty of the difference is made of, as an evaluation has it."""
+        return self.study.evaluation.two_way(self.metric.name).between(*self._place)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the pilot itself has found a difference, among all its models."""
+        evaluation = self.study.evaluation
+        if not self.spread.population.decides:
+            return False
+        apart = self.difference > self.spread.half_width(evaluation.level)
+        if len(evaluation.models) == 2:
+            return apart
+        found = evaluation.family(self.metric.name).better[self._place]
+        return apart and bool(found)
 
     @cached_property
     def gold(self) -> Bools:
@@ -112,103 +131,219 @@ class Pilot:
             np.logical_or.reduceat(self.votes.annotator < 0, self.votes.start[:-1])
         )
 
-    def with_labels(self, whole: Floats) -> "Pilot":
-        """The same models with other soft labels of all classes, shape (classes, items)."""
-        shares = whole[1:] if len(self.shares) == 1 else whole
-        once = np.ones((len(self.items), 1), dtype=np.uint8)
-        gap = differences(self.metric, self._prepared, list(shares), once)
-        return replace(self, shares=shares, difference=float(gap[0]))
+    @property
+    def several(self) -> bool:
+        """Whether some item has two votes."""
+        return bool((self.votes.sizes[~self.gold] > 1).any())
 
-    def influence(self, progress: Progress | None = None) -> PerItem:
-        """Influence of each item on the difference, shape (items,)."""
-        each = self._each()
-        if each is not None:
-            _tell(progress, len(each), len(each))
-            return np.asarray(each - self.difference)
+    @property
+    def votes_each(self) -> float:
+        """Votes per item on average, items of known truth apart; 0 when there is no other."""
+        voted = self.votes.sizes[~self.gold]
+        return float(voted.mean()) if len(voted) else 0.0
+
+    @cached_property
+    def people(self) -> int:
+        """How many annotators voted; 0 where they cannot be told apart."""
+        if self.spread.population.reason not in (Reason.NONE, Reason.TOO_FEW):
+            return 0
+        return len(np.unique(self.votes.annotator[self.votes.annotator >= 0]))
+
+    @cached_property
+    def group_sizes(self) -> Ints:
+        """How many items each group has; empty without groups of several items."""
+        group = self.study.annotations.group
+        size = np.bincount(np.arange(0) if group is None else group[self.question.place])
+        size = size[size > 0]
+        return size if len(size) < len(self.items) else np.arange(0)
+
+    @cached_property
+    def components(self) -> Components:
+        """Variances of the difference by what causes them."""
+        if self.spread.items <= NOTHING:
+            return Components(0.0)
+        whole, alone = self._parts(grouped=True), self._parts(grouped=False)
         number = len(self.items)
-        out = np.empty(number)
-        for first in range(0, number, WIDTH):
-            stop = min(first + WIDTH, number)
-            out[first:stop] = self._without(np.arange(first, stop))
-            _tell(progress, stop, number)
-        out = (number - 1) * (self.difference - out)
-        if np.isnan(out).any():
-            where, got = f"metric {self.metric.name}", "undefined when one item is left out"
-            expected = "at least two items of every class"
-            raise InputError(where, got, expected, "collect a larger pilot")
-        return out
+        each, loads = self._loads()
+        people = max(whole.annotators - whole.cells, 0.0) / loads if loads else 0.0
+        cells = alone.cells * (1 - 1 / number if self.people else 1.0)
+        shared = mixed = 0.0  # by units, and by annotators within them
+        if len(self.group_sizes):
+            few = float(((self.group_sizes / number) ** 2).sum())
+            shared = max(whole.items - alone.items, 0.0) / (few - 1 / number)
+            excess = whole.cells * (1 - few if self.people else 1.0) - cells
+            mixed = max(excess / (few - 1 / number) * each - people, 0.0)
+        votes = max(number * each * cells - mixed - people, 0.0)
+        units = len(self.group_sizes) or number
+        return Components(
+            items=max(number * alone.items - shared - votes / each, 0.0),
+            annotators=people,
+            votes=votes,
+            groups=max(shared - mixed / each, 0.0),
+            cells=mixed,
+            tails=min(self.spread.df_items / max(units - 1, 1), 1.0),
+        )
 
-    def effects(self, wanted: Bools, progress: Progress | None = None) -> Floats:
-        """Effect of a vote for each class where wanted, else 0, shape (classes, items)."""
-        whole = self.distributions()
-        movable = wanted & (whole < 1)
-        each = self._each()
-        if each is not None:
-            return np.where(movable, self._slopes(whole, each), 0.0)
-        klass, item = np.nonzero(movable)
-        out = np.zeros(whole.shape)
-        for first in range(0, len(item), WIDTH):
-            part = slice(first, first + WIDTH)
-            shares = self._moved(whole, klass[part], item[part])
-            counts = np.ones((len(self.items), shares[0].shape[1]), dtype=np.uint8)
-            moved = differences(self.metric, self._prepared, shares, counts)
-            out[klass[part], item[part]] = (moved - self.difference) / STEP
-            _tell(progress, min(first + WIDTH, len(item)), len(item))
-        return out
+    def _loads(self) -> tuple[float, float]:
+        """Votes per item (harmonic mean), and the sum of squared shares of annotators."""
+        votes = self.votes
+        item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+        share = votes.weight / np.add.reduceat(votes.weight, votes.start[:-1])[item]
+        voted = votes.annotator >= 0
+        if not voted.any():
+            return 1.0, 0.0
+        square = np.bincount(item[voted], share[voted] ** 2, len(votes.sizes))
+        load = np.bincount(votes.annotator[voted], share[voted])
+        uneven = float((load**2).sum() / load.sum() ** 2) if self.people else 0.0
+        return 1 / float(square[~self.gold].mean()), uneven
+
+    def _parts(self, *, grouped: bool) -> Spread:
+        """Parts of the difference; of votes, too, where an evaluation leaves them aside."""
+        grouped = grouped and len(self.group_sizes) > 0
+        if self.spread.population.annotators and (grouped or not len(self.group_sizes)):
+            return self.spread
+        items = "random" if self.spread.population.annotators else "fixed"
+        made = self.study.again(items=items, grouped=grouped)
+        return made.two_way(self.metric.name).between(*self._place)
+
+    # ---- labels other than those that were found ---------------------------------------------
+
+    def distributions(self) -> Floats:
+        """Soft labels of all classes, shape (classes, items)."""
+        return np.stack(every_class(self.shares))
 
     @cached_property
     def _prepared(self) -> list[object]:
-        return prepare(self.metric, self.scores)
+        one = Aligned(self.question, self.study.evaluation.scores[0])
+        whole = self.metric.labels == "distribution"
+        scores = (one.distributions(m) if whole else one.scores[m] for m in (self.a, self.b))
+        return [self.metric.prepare(each) for each in scores]
 
-    def _without(self, rows: Ints) -> Floats:
-        """The difference without each of some items."""
-        counts = np.ones((len(self.items), len(rows)), dtype=np.uint8)
-        counts[rows, np.arange(len(rows))] = 0
-        return differences(self.metric, self._prepared, list(self.shares), counts)
+    def difference_with(self, whole: Floats) -> float:
+        """The difference with other soft labels of all classes, shape (classes, items)."""
+        once = np.ones((whole.shape[1], 1), dtype=np.uint8)
+        return float(self._differences(list(self._scored(whole)), once)[0])
 
-    def _each(self) -> PerItem | None:
-        """Its part in the difference of each item, where the metric is a mean over items."""
-        each = _item_differences(self.metric, self._prepared, self.distributions().T)
-        if each is None or not np.isfinite(each).all():
-            return None
-        some = np.unique(np.linspace(0, len(each) - 1, CHECKED).astype(np.int64))
-        found = (len(each) - 1) * (self.difference - self._without(some))
-        size = max(float(np.abs(each).max()), CLOSE) * len(each)
-        same = np.allclose(found, each[some] - self.difference, atol=CLOSE * size)
-        return each if same else None
+    def effects(self, whole: Floats, progress: Progress | None = None) -> Floats:
+        """Effect of a vote for each class at these labels, shape (classes, items)."""
+        if self.metric.influence is None:
+            return self._numeric(whole, progress)
+        labels = whole if self.metric.labels == "distribution" else self._scored(whole)
+        sign = 1.0 if self.metric.better == "higher" else -1.0
+        made = [influence_of(self.metric, one, labels).shares for one in self._prepared]
+        slope = sign * (made[0] - made[1])
+        wide = slope[:, None] if slope.ndim == 1 else slope
+        if wide.shape[1] == 1:
+            wide = np.concatenate([np.zeros_like(wide), wide], axis=1)
+        _tell(progress, len(self.items), len(self.items))
+        return np.asarray(wide.T - (whole * wide.T).sum(axis=0))
 
-    def _slopes(self, whole: Floats, each: PerItem) -> Floats:
-        """Effects of a metric that is a mean over items: all items are moved at once."""
-        found = []
-        for code in range(len(whole)):
-            towards = (np.arange(len(whole)) == code)[:, None]
-            labels = whole + STEP * (towards - whole)
-            moved = _item_differences(self.metric, self._prepared, labels.T)
-            assert moved is not None
-            found.append((moved - each) / STEP / len(each))
-        return np.stack(found)
+    def _numeric(self, whole: Floats, progress: Progress | None) -> Floats:
+        klass, item = np.nonzero(whole < 1)
+        out = np.zeros(whole.shape)
+        here = self.difference_with(whole)
+        for first in range(0, len(item), WIDTH):
+            part = slice(first, first + WIDTH)
+            column = np.arange(len(item[part]))
+            moved = [np.repeat(share[:, None], len(column), axis=1) for share in whole]
+            for code, share in enumerate(moved):
+                towards = (klass[part] == code) - whole[code, item[part]]
+                share[item[part], column] += STEP * towards
+            counts = np.ones(moved[0].shape, dtype=np.uint8)
+            found = self._differences(moved[1:] if len(self.shares) == 1 else moved, counts)
+            out[klass[part], item[part]] = (found - here) / STEP
+            _tell(progress, min(first + WIDTH, len(item)), len(item))
+        return out
 
-    def _moved(self, whole: Floats, klass: Ints, item: Ints) -> list[Floats]:
-        """Soft labels of the scored classes with one item moved in each column."""
-        column = np.arange(len(item))
-        moved = [np.repeat(share[:, None], len(item), axis=1) for share in whole]
-        for code, share in enumerate(moved):
-            share[item, column] += STEP * ((klass == code) - whole[code, item])
-        return moved[1:] if len(self.shares) == 1 else moved
+    def _scored(self, whole: Floats) -> Floats:
+        return whole[1:] if len(self.shares) == 1 else whole
+
+    def _differences(self, shares: list[Floats], counts: np.ndarray) -> Floats:
+        """First model minus second in each column, positive when the first is better."""
+        metric = self.metric
+        block = pair(shares, counts, whole=metric.labels == "distribution")[1]
+        a, b = (metric.finish(metric.reduce(one, block)) for one in self._prepared)
+        return np.asarray(a - b if metric.better == "higher" else b - a)
 
 
-def prepare(metric: Metric, scores: Iterable[Floats]) -> list[object]:
-    """What the metric needs of each model."""
-    return [metric.prepare(one) for one in scores]
+@dataclass(frozen=True, eq=False)
+class PilotStudy:
+    """A pilot with all its models: the evaluation of one task by one metric."""
+
+    predictions: tuple[Predictions, ...]
+    annotations: Annotations
+    evaluation: Evaluation
+
+    def again(self, *, items: str, grouped: bool) -> Evaluation:
+        """The same for fixed items, or without groups."""
+        votes = self.annotations
+        if not grouped:
+            votes = replace(votes, group=None, groups=None)
+        how = Settings(level=self.evaluation.level, items=items, on_missing="drop")
+        return evaluate(
+            self.predictions,
+            votes,
+            metrics=self.evaluation.metrics,
+            resampling="influence",
+            settings=how,
+        )
+
+    def good(self) -> Floats:
+        """Values as higher-is-better, shape (models,)."""
+        metric = self.evaluation.metrics[0]
+        values = self.evaluation.two_way(metric.name).values
+        return higher_is_better(values, metric.better)
 
 
-def differences(
-    metric: Metric, prepared: list[object], shares: list[Floats], counts: NDArray[np.uint8]
-) -> Floats:
-    """First model minus second in each column, positive when the first is better."""
-    block = pair(shares, counts, whole=metric.labels == "distribution")[1]
-    a, b = (metric.finish(metric.reduce(one, block)) for one in prepared)
-    return np.asarray(a - b if metric.better == "higher" else b - a)
+def pilot_study(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric,
+    *,
+    models: tuple[str, str] | None = None,
+    task: str | None = None,
+    level: float = 0.95,
+) -> PilotStudy:
+    """Evaluate the models of one task: all, or the two that are named."""
+    chosen = usable_metric(*as_metrics([metric]))
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    known, asked = annotations.tasks, annotations.tasks[0] if task is None else task
+    if task is None and len(known) > 1:
+        do = hint("choose one ({}): {}", Option("task"), ", ".join(known))
+        raise InputError("annotations", f"{len(known)} tasks", "one", do)
+    if asked not in known:
+        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
+    mine = [one for one in given if one.task == asked]
+    if not mine and len(known) == 1:
+        mine = [replace(one, task=asked) for one in given if not one.task]
+    names = tuple(one.model for one in mine)
+    for name in models or ():
+        if name not in names:
+            raise InputError("models", f"{name!r}", "models of these", nearest(name, names))
+    if models is not None:
+        mine = [one for one in mine if one.model in models]
+    if len({one.model for one in mine}) < 2:
+        raise InputError("models", "a single one", "two to compare", "name two models")
+    how = Settings(level=level, on_missing="drop")
+    made = evaluate(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
+    _check(made, annotations)
+    return PilotStudy(tuple(mine), annotations, made)
+
+
+def _check(made: Evaluation, annotations: Annotations) -> None:
+    """Refuse pilots that are too small, and values that are undefined or infinite."""
+    question, metric = made.questions[0], made.metrics[0]
+    if len(question.items) < 3:
+        got = f"{len(question.items)} items"
+        raise InputError("pilot", got, "at least 3", "collect a larger pilot")
+    group = annotations.group
+    if group is not None and len(np.unique(group[question.place])) < 2:
+        raise InputError(
+            "pilot", "a single group", "at least two groups of items", "leave the group out"
+        )
+    if np.isnan(made.two_way(metric.name).values).any():
+        where, got = f"metric {metric.name}", "undefined on the pilot"
+        raise InputError(where, got, "votes for every class", "collect a larger pilot")
 
 
 def pilot(
@@ -216,110 +351,51 @@ def pilot(
     annotations: Annotations,
     metric: str | Metric,
     models: tuple[str, str] | None = None,
+    *,
     task: str | None = None,
+    level: float = 0.95,
 ) -> Pilot:
-    """Bring predictions and votes together; without models, take the two best."""
-    chosen = usable_metric(*as_metrics([metric]))
-    given, annotations = as_predictions(predictions), as_annotations(annotations)
-    models = _two_names(models)
-    known, asked = annotations.tasks, annotations.tasks[0] if task is None else task
-    if task is None and len(known) > 1:
-        do = hint("choose one ({}): {}", Option("task"), ", ".join(known))
-        raise InputError("annotations", f"{len(known)} tasks", "one", do)
-    if asked not in known:
-        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
-    one, notices = _aligned(given, annotations, asked)
-    if chosen.ordered and not one.question.ordered and len(one.question.classes) > 1:
-        where = f"metric {chosen.name}"
-        do = hint("read the annotations with {}", Option("kind", "ordinal"))
-        raise InputError(where, "classes without an order", "grades in a known order", do)
-    whole = chosen.labels == "distribution"
-    scores = {m: one.distributions(m) if whole else one.scores[m] for m in one.scores}
-    pick, question = _two_models(chosen, one, scores, models), one.question
-    assert question.votes is not None
-    unit = np.arange(len(question.items))
-    if annotations.group is not None:
-        unit = np.unique(annotations.group[question.place], return_inverse=True)[1]
-    return Pilot(
-        metric=chosen,
-        items=question.items,
-        votes=question.votes,
-        shares=question.shares,
-        scores=(scores[pick.a], scores[pick.b]),
-        unit=unit,
-        **pick._replace(notices=(*notices, *pick.notices))._asdict(),
-    )
-
-
-def neighbours(
-    models: list[Predictions], annotations: Annotations, metric: str | Metric, task: str | None
-) -> Iterator[tuple[Pilot, int]]:
-    """Every model with the next, best first, and the number of such pairs."""
-    first = pilot(models, annotations, metric, None, task)
-    pairs = list(pairwise(first.order))
-    for both in pairs:
-        yield pilot(models, annotations, first.metric, both, task), len(pairs)
-
-
-def _aligned(
-    given: list[Predictions], annotations: Annotations, task: str
-) -> tuple[Aligned, tuple[Notice, ...]]:
-    """The one task; predictions of items that nobody annotated are left aside."""
-    mine = [one for one in given if one.task == task]
-    if not mine and len(annotations.tasks) == 1:
-        mine = [replace(one, task=task) for one in given if not one.task]
-    asked = [one for one in task_truths(annotations) if one.task == task]
-    aligned, notices = align(mine, asked, on_missing="drop")
-    if len(aligned[0].question.items) < 3:
-        got = f"{len(aligned[0].question.items)} items"
-        raise InputError("pilot", got, "at least 3", "collect a larger pilot")
-    return aligned[0], as_notices(notices)
-
-
-class _TwoModels(NamedTuple):
-    """The two models to compare, by how much a is better, and all models, best first."""
-
-    a: str
-    b: str
-    difference: float
-    order: tuple[str, ...]
-    notices: tuple[Notice, ...]
-
-
-def _two_models(
-    metric: Metric, one: Aligned, scores: dict[str, Floats], models: tuple[str, str] | None
-) -> _TwoModels:
-    """Choose two models: those asked for, or the two best.
+    """Two models of a pilot: those that are named, or the two best.
 
     Models that score exactly as the best are passed over unless they were asked for.
     """
-    for name in models or ():
-        if name not in scores:
-            raise InputError("models", f"{name!r}", "models of these", nearest(name, scores))
-    if len(scores) < 2 or (models is not None and len(set(models)) < 2):
-        raise InputError("models", "a single one", "two to compare", "name two models")
-    ones = np.ones((len(one.question.items), 1), dtype=np.uint8)
-    block = pair(one.question.shares, ones, whole=metric.labels == "distribution")[1]
-    wanted = list(models or scores)
-    value = [metric.finish(metric.reduce(metric.prepare(scores[m]), block)) for m in wanted]
-    good = higher_is_better(np.concatenate(value), metric.better)
-    if np.isnan(good).any():
-        where, got = f"metric {metric.name}", "undefined on the pilot"
-        raise InputError(where, got, "votes for every class", "collect a larger pilot")
+    named = _two_names(models)
+    study = pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
+    good, every = study.good(), study.evaluation.models
     order = np.argsort(-good, kind="stable")
-    below = [m for m in order[1:] if models is not None or good[m] < good[order[0]]]
+    below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
     best, rival = order[0], (below or order[1:])[0]
-    require_finite(metric, [wanted[m] for m in (best, rival) if np.isinf(good[m])])
-    same = tuple(wanted[m] for m in order[1:] if m != rival and good[m] == good[best])
-    text = "Passed over, with exactly the value of {best!r}: {same:names}."
-    passed = Notice("passed_over", text, values={"best": wanted[best], "same": same})
-    return _TwoModels(
-        a=wanted[best],
-        b=wanted[rival],
-        difference=abs(float(value[best][0] - value[rival][0])),
-        order=tuple(wanted[m] for m in order),
-        notices=(passed,) if same and below else (),
+    require_finite(
+        study.evaluation.metrics[0], [every[m] for m in (best, rival) if np.isinf(good[m])]
     )
+    same = tuple(every[m] for m in order[1:] if m != rival and good[m] == good[best])
+    text = "Passed over, with exactly the value of {best!r}: {same:names}."
+    passed = Notice("passed_over", text, values={"best": every[best], "same": same})
+    told = (passed,) if same and below else ()
+    return Pilot(study, every[best], every[rival], (*_told(study), *told))
+
+
+def neighbours(
+    predictions: Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric,
+    *,
+    task: str | None = None,
+    level: float = 0.95,
+) -> list[Pilot]:
+    """Every model with the next, best first."""
+    study = pilot_study(predictions, annotations, metric, task=task, level=level)
+    good, every = study.good(), study.evaluation.models
+    require_finite(
+        study.evaluation.metrics[0],
+        [m for m, x in zip(every, good, strict=True) if np.isinf(x)],
+    )
+    order = [every[m] for m in np.argsort(-good, kind="stable")]
+    return [Pilot(study, a, b, _told(study)) for a, b in pairwise(order)]
+
+
+def _told(study: PilotStudy) -> tuple[Notice, ...]:
+    return tuple(one for one in study.evaluation.notices if one.code in TOLD)
 
 
 def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
@@ -338,28 +414,11 @@ def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
     for _ in range(DRAWS):
         chosen = (random.random(len(two.items)) * bounds[-1] >= bounds[:-1]).sum(axis=0)
         single = (np.arange(len(whole))[:, None] == chosen).astype(np.float64)
-        found.append(two.with_labels(single).difference)
+        found.append(two.difference_with(single))
     mean, error = float(np.mean(found)), float(np.std(found)) / math.sqrt(DRAWS)
     moved = abs(mean - two.difference)
     same = moved <= max(SURE * error, MATTERS * abs(two.difference))
     return None if same else mean
-
-
-def _item_differences(
-    metric: Metric, prepared: Sequence[object], labels: Floats
-) -> PerItem | None:
-    """First model minus second on each item, positive when the first is better.
-
-    None for metrics of another kind. Labels come as (items, classes).
-    """
-    if metric.influence is None or metric.labels != "distribution":
-        return None
-    each = []
-    for one in prepared:
-        value, slope, _ = metric.influence(one, labels)
-        each.append(value + len(labels) * slope)
-    gap = each[0] - each[1]
-    return np.asarray(gap if metric.better == "higher" else -gap)
 
 
 def _two_names(models: object) -> tuple[str, str] | None:
@@ -401,12 +460,6 @@ def require_finite(metric: Metric, infinite: Sequence[str]) -> None:
             "give no class that somebody may choose a probability of 0, or plan by another "
             "metric, as brier_score",
         )
-
-
-def votes_each(two: Pilot) -> float:
-    """Votes per item on average, items of known truth apart; 0 when there is no other."""
-    voted = two.votes.sizes[~two.gold]
-    return float(voted.mean()) if len(voted) else 0.0
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

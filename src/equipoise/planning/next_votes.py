@@ -1,10 +1,10 @@
 r"""Which items to send for one more vote, so that the order of the models becomes surer.
 
 **What all voters would say.** The share :math:`q_i` of all possible voters behind the soft
-label of item i is not known. It follows a Dirichlet law: the m votes of the item, and s
-imagined ones beforehand that are shared out over the classes as the soft labels of all items
-are on average, :math:`\pi`. So neither their number nor their direction depends on how many
-classes there are. Two votes on one item then differ with :math:`s/(s + 1)` times the
+label of item i is not known. It is Dirichlet: the m votes of the item, and s imagined ones
+beforehand that are shared out over the classes as the soft labels of all items are on average,
+:math:`\pi`. So neither their number nor their direction depends on how many classes there are.
+Two votes on one item then differ with :math:`s/(s + 1)` times the
 probability of two votes on two items, which gives s from the votes of the pilot:
 
 .. math:: \frac{s}{s + 1} = \frac{\sum_i D_i + \frac23 D}{(n + 1) D}, \quad
@@ -14,57 +14,39 @@ over the n items with several votes, and one imagined item more at s = 2, which 
 when no item has two. Without that item s is (1 - alpha)/alpha for Krippendorff's alpha. Items
 of known truth are certain, and tell nothing about votes.
 
-**One more vote.** The total of the law is :math:`A = m + s`, its mean :math:`\tilde p_i`. The
-difference of two models among all voters is expected to be that at :math:`\tilde p`, and
-depends on item i there with slope :math:`h_{ik}` towards class k. The part of its variance
-that is due to the item is
+**One more vote.** Its total is :math:`A = m + s`, its mean :math:`\tilde p_i`. The
+difference of two models depends on item i there with slope :math:`h_{ik}` towards class k. The
+part of its variance that is due to the votes on the item is
 
 .. math:: V_i = \frac{\sum_k \tilde p_{ik} h_{ik}^2}{A + 1}
 
 (for a yes/no question slope squared times :math:`\tilde p (1 - \tilde p)/(A + 1)`), and one
 more vote is expected to take :math:`g_i = V_i / (A + 1)` of it away: for two models this is the
-expected gain. It moves the difference by mean votes by
-:math:`s_i = \sum_k (\tilde p_{ik} - p_{ik}) h_{ik} / (m + 1)` on average, and
-:math:`r_i = (A + 1)/(m + 1)` times as far as the expected one.
-
-**Whether the order is wrong.** Among all possible voters the difference D of two models is
-normal with mean :math:`\tilde d` and variance V. The order is read from mean votes: now from
-the difference d of the pilot, after the votes from S, which is normal around
-:math:`\mu = d + \sum_i s_i` with variance :math:`\sum_i r_i^2 g_i` and the covariance
-:math:`\sum_i r_i g_i` with D. The order is wrong where the two have different signs:
-
-.. math:: \Phi(-\tilde d / \sqrt V) \text{ now}, \quad
-    2 T(h, a_h) + 2 T(k, a_k) + [hk < 0] \text{ then},
-
-with :math:`h = \mu / \sigma_S`, :math:`k = \tilde d / \sqrt V`, their correlation :math:`\rho`,
-:math:`a_h = (k/h - \rho)/\sqrt{1 - \rho^2}`, :math:`a_k` likewise, and Owen's function T.
+expected gain. The variance of the difference for items and annotators like these (two-way, as
+`equipoise.evaluate` has it) falls by the sum of the gains; what items and the habits of
+annotators leave stays.
 
 **The whole order.** Models stand in the order of the pilot, best first; pair j is model j and
-the next one. With :math:`V_j = \sum_i V_{ij}` and :math:`z_j = \tilde d_j / \sqrt{V_j}`, the
-order of the pair holds among all possible voters with probability :math:`P_j = \Phi(z_j)`. The
-uncertainty about the ranking is
+the next one, with the difference :math:`d_j` and its two-way variance :math:`W_j`. With
+:math:`z_j = d_j / \sqrt{W_j}` and :math:`P_j = \Phi(z_j)` the uncertainty about the ranking is
 
 .. math:: U = \sum_j 2 P_j (1 - P_j),
 
-the expected number of neighbouring pairs that two resamples of what all voters would say put in
-different order. A vote on item i moves the expected difference by a random amount of mean 0,
-whose variance is exactly :math:`g_{ij}`, and with it :math:`P_j`. Its expected gain is the fall
-of the uncertainty, to first order in :math:`g`:
+the expected number of neighbouring pairs that two studies like this put in different order. The
+expected gain of a vote is its fall, to first order in :math:`g`:
 
-.. math:: \text{gain}_i = 2 \sum_j \varphi(z_j)^2 \, g_{ij} / V_j .
+.. math:: \text{gain}_i = 2 \sum_j \varphi(z_j)^2 \, g_{ij} / W_j .
 
-The probability that the order is wrong, :math:`\Phi(-z_j)`, would not do in place of it: its
-expectation stays the same under any vote that cannot turn the order round, so that single votes
-gain nothing. Many together do. To first order gains add up, so the items with the largest gains
-are the best batch. In a large batch they overlap: a pair may be settled before all votes that
-were meant for it are in. Send the items in parts, and ask again after each.
+Close pairs count most, settled ones nothing. To first order gains add up, so the items with the
+largest gains are the best batch. In a large batch they overlap: send the items in parts, and
+ask again after each.
 """
 
 import csv
 import io
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -96,20 +78,15 @@ from equipoise.wording import joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item
 MOST = 0.95  # of s/(s + 1), where votes on one item differ as much as any
-TIE = 1e-12  # difference up to which models are tied
 NOISE = 1e-20  # variance below which a difference does not move with the votes
-RISE = 5e-4  # of a probability, which shows in the digits that are told
 DIGITS = 9  # to which gains must differ to stand in order
-TINY = 1e-300  # in place of a mean of exactly 0, whose side does not matter
-NOBODY: Ints = np.arange(0)
 DRAWN = 12  # items in the figure
 KNOWN = ("votes so far", "soft label", "expected gain")
 LAW_NOTE = (
-    "What all voters would say of an item follows a Dirichlet law: its votes, and imagined "
-    "ones beforehand, as many as fit how often votes on one item differ (two where no item has "
-    "two votes), and shared out as the labels of all items are on average. How likely the "
-    "order is wrong follows from that law, which knows nothing of what the models say of an "
-    "item; models that are good and much alike are in the wrong order somewhat more often. "
+    "What all voters would say of an item follows a Dirichlet distribution: its votes, and "
+    "imagined ones beforehand, as many as fit how often votes on one item differ (two where no "
+    "item has two votes), and shared out as the labels of all items are on average. More votes "
+    "lower neither what the choice of items leaves nor the habits of annotators. "
 )
 PAIR_GAIN = (
     "Expected gain: by how much one more vote on the item is expected to lower the variance of "
@@ -118,9 +95,8 @@ PAIR_GAIN = (
 )
 RANKING_GAIN = (
     "Expected gain: the fall, by one more vote on the item, of the number of pairs of "
-    "neighbours that two resamples of what all voters would say put in different order. To "
-    "first order gains add up; in a large batch they overlap, so send the items in parts and "
-    "plan again."
+    "neighbours that two studies like this put in different order. To first order gains add "
+    "up; in a large batch they overlap, so send the items in parts and plan again."
 )
 
 
@@ -145,67 +121,6 @@ def _vote_shares(two: Pilot) -> tuple[Floats, PerItem, float]:
     return np.where(two.gold, whole, mean), np.asarray(worth), imagined
 
 
-class MisorderingRisk(NamedTuple):
-    """Differences of pairs of models, each of shape (pairs,).
-
-    Attributes
-    ----------
-    found
-        By mean votes in the pilot, of the model that is ahead there; 0 for tied ones.
-    expected, variance
-        Mean and variance among all possible voters, given the votes.
-    seen, moved, shared
-        By mean votes after the new votes: mean, variance, and covariance with the former.
-    """
-
-    found: Floats
-    expected: Floats
-    variance: Floats
-    seen: Floats
-    moved: Floats
-    shared: Floats
-
-    def standardised(self) -> Floats:
-        """Expected differences in standard errors; infinite, or 0, without any."""
-        sure = np.where(self.expected == 0, 0.0, np.copysign(np.inf, self.expected))
-        error = np.sqrt(self.variance)
-        return np.divide(self.expected, error, out=sure, where=error > 0)
-
-    def wrong_now(self) -> Floats:
-        """Probability that the order of the pilot is wrong; one half for tied models."""
-        from scipy.special import ndtr
-
-        return np.where(self.found == 0, 0.5, ndtr(-self.standardised()))
-
-    def wrong_then(self) -> Floats:
-        """Probability that the order by mean votes is wrong after the new votes."""
-        known = (self.variance > 0) & (self.moved > 0)
-        spread = np.sqrt(np.where(known, self.variance, 1.0))
-        reach = np.sqrt(np.where(known, self.moved, 1.0))
-        both = np.where(known, self.shared, 0.0) / (spread * reach)
-        then = opposite_signs(self.seen / reach, self.expected / spread, both)
-        return np.where(known, then, self.wrong_now())
-
-
-def opposite_signs(first: Floats, second: Floats, correlation: Floats) -> Floats:
-    """Probability that two normal numbers of variance 1 with these means differ in sign.
-
-    Examples
-    --------
-    >>> opposite_signs(np.array([0.0, 5.0]), np.array([0.0, 0.0]), np.array([0.5, 0.0]))
-    array([0.333, 0.5  ])
-    """
-    from scipy.special import owens_t
-
-    h, k = (np.where(one == 0, TINY, one) for one in (first, second))
-    rest = np.sqrt(np.maximum(1 - correlation**2, TINY))
-    with np.errstate(over="ignore"):
-        tails = owens_t(h, (k / h - correlation) / rest) + owens_t(
-            k, (h / k - correlation) / rest
-        )
-    return np.asarray(np.clip(2 * tails + (np.sign(h) != np.sign(k)), 0.0, 1.0))
-
-
 def _check_keywords(
     where: str, number: int, how: Mapping[str, Any], known: Sequence[str]
 ) -> None:
@@ -225,82 +140,29 @@ class _NextVote(NamedTuple):
 
     Attributes
     ----------
-    expected
-        The difference expected among all possible voters, given the votes so far.
     part, gain
         Part of each item in its variance, and what one more vote is expected to take away.
-    shift
-        By how much that vote is expected to move the difference by mean votes.
-    stretch
-        How much further it moves that than the expected difference.
     imagined
         Votes that are imagined on every item besides its own.
     """
 
-    expected: float
     part: PerItem
     gain: PerItem
-    shift: PerItem
-    stretch: PerItem
     imagined: float
 
 
 def _one_more_vote(two: Pilot, progress: Progress | None) -> _NextVote:
     """Look one vote ahead on every item."""
-    whole, (mean, number, imagined) = two.distributions(), _vote_shares(two)
+    mean, number, imagined = _vote_shares(two)
     total = number + imagined
     with np.errstate(invalid="ignore"):
-        there = two.with_labels(mean)
-    worse = {math.inf: [two.b], -math.inf: [two.a]}.get(there.difference, [two.a, two.b])
-    require_finite(two.metric, worse if not math.isfinite(there.difference) else ())
-    slope = there.effects(np.ones(whole.shape, dtype=bool), progress)
-    centre = (mean * slope).sum(axis=0)
-    part = (mean * (slope - centre) ** 2).sum(axis=0) / (total + 1)
+        there = two.difference_with(mean)
+    worse = {math.inf: [two.b], -math.inf: [two.a]}.get(there, [two.a, two.b])
+    require_finite(two.metric, worse if not math.isfinite(there) else ())
+    slope = two.effects(mean, progress)
+    part = (mean * slope**2).sum(axis=0) / (total + 1)
     part = np.where(two.gold | (part.sum() <= NOISE), 0.0, part)
-    shift = ((mean - whole) * slope).sum(axis=0) / (number + 1)
-    return _NextVote(
-        expected=there.difference if abs(there.difference) > TIE else 0.0,
-        part=part,
-        gain=part / (total + 1),
-        shift=np.where(part > 0, shift, 0.0),
-        stretch=(total + 1) / (number + 1),
-        imagined=imagined,
-    )
-
-
-def _misordering_risk(
-    pairs: Sequence[Pilot], votes: Sequence[_NextVote], chosen: Ints
-) -> MisorderingRisk:
-    """Differences of pairs of models now, and after one more vote on each chosen item."""
-    found = np.array([two.difference if two.difference > TIE else 0.0 for two in pairs])
-    gain, shift = (
-        np.stack([getattr(vote, name)[chosen] for vote in votes]) for name in ("gain", "shift")
-    )
-    stretch = votes[0].stretch[chosen]
-    expected, variance = ([one.expected for one in votes], [one.part.sum() for one in votes])
-    seen = (found + shift.sum(axis=1), gain @ stretch**2, gain @ stretch)
-    return MisorderingRisk(*map(frozen, (found, np.array(expected), np.array(variance), *seen)))
-
-
-def _pair_notices(
-    pairs: Sequence[Pilot], risk: MisorderingRisk, *, ranking: bool
-) -> Iterator[Notice]:
-    """Neighbours that no vote can put in an order, and pairs more likely wrong than right."""
-    tied = (risk.found == 0) & (risk.variance == 0)
-    turned = (risk.found > 0) & (risk.expected < 0)
-    same = [f"{two.a} and {two.b}" for two, alike in zip(pairs, tied, strict=True) if alike]
-    odd = [f"{two.a} ahead of {two.b}" for two, one in zip(pairs, turned, strict=True) if one]
-    if same and ranking:
-        text = "Tied, and no vote changes that: {pairs}."
-        yield Notice("tied", text, values={"pairs": "; ".join(same)})
-    if odd:
-        yield Notice(
-            "order_turns",
-            "The votes of the pilot put {pairs}. But few votes on an item say little, and with "
-            "the imagined votes on each item the order turns round: it is more likely wrong "
-            "than right.",
-            values={"pairs": "; ".join(odd)},
-        )
+    return _NextVote(part, part / (total + 1), imagined)
 
 
 def _largest(gain: PerItem, number: int, seed: int) -> Ints:
@@ -325,9 +187,11 @@ class _NamedItems(ABC):
     ----------
     metric
         What models are compared by.
-    outlook
-        Difference of each model to the next in the pilot, among all voters, and after the
-        votes.
+    difference, variance
+        Of each model to the next: in the pilot, and its variance for items and annotators
+        like these, both of shape (pairs,).
+    part
+        Part of that variance that is due to single votes, shape (pairs,).
     pilot_items, asked, imagined
         How many items the pilot has, how many were to be named, and how many votes are
         imagined on each item besides its own.
@@ -341,7 +205,9 @@ class _NamedItems(ABC):
     """
 
     metric: str
-    outlook: MisorderingRisk
+    difference: Floats
+    variance: Floats
+    part: Floats
     pilot_items: int
     asked: int
     imagined: float
@@ -356,7 +222,7 @@ class _NamedItems(ABC):
     METHODS: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for name in ("votes", "soft_label", "gain"):
+        for name in ("difference", "variance", "part", "votes", "soft_label", "gain"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def _more(self) -> dict[str, NDArray[np.generic]]:
@@ -452,20 +318,11 @@ class _NamedItems(ABC):
         )
         methods = (
             f"Items for further annotation were ranked by {self.METHODS} through one more "
-            "vote, with a Dirichlet law for the shares of each item: its votes, and "
+            "vote, with a Dirichlet distribution for the shares of each item: its votes, and "
             f"{significant(self.imagined)} imagined ones (by how often votes on one item of "
-            "the pilot differ), shared out as its mean labels [@owen1956]."
+            "the pilot differ), shared out as its mean labels."
         )
-        return replace(
-            whole, tables=(table,), charts=(chart,), methods=methods, references=("owen1956",)
-        )
-
-
-def _risen(now: float, then: float) -> str:
-    """Why new votes may leave an order less sure than it is."""
-    if then <= now + RISE:
-        return ""
-    return " It rises because single votes may turn the order of close models round by chance."
+        return replace(whole, tables=(table,), charts=(chart,), methods=methods)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -486,28 +343,10 @@ class NextItems(_NamedItems):
     GAIN: ClassVar[str] = PAIR_GAIN
     METHODS: ClassVar[str] = "the expected fall of the variance of the difference"
 
-    @property
-    def difference(self) -> float:
-        """By how much a is better than b by the mean votes of the pilot."""
-        return float(self.outlook.found[0])
-
-    @property
-    def expected(self) -> float:
-        """The same among all possible voters, as expected; below 0 where b is ahead."""
-        return float(self.outlook.expected[0])
-
-    @property
-    def variance(self) -> float:
-        """Variance of the latter that votes leave."""
-        return float(self.outlook.variance[0])
-
-    def wrong_order(self) -> tuple[float, float]:
-        """Probability that mean votes put the two models in the wrong order: now, and then.
-
-        The right order is that on the items of the pilot if everybody had voted on them; then
-        is after one more vote on each of the items.
-        """
-        return float(self.outlook.wrong_now()[0]), float(self.outlook.wrong_then()[0])
+    def standard_error(self) -> tuple[float, float]:
+        """Of the difference for items and annotators like these: now, and after the votes."""
+        now = float(self.variance[0])
+        return math.sqrt(now), math.sqrt(max(now - float(self.gain.sum()), 0.0))
 
     @property
     def finding(self) -> str:
@@ -517,15 +356,13 @@ class NextItems(_NamedItems):
                 f"No vote on any item changes what tells {self.a} from {self.b} by "
                 f"{titled(self.metric)}."
             )
-        now, then = (percent(chance, 1) for chance in self.wrong_order())
+        now, then = (significant(one) for one in self.standard_error())
         goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
-        share = float(self.gain.sum()) / self.variance
+        share = float(self.gain.sum()) / float(self.part[0])
         return (
             f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
-            f"the variance that votes leave in the difference of {self.a} and {self.b}. The "
-            "probability that too few votes have put the two in the wrong order on the "
-            f"{count(self.pilot_items)} items of the pilot {goes}."
-            f"{_risen(*self.wrong_order())}"
+            f"what single votes leave in the variance of the difference of {self.a} and "
+            f"{self.b}; its standard error for items and annotators like these {goes}."
         )
 
 
@@ -538,8 +375,8 @@ class NextForRanking(_NamedItems):
     models
         All models, best first.
     gain
-        Expected fall, by one more vote, of the number of neighbours that two resamples of what
-        all voters would say put in different order.
+        Expected fall, by one more vote, of the number of neighbours that two studies like this
+        put in different order.
     lowered
         By how much one more vote on each item is expected to lower the variance of each
         difference, shape (pairs, items).
@@ -550,8 +387,8 @@ class NextForRanking(_NamedItems):
 
     GAIN: ClassVar[str] = RANKING_GAIN
     METHODS: ClassVar[str] = (
-        "the expected fall of the number of neighbouring models that two resamples of all "
-        "voters' shares put in different order"
+        "the expected fall of the number of neighbouring models that two studies like this put "
+        "in different order"
     )
 
     def __post_init__(self) -> None:
@@ -561,36 +398,16 @@ class NextForRanking(_NamedItems):
     def _more(self) -> dict[str, NDArray[np.generic]]:
         """The pair that each item tells most about."""
         pairs = np.array([f"{a} / {b}" for a, b in pairwise(self.models)], dtype=object)
-        most = (_weights(self.outlook)[:, None] * self.lowered).argmax(axis=0)
+        most = (_weights(self.difference, self.variance)[:, None] * self.lowered).argmax(axis=0)
         return {"tells most about": np.array(pairs[most], dtype=np.str_)}
 
-    @property
-    def difference(self) -> Floats:
-        """Of each model to the next by the mean votes of the pilot, shape (pairs,)."""
-        return self.outlook.found
-
-    @property
-    def expected(self) -> Floats:
-        """The same among all possible voters, as expected; below 0 where the next is ahead."""
-        return self.outlook.expected
-
-    @property
-    def variance(self) -> Floats:
-        """Variance of the latter that votes leave, shape (pairs,)."""
-        return self.outlook.variance
-
-    def doubt(self) -> float:
-        """Neighbouring pairs that two resamples put in different order, expected now."""
+    def uncertainty(self) -> float:
+        """Neighbouring pairs that two studies like this put in different order, expected."""
         from scipy.special import ndtr
 
-        right = ndtr(self.outlook.standardised())
-        return float((2 * right * (1 - right))[self.variance > 0].sum())
-
-    def wrong_pairs(self) -> tuple[float, float]:
-        """Neighbouring pairs in the wrong order, expected now and after one vote on each."""
         known = self.variance > 0
-        now, then = self.outlook.wrong_now(), self.outlook.wrong_then()
-        return float(now[known].sum()), float(then[known].sum())
+        right = ndtr(self.difference[known] / np.sqrt(self.variance[known]))
+        return float((2 * right * (1 - right)).sum())
 
     @property
     def finding(self) -> str:
@@ -600,15 +417,13 @@ class NextForRanking(_NamedItems):
                 "No vote on any item changes what tells neighbouring models apart by "
                 f"{titled(self.metric)}."
             )
-        share = float(self.gain.sum()) / self.doubt()
-        now, then = (significant(one) for one in self.wrong_pairs())
-        total = int(((self.variance > 0) | (self.difference > 0)).sum())
-        still = "still " if now == then else ""
+        now = self.uncertainty()
+        share = float(self.gain.sum()) / now
+        total = int((self.variance > 0).sum())
         return (
             f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
-            "the uncertainty about who is ahead of whom. If everybody voted on all items of "
-            f"the pilot, on average {now} of {count(total, 'pair of neighbours')} would change "
-            f"places; after these votes {still}{then}.{_risen(*self.wrong_pairs())}"
+            "the uncertainty about who is ahead of whom: another study like this would put "
+            f"{significant(now)} of {count(total, 'pair of neighbours')} in another order."
         )
 
 
@@ -654,32 +469,44 @@ def next_items(
     ('1', '2')
     """
     _check_keywords("next items", number, how, ("models", "task", "seed", "progress"))
-    two = pilot(predictions, annotations, metric, how.get("models"), how.get("task"))
+    two = pilot(predictions, annotations, metric, how.get("models"), task=how.get("task"))
     vote = _one_more_vote(two, how.get("progress"))
     chosen = _largest(vote.gain, number, how.get("seed", 0))
-    risk = _misordering_risk([two], [vote], chosen)
-    told = (*two.notices, *_pair_notices([two], risk, ranking=False))
-    own = _named_items(two, vote.gain, chosen, number, how.get("task"))
-    return NextItems(
-        a=two.a, b=two.b, outlook=risk, imagined=vote.imagined, notices=told, **own
-    )
+    own = _named_items([two], [vote], vote.gain, chosen, number)
+    return NextItems(a=two.a, b=two.b, task=how.get("task") or "", **own)
 
 
 def _named_items(
-    two: Pilot, gain: PerItem, chosen: Ints, number: int, task: str | None
+    pairs: Sequence[Pilot],
+    votes: Sequence[_NextVote],
+    gain: PerItem,
+    chosen: Ints,
+    number: int,
 ) -> dict[str, Any]:
-    """What both lists say of the chosen items."""
+    """What both lists say of the pairs and of the chosen items."""
+    two = pairs[0]
     label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
     return {
         "metric": two.metric.name,
+        "difference": np.array([one.difference for one in pairs]),
+        "variance": _variances(pairs),
+        "part": np.array([one.part.sum() for one in votes]),
         "pilot_items": len(two.items),
         "asked": number,
+        "imagined": votes[0].imagined,
         "items": tuple(two.items[i] for i in chosen),
         "votes": two.votes.sizes[chosen],
         "soft_label": label[chosen],
         "gain": gain[chosen],
-        "task": task or "",
+        "notices": two.notices,
     }
+
+
+def _variances(pairs: Sequence[Pilot]) -> Floats:
+    """Two-way variance of every difference; 0 where models say the same."""
+    found = np.array([one.spread.variance for one in pairs])
+    same = np.array([one.spread.items <= NOISE for one in pairs])
+    return np.where(same, 0.0, found)
 
 
 def next_for_ranking(
@@ -709,30 +536,27 @@ def next_for_ranking(
     ('1', '2')
     """
     _check_keywords("next for ranking", number, how, ("task", "seed", "progress"))
-    progress, pairs, votes = how.get("progress"), list[Pilot](), list[_NextVote]()
-    each = neighbours(as_predictions(predictions), annotations, metric, how.get("task"))
-    for done, (two, whole) in enumerate(each, 1):
-        pairs.append(two)
+    progress, votes = how.get("progress"), list[_NextVote]()
+    pairs = neighbours(as_predictions(predictions), annotations, metric, task=how.get("task"))
+    for done, two in enumerate(pairs, 1):
         votes.append(_one_more_vote(two, None))
         if progress is not None:
-            progress(done, whole)
-    first, lowered = pairs[0], np.stack([one.gain for one in votes])
-    gain = _weights(_misordering_risk(pairs, votes, NOBODY)) @ lowered
+            progress(done, len(pairs))
+    lowered = np.stack([one.gain for one in votes])
+    apart = np.array([two.difference for two in pairs])
+    gain = _weights(apart, _variances(pairs)) @ lowered
     chosen = _largest(gain, number, how.get("seed", 0))
-    risk = _misordering_risk(pairs, votes, chosen)
     return NextForRanking(
-        models=(first.a, *(two.b for two in pairs)),
-        outlook=risk,
-        imagined=votes[0].imagined,
+        models=(pairs[0].a, *(two.b for two in pairs)),
         lowered=lowered[:, chosen],
-        notices=(*first.notices, *_pair_notices(pairs, risk, ranking=True)),
-        **_named_items(first, gain, chosen, number, how.get("task")),
+        task=how.get("task") or "",
+        **_named_items(pairs, votes, gain, chosen, number),
     )
 
 
-def _weights(risk: MisorderingRisk) -> Floats:
+def _weights(difference: Floats, variance: Floats) -> Floats:
     """What lowering each variance by one lowers the uncertainty, shape (pairs,)."""
-    known = risk.variance > 0
-    safe = np.where(known, risk.variance, 1.0)
-    density = np.exp(-(risk.expected**2) / (2 * safe)) / math.sqrt(2 * math.pi)
+    known = variance > 0
+    safe = np.where(known, variance, 1.0)
+    density = np.exp(-(difference**2) / (2 * safe)) / math.sqrt(2 * math.pi)
     return np.where(known, 2 * density**2 / safe, 0.0)

@@ -10,8 +10,7 @@ reaches a power is found by doubling and halving: easy pairs use little of what 
 closest one nearly all of it. Pairs that no size can be planned for are named, and left aside.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
@@ -21,25 +20,27 @@ from equipoise.findings import Cell, Finding
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent
-from equipoise.planning._pilot import Pilot, neighbours
+from equipoise.planning._pilot import neighbours
+from equipoise.planning._power import Shape
 from equipoise.planning.size import (
+    DIFFERENCE,
+    FEWEST,
     SHARED,
     Size,
     cheapest,
     designs_for,
     nearest_to_pilot,
     plan_pair,
+    reason,
     simulated,
     simulation_notices,
     size_words,
+    units_needed,
 )
-from equipoise.planning.target import NORMAL, PowerKeywords, PowerTarget, power_target
+from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
-from equipoise.wording import Option
+from equipoise.wording import hint
 
-FEWEST = 3  # items of a study
-MOST_VOTES = 2**40  # on an item; what needs more is not reached by votes
-ROUNDING = 1e-12  # of a probability
 FAR = 20  # times the pilot
 NAMED = 3  # pairs that a sentence names
 
@@ -53,9 +54,10 @@ class RankingDesign(NamedTuple):
     simulated. `cost` is nan without prices.
     """
 
+    annotators: int
     votes_per_item: int
+    groups: int
     items: int
-    items_error: float
     votes: int
     cost: float
     a: str
@@ -65,10 +67,15 @@ class RankingDesign(NamedTuple):
     simulated: float
     monte_carlo_error: float
 
+    @property
+    def shape(self) -> Shape:
+        """The design without its size."""
+        return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingPlan:
-    """How many items and votes find the order of several models.
+    """How many items and annotators find the order of several models.
 
     Attributes
     ----------
@@ -78,7 +85,7 @@ class RankingPlan:
         Every model against the next, best first, each with what it needs alone for the power
         asked for.
     designs
-        One per number of votes per item; empty when no pair can be planned for.
+        One per number of annotators that can reach it; empty when no pair can be planned for.
     notices
         What the user should know.
     """
@@ -100,11 +107,10 @@ class RankingPlan:
 
     @property
     def recommended(self) -> RankingDesign | None:
-        """The cheapest design; without prices the one nearest to the votes of the pilot."""
+        """The cheapest design; without prices the one nearest to the pilot."""
         if not self.designs:
             return None
-        usual = nearest_to_pilot(self.designs, self.pairs[0].pilot_votes)
-        return cheapest(self.designs) or usual
+        return cheapest(self.designs) or nearest_to_pilot(self.designs, self.pairs[0])
 
     @property
     def ranks(self) -> bool:
@@ -119,23 +125,14 @@ class RankingPlan:
             return min(self.pairs, key=lambda one: one.difference)
         return next(one for one in self.pairs if (one.a, one.b) == (best.a, best.b))
 
-    def power(self, items: float, votes: float) -> float:
+    def power(self, units: float, shape: Shape) -> float:
         """Least probability that a study of this size tells all planned pairs apart."""
-        return max(0.0, 1 - sum(1 - one.power(items, votes) for one in self.planned))
+        return max(0.0, 1 - sum(1 - one.power(units, shape) for one in self.planned))
 
-    def items_needed(self, votes: int, power: float | None = None) -> int:
-        """Fewest items that tell all planned pairs apart with the power asked for."""
-        least = (self.aim.power if power is None else power) - ROUNDING
-        return _smallest(lambda items: self.power(items, votes) >= least, FEWEST)
-
-    def votes_needed(self, items: int) -> float:
-        """Fewest votes on each of so many items; infinite when votes cannot do it."""
-        if any(math.isnan(one.spread.votes) for one in self.planned):
-            return math.nan
-        least = self.aim.power - ROUNDING
-        if any(self.power(items, most) < least for most in (math.inf, MOST_VOTES)):
-            return math.inf
-        return _smallest(lambda votes: self.power(items, votes) >= least, 1)
+    def units_needed(self, shape: Shape, least: float | None = None) -> int | None:
+        """Fewest items (or groups) that tell all planned pairs apart; None if none do."""
+        fewest = FEWEST[bool(self.pairs[0].group_size)]
+        return units_needed(lambda n: self.power(n, shape), least or self.aim.power, fewest)
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
@@ -150,6 +147,8 @@ class RankingPlan:
             "tied": "No study can be planned for the whole order: {} are tied in the pilot.",
             "no spread": "No size can be planned for {}: every item of the pilot says the same "
             "about them.",
+            "not plannable": "Not plannable from this pilot: {} are not surely apart in it.",
+            "out of reach": "Out of reach with these annotators: {}.",
         }
         sentences = []
         for state, text in why.items():
@@ -159,22 +158,33 @@ class RankingPlan:
             if lost:
                 sentences.append(text.format("; ".join(lost[:NAMED]) + rest))
         best, few = self.recommended, len(self.planned)
+        if self.open:
+            sentences.append(
+                hint("Give the smallest difference that matters ({}).", DIFFERENCE)
+            )
         if best is None:
-            return " ".join(sentences)
+            return _joined(sentences)
         what = f"the whole order of {len(self.models)} models"
         if few < len(self.pairs):
             left = count(few, "pair of neighbours").removeprefix("1 ")
             what = f"the order of the other {left}"
-        price = f" (the cheapest of these designs: {count(best.cost)})"
-        return " ".join(
+        return _joined(
             [
                 *sentences,
-                f"To find {what} by {titled(self.pairs[0].metric)} with a probability of at "
-                f"least {exact_percent(self.aim.power)}, collect {size_words(best)}"
-                f"{'' if math.isnan(best.cost) else price}; the pair that is hardest to tell "
-                f"apart is {best.a} and {best.b}.",
+                hint(
+                    "{}{}; the pair that is hardest to tell apart is {} and {}.",
+                    f"To find {what} by {titled(self.pairs[0].metric)} with a probability of "
+                    f"at least {exact_percent(self.aim.power)}, collect {size_words(best)}",
+                    reason(self.designs, best, self.aim),
+                    *(best.a, best.b),
+                ),
             ]
         )
+
+    @property
+    def open(self) -> bool:
+        """Whether the pilot left some pair open."""
+        return any(one.state == "not plannable" for one in self.pairs)
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, uncertainty, every pair."""
@@ -183,11 +193,15 @@ class RankingPlan:
         return plan_findings(self)
 
 
+def _joined(sentences: list[str]) -> str:
+    return hint(" ".join(["{}"] * len(sentences)), *sentences)
+
+
 def of_pair(size: Size) -> RankingPlan:
     """A plan for two models as the plan of a ranking of two."""
     designs = [
         RankingDesign(**one._asdict(), a=size.a, b=size.b, pair_power=one.power)
-        for one in sorted(size.designs)
+        for one in size.designs
     ]
     return RankingPlan(
         aim=size.aim, pairs=(size,), designs=tuple(designs), notices=size.notices
@@ -221,73 +235,29 @@ def plan_ranking(
     """
     target = power_target(how)
     models, alone = as_predictions(predictions), replace(target, simulations=0)
-    pilots = [two for two, _ in neighbours(models, annotations, metric, target.task)]
+    pilots = neighbours(models, annotations, metric, task=target.task, level=target.level)
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
-    plan = replace(plan, designs=_designs(plan, pilots))
+    if plan.planned:
+        shapes = plan.planned[0].shapes()
+        made = designs_for(target, shapes, lambda one: _design(plan, one))
+        plan = replace(plan, designs=tuple(one for one in made if one is not None))
     return replace(plan, notices=_notices(plan))
 
 
-def _designs(plan: RankingPlan, pilots: Sequence[Pilot]) -> tuple[RankingDesign, ...]:
-    """One design per number of votes that every pair can be planned with."""
-    if not plan.planned:
-        return ()
-    known = [{one.votes_per_item for one in size.designs} for size in plan.planned]
-    votes = sorted(set.intersection(*known))
-    return tuple(designs_for(plan.aim, votes, lambda each: _design(plan, pilots, each)))
-
-
-def _design(plan: RankingPlan, pilots: Sequence[Pilot], votes: int) -> RankingDesign:
-    """The fewest items for so many votes each; the hardest pair is checked by simulation."""
-    target, pairs = plan.aim, plan.planned
-    items = plan.items_needed(votes)
-    hard = _weakest(pairs, items, votes)
-    two = next(one for one in pilots if (one.a, one.b) == (hard.a, hard.b))
+def _design(plan: RankingPlan, shape: Shape) -> RankingDesign | None:
+    """The fewest units of a shape; the hardest pair is checked by simulation."""
+    units = plan.units_needed(shape)
+    if units is None:
+        return None
+    target, items = plan.aim, units * shape.per_unit
+    votes = items * shape.votes
+    hard = min(plan.planned, key=lambda one: one.power(units, shape))
     return RankingDesign(
-        *(votes, items, items * _relative_error(pairs, items, votes), items * votes),
-        *(target.cost(items, votes), hard.a, hard.b),
-        *(plan.power(items, votes), hard.power(items, votes)),
-        *simulated(replace(hard, aim=target), two, items, votes),
+        *(shape.annotators, shape.votes, units, items, votes),
+        *(target.cost(items, votes, shape.annotators), hard.a, hard.b),
+        *(plan.power(units, shape), hard.power(units, shape)),
+        *simulated(replace(hard, aim=target), units, shape),
     )
-
-
-def _weakest(pairs: Sequence[Size], items: float, votes: float) -> Size:
-    """The pair that a study is least likely to tell apart."""
-    return min(pairs, key=lambda one: one.power(items, votes))
-
-
-def _relative_error(pairs: Sequence[Size], items: int, votes: int) -> float:
-    """Standard error of the items needed, relative to them, as spreads are estimated.
-
-    Each pair counts by how much the power hangs on its spread, and the errors of pairs that
-    share items and votes are taken to go the same way, so that it is rather too large.
-    """
-    slopes = []  # changes of the power for a pair with the logarithm of its standard error
-    for one in pairs:
-        error = one.standard_error(items, votes)
-        reach = one.resolved / error if error else 0.0
-        slopes.append(NORMAL.pdf(reach - one.aim.z) * reach)
-    whole, parts = sum(slopes), zip(pairs, slopes, strict=True)
-    if not whole > 0:
-        return _weakest(pairs, items, votes).spread.relative_error(votes)
-    return sum(one.spread.relative_error(votes) * part for one, part in parts if part) / whole
-
-
-def _smallest(enough: Callable[[int], bool], least: int) -> int:
-    """Smallest whole number that is enough, where all above it are, too.
-
-    Examples
-    --------
-    >>> _smallest(lambda number: number >= 1000, 3), _smallest(lambda number: True, 3)
-    (1000, 3)
-    """
-    high = least
-    while not enough(high):
-        high *= 2
-    low = max(least - 1, high // 2)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _notices(plan: RankingPlan) -> tuple[Notice, ...]:
@@ -311,8 +281,7 @@ def _notices(plan: RankingPlan) -> tuple[Notice, ...]:
             "some neighbours hardly differ: say which difference matters ({option}), and every "
             "pair is planned as if it were that far apart."
         )
-        option = Option("difference")
         merged.append(
-            Notice("hardly_differ", far_text, values={"times": FAR, "option": option})
+            Notice("hardly_differ", far_text, values={"times": FAR, "option": DIFFERENCE})
         )
     return tuple(merged)

@@ -1,14 +1,10 @@
-"""How large a study must be to tell two models apart, from a pilot.
+"""How large a study must be to tell two models apart, from a pilot: items and annotators.
 
-A study with n items and m votes on each has the standard error
-sqrt((items^2 + votes^2 / m) / n), see `equipoise.planning._precision`. Its interval lies above
-0 with probability
-
-    power = Phi(difference / standard error - z),   z = Phi^-1((1 + level) / 2),
-
-so that n = (z + Phi^-1(power))^2 (items^2 + votes^2 / m) / difference^2 items are needed. Every
-such number is checked by simulated studies, which draw items and votes from the pilot; votes
-are drawn without replacement: designs with more votes than the pilot has rest on the formula.
+For every number of annotators (and votes per item, and items per group) the fewest units are
+sought with which the interval of the study lies above 0 with the power asked for; see
+`equipoise.planning._power`. Annotators leave an error that items do not lessen, so that below
+some number of them no study does. Every design is checked by simulated studies. A pilot that
+has not found a difference says nothing about how large it is, and must be told one.
 """
 
 import math
@@ -16,65 +12,57 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
 
-import numpy as np
-
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.findings import Cell, Finding
+from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
-from equipoise.numbers import count, exact_percent, interval, number, significant
-from equipoise.planning._pilot import Pilot, pilot, votes_each, with_single_votes
-from equipoise.planning._precision import Spread, can_simulate, simulated_power, spread
-from equipoise.planning.target import NORMAL, PowerKeywords, PowerTarget, power_target
+from equipoise.numbers import count, exact_percent, interval, number
+from equipoise.planning._pilot import Pilot, pilot, with_single_votes
+from equipoise.planning._power import Components, Shape, power
+from equipoise.planning._simulation import can_simulate, simulated_power
+from equipoise.planning.target import LEAST, VOTES, PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
-from equipoise.wording import Hint, Option, hint
+from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.planning.ranking import RankingDesign, RankingPlan
+    from equipoise.planning.ranking import RankingDesign
 
-MOST = 20_000  # items of a simulated study
+FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
+MOST = 10_000_000  # units; what needs more is out of reach
+PEOPLE = 5_000  # annotators beyond which nobody looks
 TIED = 1e-12  # difference up to which models are tied
-NEW_PEOPLE = "The plan counts votes as independent, as from ever new people."
-LIMIT = (
-    "With these people alone that is too much to resolve the difference, whatever the number "
-    "of items: ask others, too."
-)
-TRUST = (
-    "Designs are planned as if it stayed the same, so trust only those with about as many "
-    "votes per item as the pilot."
-)
+FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
+DIFFERENCE = Option("difference")
 SHARED: dict[str, str] = {  # what is said of several pairs at once, without their numbers
-    "open_difference": "The pilot itself leaves open whether there is a difference, because "
-    "its interval holds 0. If it is 0, no study resolves it; half the difference needs four "
-    "times as many items.",
-    "leaning_people_limit": "The annotators lean in ways that more items do not even out. "
-    f"{NEW_PEOPLE} {LIMIT}",
-    "leaning_people": "The annotators lean in ways that more items do not even out. "
-    f"{NEW_PEOPLE}",
-    "depends_on_votes": "By this metric the difference itself depends on the votes per item. "
-    f"{TRUST}",
+    "depends_on_votes": "By this metric the difference itself depends on the votes per item: "
+    "trust only designs with about as many votes per item as the pilot.",
 }
 
 
 class Design(NamedTuple):
     """One design that reaches the power asked for.
 
-    `items_error` is the standard error of `items` that comes from estimating the spread from a
-    small pilot; the uncertainty about the difference itself comes on top.
-    `simulated` is the share of simulated studies that resolve the difference, with its Monte
-    Carlo error; nan where the pilot has too few votes for that, or items are too many. `cost`
-    is nan without prices.
+    `annotators` is 0 where nobody knows who votes. `groups` is the number of items where items
+    have no groups. `simulated` is the share of simulated studies that resolve the difference,
+    with its Monte Carlo error; nan where none were simulated. `cost` is nan without prices.
     """
 
+    annotators: int
     votes_per_item: int
+    groups: int
     items: int
-    items_error: float
     votes: int
     cost: float
     power: float
     simulated: float
     monte_carlo_error: float
+
+    @property
+    def shape(self) -> Shape:
+        """The design without its size."""
+        return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
 
     @property
     def pair_power(self) -> float:
@@ -84,7 +72,7 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How many items and votes tell two models apart.
+    """How many items and annotators tell two models apart.
 
     Attributes
     ----------
@@ -92,16 +80,20 @@ class Size:
         Which difference: by how much a is better than b.
     difference, low, high
         In the pilot, with its interval.
-    resolved
-        The difference that the plan is made for.
-    pilot_items, pilot_votes
-        Items in the pilot, and votes per item on average, items of known truth apart.
-    spread
-        Standard deviations by items, votes and people.
+    decided
+        Whether the pilot itself found it, for items and annotators like these; true where the
+        plan was given a difference instead.
+    pilot_items, pilot_votes, pilot_annotators, group_size
+        Items in the pilot, votes per item on average (items of known truth apart), annotators
+        (0 where they are not known), and items of a group (0 without groups).
+    several
+        Whether some item has two votes, so that one can say what more of them bring.
+    components
+        Variances by items, annotators and votes.
     aim
         What was asked.
     designs
-        One per number of votes per item; empty when the difference is 0.
+        One per number of annotators that can reach the power.
     notices
         What the user should know.
     """
@@ -112,41 +104,97 @@ class Size:
     difference: float
     low: float
     high: float
-    resolved: float
+    decided: bool
     pilot_items: int
     pilot_votes: float
-    spread: Spread
+    pilot_annotators: int
+    group_size: float
+    several: bool
+    components: Components
     aim: PowerTarget
-    designs: tuple[Design, ...]
-    notices: tuple[Notice, ...]
+    designs: tuple[Design, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
-    def standard_error(self, items: float, votes: float) -> float:
-        """Of the difference, with so many items and votes on each; nan where not known."""
-        if math.isnan(self.spread.votes):
-            return self.spread.items / math.sqrt(items) if votes == 1 else math.nan
-        single = self.spread.votes / math.sqrt(votes)
-        return math.hypot(self.spread.items, single) / math.sqrt(items)
+    @property
+    def resolved(self) -> float:
+        """The difference that the plan is made for."""
+        if self.aim.difference is not None:
+            return self.aim.difference
+        return 0.0 if self.aim.margin is not None else self.difference
 
-    def power(self, items: float, votes: float) -> float:
-        """Probability that the interval lies above 0."""
-        return self.power_with(self.standard_error(items, votes))
+    @property
+    def effect(self) -> float:
+        """How far that is from what must be excluded: 0, or minus the margin."""
+        return self.resolved + (self.aim.margin or 0.0)
 
-    def power_with(self, error: float) -> float:
-        """The same for a standard error."""
-        if error == 0:
-            return float(self.resolved > 0)
-        return NORMAL.cdf(self.resolved / error - self.aim.z)
+    @property
+    def assumed(self) -> bool:
+        """Whether the plan rests on a difference that was given."""
+        return self.aim.difference is not None or self.aim.margin is not None
 
-    def votes_needed(self, items: int) -> float:
-        """Votes per item that so many items need; infinite when votes cannot do it."""
-        if self.resolved <= 0:
-            return math.inf
-        if math.isnan(self.spread.votes):
-            return math.nan
-        room = items * (self.resolved / self.aim.reach) ** 2 - self.spread.items**2
-        if self.spread.votes == 0:
-            return 1.0 if room >= 0 else math.inf
-        return max(1.0, math.ceil(self.spread.votes**2 / room - 1e-9)) if room > 0 else math.inf
+    @property
+    def state(self) -> str:
+        """Whether a size is ``planned``, or why none is."""
+        if self.designs:
+            return "planned"
+        if self.standard_error(self.pilot_units, self.pilot_shape) <= TIED:
+            return "no spread" if self.difference > TIED else "tied"
+        if not self.assumed and not self.decided:
+            return "tied" if self.difference <= TIED else "not plannable"
+        return "out of reach"
+
+    @property
+    def pilot_shape(self) -> Shape:
+        """The design of the pilot."""
+        votes = max(round(self.pilot_votes), 0)
+        people = max(self.pilot_annotators, LEAST) if self.pilot_annotators else 0
+        return Shape(people, votes, max(round(self.group_size), 1))
+
+    @property
+    def pilot_units(self) -> float:
+        """Groups of the pilot, or items."""
+        return self.pilot_items / self.group_size if self.group_size else self.pilot_items
+
+    def shapes(self) -> list[Shape]:
+        """Designs to look at, but for their number of units."""
+        aim, usual = self.aim, max(round(self.group_size), 1)
+        per_unit: Sequence[int] = (1,)
+        if self.group_size:
+            per_unit = aim.items_per_group or sorted({max(1, round(usual / 10)), usual})
+        if not self.pilot_votes:
+            panels = [(0, 0)]
+        elif not self.several:
+            panels = [(0, 1)]
+        elif not self.pilot_annotators:
+            panels = [(0, votes) for votes in aim.votes or VOTES]
+        else:
+            panels = [
+                (people, votes)
+                for people in aim.annotators
+                for votes in sorted({min(one, people) for one in aim.votes or (people,)})
+            ]
+        return [Shape(*panel, one) for panel in panels for one in per_unit]
+
+    def standard_error(self, units: float, shape: Shape) -> float:
+        """Of the difference in a study of this size."""
+        return self.components.spread(units, shape).standard_error
+
+    def power(self, units: float, shape: Shape) -> float:
+        """Probability that the interval of such a study lies above 0, or minus the margin."""
+        return power(self.components.spread(units, shape), self.effect, self.aim.level)
+
+    def units_needed(self, shape: Shape, least: float | None = None) -> int | None:
+        """Fewest items (or groups) for a power; None where no number is enough."""
+        fewest = FEWEST[bool(self.group_size)]
+        return units_needed(lambda n: self.power(n, shape), least or self.aim.power, fewest)
+
+    def least_annotators(self) -> int | None:
+        """Fewest annotators with whom some number of items is enough; None if there is none."""
+        enough = self.aim.power
+        limit = math.inf if self.components.annotators > 0 else 1e12
+        return smallest(
+            lambda people: self.power(limit, Shape(people, people)) >= enough, LEAST, PEOPLE
+        )
 
     @property
     def cheapest(self) -> Design | None:
@@ -162,71 +210,68 @@ class Size:
         """The designs, one per line."""
         return [dict(one._asdict()) for one in self.designs]
 
-    def grid(self) -> list[dict[str, Cell]]:
-        """Power for numbers of items, by votes per item, and the votes each needs."""
-        return power_grid(self, self.sizes())
-
-    def sizes(self) -> tuple[int, ...]:
-        """Numbers of items to look at: those asked for, or multiples of the pilot."""
-        usual = tuple(max(3, round(self.pilot_items * k)) for k in (0.5, 1, 2, 4, 8))
-        return self.aim.items or usual
-
     @property
     def finding(self) -> str:
         """What the plan comes to, as a sentence."""
-        if self.state == "no spread":
+        title, state = titled(self.metric), self.state
+        if state == "no spread":
             return (
                 f"Every item of the pilot says the same about {self.a} and {self.b}: its "
                 "spread is 0, and no size can be planned from it."
             )
-        if self.state == "tied":
+        if state == "tied":
             return (
-                f"No number of items or votes tells {self.a} from {self.b} by "
-                f"{titled(self.metric)}: their difference in the pilot is 0."
+                f"No number of items or annotators tells {self.a} from {self.b} by {title}: "
+                "their difference in the pilot is 0."
             )
-        best = self.cheapest or nearest_to_pilot(self.designs, self.pilot_votes)
-        text = (
-            f"To find that {{}} is better than {{}} by {number(self.resolved)} in "
-            f"{titled(self.metric)} with a probability of {exact_percent(self.aim.power)}, "
-            f"collect {size_words(best)}{{}}."
-        )
-        return hint(text, self.a, self.b, self._reason(best))
+        if state == "not plannable":
+            ends = interval(self.low, self.high)
+            why = (
+                f"Not plannable from this pilot: {self.a} scores higher than {self.b} by "
+                f"{number(self.difference)} in {title}, but {self._open(ends)}, so that "
+                "nobody knows how large a difference there is to find."
+            )
+            return hint("{} Give the smallest one that matters ({}).", why, DIFFERENCE)
+        best = self.cheapest or nearest_to_pilot(self.designs, self)
+        chance = exact_percent(self.aim.power)
+        if best is None:
+            return f"{self._goal()} with a probability of {chance}: {self.limit()}"
+        what = f"{self._goal()} with a probability of {chance}, collect {size_words(best)}"
+        why = reason(self.designs, best, self.aim)
+        return hint("{}{}.{}", what, why, f" {self.limit()}".rstrip())
 
-    @property
-    def state(self) -> str:
-        """Whether a size is ``planned``, or why none is: ``tied`` or ``no spread``."""
-        if self.designs:
-            return "planned"
-        return "no spread" if self.difference > TIED else "tied"
+    def _open(self, ends: str) -> str:
+        if 0 < self.pilot_annotators < LEAST:
+            return f"{count(self.pilot_annotators, 'annotator')} cannot stand for others"
+        if self.low > 0:
+            return "among all models of the pilot the two are not surely apart"
+        return f"its interval {ends} includes 0"
+
+    def _goal(self) -> str:
+        title, by = titled(self.metric), number(self.resolved)
+        if self.aim.margin is None:
+            return f"To find that {self.a} is better than {self.b} by {by} in {title}"
+        worse = f"by {number(self.aim.margin)} or more in {title}"
+        truly = "the two are equal" if not self.resolved else f"it is better by {by}"
+        return f"To find that {self.a} is not worse than {self.b} {worse} if {truly},"
+
+    def limit(self) -> str:
+        """Below which number of annotators no number of items is enough, as a sentence."""
+        if not self.pilot_annotators or not self.components.annotators > 0:
+            return ""
+        least = self.least_annotators()
+        if least is None:
+            return f"no number of items reaches it, even with {count(PEOPLE)} annotators."
+        if least <= LEAST:
+            return "" if self.designs else f"it takes more than {count(MOST)} items."
+        few = f"with fewer than {count(least)} annotators no number of items reaches it."
+        return few if not self.designs else few[0].upper() + few[1:]
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, sources of uncertainty."""
         from equipoise.planning.ranking import of_pair
 
         return of_pair(self).reports()
-
-    def _reason(self, best: Design) -> Hint:
-        """Why this design of all."""
-        if self.cheapest is not None:
-            return hint(f" (the cheapest of these designs: {count(best.cost)})")
-        if len(self.designs) == 1:
-            return hint("")
-        if self.pilot_votes == 0:
-            return hint(
-                " (every truth of the pilot is known, so it cannot tell what more votes bring)"
-            )
-        why = f"of these designs the nearest to the {count(self.pilot_votes)} of the pilot"
-        if abs(best.votes_per_item - self.pilot_votes) < 0.05:
-            why = "as many votes per item as in the pilot"
-        fewest = min(self.designs, key=lambda one: one.votes)
-        other = f"fewest votes in all: {size_words(fewest)}"
-        if fewest is best:
-            other = "the fewest votes in all"
-        return hint(
-            f" ({why}; {other}; {{}} and {{}} would decide)",
-            Option("price_item", value=True, python="the prices of an item"),
-            Option("price_vote", value=True, python="of a vote"),
-        )
 
 
 def plan_size(
@@ -237,7 +282,7 @@ def plan_size(
     models: tuple[str, str] | None = None,
     **how: Unpack[PowerKeywords],
 ) -> Size:
-    """Plan how many items and votes are needed to tell two models apart.
+    """Plan how many items and annotators are needed to tell two models apart.
 
     Parameters
     ----------
@@ -248,34 +293,38 @@ def plan_size(
     models
         The two models; by default the two best of the pilot.
     **how
-        The fields of `equipoise.planning.target.PowerTarget`: power, level, votes, items,
-        difference, price_item, price_vote, simulations, seed, task, progress.
+        The fields of `equipoise.planning.target.PowerTarget`: power, level, annotators, votes,
+        items_per_group, difference, margin, price_item, price_vote, price_annotator,
+        simulations, seed, task, progress.
 
     Examples
     --------
-    >>> random = np.random.default_rng(1)
-    >>> share = random.random(60)
-    >>> votes = Annotations.from_counts(np.stack([5 - (k := random.binomial(5, share)), k], 1))
-    >>> good, poor = share + random.normal(0, 0.2, 60), share + random.normal(0, 0.6, 60)
-    >>> pair = Predictions("good", votes.items, good), Predictions("poor", votes.items, poor)
-    >>> plan_size(pair, votes.against("1"), simulations=0).designs[2].votes_per_item
-    3
+    >>> from equipoise.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> plan = plan_size(scores, readings, difference=0.005, simulations=0)
+    >>> [one.annotators for one in plan.designs]
+    [3, 5, 8, 12, 20]
     """
     target = power_target(how)
-    return plan_pair(pilot(predictions, annotations, metric, models, target.task), target)
+    two = pilot(predictions, annotations, metric, models, task=target.task, level=target.level)
+    if target.margin is not None and models is not None:
+        two = replace(two, a=models[0], b=models[1])
+    return plan_pair(two, target)
 
 
 def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
     low, high = two.metric.bounds
-    if target.difference is not None and target.difference > high - low:
-        why = f"because {two.metric.title} lies between {low:g} and {high:g}"
-        got, expected = f"{target.difference:g}", f"at most {high - low:g}, {why}"
-        do = "say how much better a model must be to matter"
-        raise InputError("plan, difference", got, expected, do)
-    parts = spread(two, target.progress)
-    half = target.z * math.hypot(parts.pilot, parts.panel)
-    wanted = two.difference if target.difference is None else target.difference
+    for name in ("difference", "margin"):
+        asked = getattr(target, name)
+        if asked is not None and asked > high - low:
+            why = f"because {two.metric.title} lies between {low:g} and {high:g}"
+            got, expected = f"{asked:g}", f"at most {high - low:g}, {why}"
+            do = "say how much better, or worse, a model must be to matter"
+            raise InputError(f"plan, {name}", got, expected, do)
+    half = two.spread.half_width(target.level)
+    given = target.difference is not None or target.margin is not None
+    sizes = two.group_sizes
     plan = Size(
         metric=two.metric.name,
         a=two.a,
@@ -283,18 +332,18 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         difference=two.difference,
         low=two.difference - half,
         high=two.difference + half,
-        resolved=wanted,
+        decided=given or two.decided,
         pilot_items=len(two.items),
-        pilot_votes=votes_each(two),
-        spread=parts,
+        pilot_votes=two.votes_each,
+        pilot_annotators=two.people,
+        group_size=float(sizes.mean()) if len(sizes) else 0.0,
+        several=two.several,
+        components=two.components,
         aim=target,
-        designs=(),
-        notices=two.notices,
     )
-    if wanted > TIED and parts.pilot > 0:
-        votes = (1,) if math.isnan(parts.votes) else target.votes  # more are not understood
-        designs = designs_for(target, votes, lambda each: _design(plan, two, each))
-        plan = replace(plan, designs=tuple(designs))
+    if plan.state == "out of reach":  # and not why there is nothing to plan for
+        made = designs_for(target, plan.shapes(), lambda one: _design(plan, one))
+        plan = replace(plan, designs=tuple(one for one in made if one is not None))
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
 
 
@@ -302,32 +351,61 @@ Made = TypeVar("Made")
 
 
 def designs_for(
-    target: PowerTarget, votes: Sequence[int], design: Callable[[int], Made]
+    target: PowerTarget, shapes: Sequence[Shape], design: Callable[[Shape], Made]
 ) -> Iterator[Made]:
-    """One design per number of votes; simulating them takes long enough to be told."""
-    for done, each in enumerate(votes, 1):
+    """One design per shape; simulating them takes long enough to be told."""
+    for done, each in enumerate(shapes, 1):
         yield design(each)
         if target.progress is not None and target.simulations:
-            target.progress(done, len(votes))
+            target.progress(done, len(shapes))
 
 
-def _design(plan: Size, two: Pilot, votes: int) -> Design:
-    """The fewest items for so many votes each, checked by simulation."""
-    ideal = (plan.aim.reach / plan.resolved * plan.standard_error(1, votes)) ** 2
-    items = max(3, math.ceil(ideal - 1e-9))
+def _design(plan: Size, shape: Shape) -> Design | None:
+    """The fewest units of a shape, checked by simulation; None where it is out of reach."""
+    units = plan.units_needed(shape)
+    if units is None:
+        return None
+    items = units * shape.per_unit
+    votes = items * shape.votes
     return Design(
-        *(votes, items, items * plan.spread.relative_error(votes), items * votes),
-        *(plan.aim.cost(items, votes), plan.power(items, votes)),
-        *simulated(plan, two, items, votes),
+        *(shape.annotators, shape.votes, units, items, votes),
+        *(plan.aim.cost(items, votes, shape.annotators), plan.power(units, shape)),
+        *simulated(plan, units, shape),
     )
 
 
-def simulated(plan: Size, two: Pilot, items: int, votes: int) -> tuple[float, float]:
-    """Simulated power of a design with its error; nan where it cannot be simulated."""
-    target = plan.aim
-    if not target.simulations or items > MOST or not can_simulate(two, votes):
+def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
+    """Simulated power of a design with its error; nan where it is not simulated."""
+    aim = plan.aim
+    if not aim.simulations or not can_simulate(units, shape, aim.simulations):
         return math.nan, math.nan
-    return simulated_power(two, items, votes, target, shift=plan.resolved - plan.difference)
+    return simulated_power(plan.components, units, shape, plan.effect, aim)
+
+
+def units_needed(reached: Callable[[float], float], least: float, fewest: int) -> int | None:
+    """Fewest units with a power, where power rises with them; None beyond all bounds."""
+    enough = least - 1e-12
+    return smallest(lambda units: reached(units) >= enough, fewest, MOST)
+
+
+def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None:
+    """Smallest whole number that is enough, where all above it are, too.
+
+    Examples
+    --------
+    >>> smallest(lambda n: n >= 1000, 3, 5000), smallest(lambda n: n >= 9000, 3, 5000)
+    (1000, None)
+    """
+    if not enough(most):
+        return None
+    high = least
+    while high < most and not enough(high):
+        high = min(2 * high, most)
+    low = max(least - 1, high // 2)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 AnyDesign = TypeVar("AnyDesign", Design, "RankingDesign")
@@ -339,117 +417,104 @@ def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
     return min(known, key=lambda one: one.cost) if known else None
 
 
-def nearest_to_pilot(designs: Sequence[AnyDesign], votes: float) -> AnyDesign:
-    """The design nearest to the votes of the pilot."""
-    return min(designs, key=lambda one: abs(one.votes_per_item - votes))
+def nearest_to_pilot(designs: Sequence[AnyDesign], plan: Size) -> AnyDesign | None:
+    """The design whose annotators, votes and groups are nearest to those of the pilot."""
+    usual = plan.pilot_shape
+
+    def away(one: AnyDesign) -> float:
+        own = zip(one.shape, usual, strict=True)
+        return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in own)
+
+    return min(designs, key=away) if designs else None
 
 
-def power_grid(plan: "Size | RankingPlan", sizes: Sequence[int]) -> list[dict[str, Cell]]:
-    """Power for numbers of items, by votes per item, and the votes each needs."""
-    votes, lines = [one.votes_per_item for one in plan.designs], list[dict[str, Cell]]()
-    for items in sizes:
-        powers = {f"power_{each}": plan.power(items, each) for each in votes}
-        lines.append({"items": items, **powers, "votes_needed": plan.votes_needed(items)})
-    return lines
+def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> str:
+    """Why this design of all."""
+    if len(designs) == 1:
+        return ""
+    if aim.price_item is not None:
+        return f" (the cheapest of these designs: {count(best.cost)})"
+    fewest = min(designs, key=lambda one: one.votes)
+    other = f"fewest votes in all: {size_words(fewest)}"
+    if fewest is best:
+        other = "the fewest votes in all"
+    return hint(
+        f" (nearest to the pilot; {other}; {{}} and {{}} would decide)",
+        Option("price_item", value=True, python="the prices of an item"),
+        Option("price_vote", value=True, python="of a vote"),
+    )
 
 
 def size_words(one: "Design | RankingDesign") -> str:
-    """A design in words."""
-    return f"{count(one.items, 'item')} with {count(one.votes_per_item, 'vote')} each"
-
-
-def listed_votes(votes: Sequence[int]) -> str:
-    """Numbers of votes in words.
+    """A design in words.
 
     Examples
     --------
-    >>> listed_votes([1]), listed_votes([1, 3])
-    ('1 vote', '1, 3 votes')
+    >>> size_words(Design(8, 8, 500, 500, 4000, 0.0, 0.8, 0.8, 0.0))
+    '500 items read by 8 annotators each'
     """
-    return ", ".join(map(str, votes)) + (" vote" if votes == [1] else " votes")
+    items = count(one.items, "item")
+    if one.groups != one.items:
+        items = f"{count(one.groups, 'group')} of {count(one.shape.per_unit, 'item')}"
+    return f"{items} {panel_words(one.shape)}"
+
+
+def panel_words(shape: Shape) -> str:
+    """Who votes on an item, in words."""
+    if not shape.votes:
+        return "with a known truth each"
+    if not shape.annotators:
+        return f"with {count(shape.votes, 'vote')} each"
+    if shape.votes < shape.annotators:
+        return f"read by {shape.votes} of {count(shape.annotators, 'annotator')} each"
+    return f"read by {count(shape.annotators, 'annotator')} each"
 
 
 def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
     """Everything that limits what the plan can promise."""
-    open_difference = plan.aim.difference is None and plan.low <= 0
-    if plan.resolved > TIED and open_difference:
+    reason_why = two.spread.population.reason
+    if reason_why is Reason.ANONYMOUS and plan.several:
         yield Notice(
-            "open_difference",
-            "The pilot itself leaves open whether there is a difference: {value:number} with "
-            "an interval of {ends}. If it is 0, no study resolves it; if it is smaller than in "
-            "the pilot, more items are needed (half the difference needs four times as many).",
-            values={"value": plan.difference, "ends": interval(plan.low, plan.high)},
+            "annotators_unknown",
+            "Nobody knows who voted, so habits of annotators cannot be seen: the plan holds "
+            "for ever new people, and a study with a few annotators has less power.",
         )
-    if math.isnan(plan.spread.votes):
+    if plan.pilot_votes and not plan.several:
         yield Notice(
             "single_votes",
-            "No item of the pilot has two votes, so nobody can say what a second vote on an "
-            "item brings: only designs with one vote per item are planned.",
+            "No item of the pilot has two votes, so nobody can say what a second vote, or "
+            "another annotator, brings: only designs with one vote per item are planned.",
         )
-    elif plan.designs:
-        yield _value_of_votes(plan)
-    if plan.designs:
-        yield from _people_and_votes(plan, two)
-        yield from simulation_notices(plan.designs, plan.aim.simulations)
-
-
-def _value_of_votes(plan: Size) -> Notice:
-    """What votes alone can do on the items of the pilot."""
-    if plan.spread.items == 0:
-        return Notice(
-            "votes_explain_all",
-            "The votes of the pilot explain all of its spread, so nothing can be said about "
-            "what items add: designs with many votes on few items are too optimistic. Collect "
-            "a larger pilot before trusting them.",
+    if 0 < plan.pilot_annotators < FEW and plan.designs:
+        yield Notice(
+            "few_annotators",
+            "What annotators add was estimated from {people:count} of them, and is roughly "
+            "known at best: plan again once more have voted.",
+            values={"people": plan.pilot_annotators},
         )
-    items, needed = plan.pilot_items, plan.votes_needed(plan.pilot_items)
-    if math.isinf(needed):
-        return Notice(
-            "votes_not_enough",
-            "Votes alone cannot resolve it: with the {items:count} items of the pilot the "
-            "items themselves vary too much, however many votes each has. More items are "
-            "needed.",
-            values={"items": items},
-        )
-    text = "The {items:count} items of the pilot would do with {votes:count} votes each."
-    if needed > plan.pilot_votes:
-        text = "With the {items:count} items of the pilot, {votes:count} votes each would do."
-    return Notice("votes_enough", text, values={"items": items, "votes": needed})
-
-
-def _people_and_votes(plan: Size, two: Pilot) -> Iterator[Notice]:
-    """Known truths, people who lean one way, and a difference that depends on the votes."""
-    known, leaning = int(two.gold.sum()), plan.spread.panel
-    if known:
+    known = int(two.gold.sum())
+    if known and plan.designs:
         which = "all" if known == plan.pilot_items else count(known)
         yield Notice(
             "known_truths",
             "The truth of {which} of the {items:count} items of the pilot is known. The plan "
-            "takes it that the same share of the items of the study comes with a known truth, "
-            "which is worth any number of votes.",
+            "takes it that the same share of the items of the study comes with a known truth.",
             values={"which": which, "items": plan.pilot_items},
         )
-    if leaning > 0.1 * plan.spread.pilot:
-        too_much = plan.power_with(leaning) < plan.aim.power
-        people = len(np.unique(two.votes.annotator[two.votes.annotator >= 0]))
-        reach = significant(plan.resolved / leaning)
-        yield Notice(
-            "leaning_people_limit" if too_much else "leaning_people",
-            "The {people:count} annotators lean in ways that more items do not even out: a "
-            "standard error of {error} stays ({reach} of them make the difference). "
-            f"{NEW_PEOPLE}{f' {LIMIT}' if too_much else ''}",
-            values={"people": people, "error": significant(leaning), "reach": reach},
-        )
-    single = None if plan.aim.difference is not None else with_single_votes(two)
+    single = with_single_votes(two) if plan.designs and not plan.assumed else None
     if single is not None:
-        metric = titled(plan.metric)
         yield Notice(
             "depends_on_votes",
             "By {metric} the difference itself depends on the votes per item: with a single "
             "vote on each item of the pilot it is {single:number} and not {whole:number}. "
-            f"{TRUST}",
-            values={"metric": metric, "single": single, "whole": plan.difference},
+            "Trust only designs with about as many votes per item as the pilot.",
+            values={
+                "metric": titled(plan.metric),
+                "single": single,
+                "whole": plan.difference,
+            },
         )
+    yield from simulation_notices(plan.designs, plan.aim.simulations)
 
 
 def simulation_notices(
@@ -457,21 +522,16 @@ def simulation_notices(
 ) -> Iterator[Notice]:
     """Where simulated studies do not bear the formula out, or were not run."""
     off = [
-        one.votes_per_item
-        for one in designs
-        if abs(one.simulated - one.pair_power) > 3 * one.monte_carlo_error + 0.03
-    ]
+        one for one in designs
+        if one.simulated < one.pair_power - 3 * one.monte_carlo_error - 0.03
+    ]  # fmt: skip
     if off:
         yield Notice(
             "simulation_differs",
-            "Simulated studies do not bear out the formula for {votes} per item: trust the "
-            "simulated probability, and take more items where it is lower.",
-            values={"votes": listed_votes(off)},
+            "Simulated studies find less than was promised for {designs}: take more items.",
+            values={"designs": "; ".join(size_words(one) for one in off)},
         )
     if simulations and any(math.isnan(one.simulated) for one in designs):
         yield Notice(
-            "not_simulated",
-            "Designs with more votes per item than the pilot has, or more than {most:count} "
-            "items, rest on the formula alone: they could not be simulated.",
-            values={"most": MOST},
+            "not_simulated", "Some designs are too large to be simulated with so many studies."
         )

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from statistics import NormalDist
 from typing import Any, TypedDict
 
 from equipoise.arrays import (
@@ -15,7 +14,9 @@ from equipoise.arrays import (
 )
 from equipoise.planning._pilot import Progress
 
-NORMAL = NormalDist()
+PEOPLE = (3, 5, 8, 12, 20)  # annotators that are looked at
+VOTES = (1, 2, 3, 5, 8)  # votes per item, where nobody knows who votes
+LEAST = 3  # annotators, below which nothing can be said about others like them
 
 
 class PowerKeywords(TypedDict, total=False):
@@ -23,11 +24,14 @@ class PowerKeywords(TypedDict, total=False):
 
     power: float
     level: float
+    annotators: tuple[int, ...]
     votes: tuple[int, ...]
-    items: tuple[int, ...]
+    items_per_group: tuple[int, ...]
     difference: float | None
+    margin: float | None
     price_item: float | None
     price_vote: float | None
+    price_annotator: float
     simulations: int
     seed: int
     task: str | None
@@ -42,12 +46,20 @@ class PowerTarget:
     ----------
     power, level
         How often the interval of this level must lie above 0.
-    votes, items
-        Votes per item and numbers of items to look at; without items, multiples of the pilot.
+    annotators
+        Numbers of annotators to look at.
+    votes
+        Votes per item to look at; without any all annotators vote on every item.
+    items_per_group
+        Where items have groups, items in each to look at; without any, as in the pilot, and a
+        tenth of that.
     difference
-        The difference to resolve; without one, that of the pilot.
-    price_item, price_vote
-        What an item and a vote cost; both or none.
+        The difference to resolve; without one, that of the pilot if it has found one.
+    margin
+        How much worse the first model may be: then the interval must lie above minus the
+        margin, and without a difference models are taken as equal.
+    price_item, price_vote, price_annotator
+        What an item and a vote cost, both or none; and one more annotator.
     simulations, seed
         How many studies are simulated to check each design (0: none), and from which seed.
     task
@@ -58,11 +70,14 @@ class PowerTarget:
 
     power: float = 0.8
     level: float = 0.95
-    votes: tuple[int, ...] = (1, 2, 3, 5, 8, 10)
-    items: tuple[int, ...] = ()
+    annotators: tuple[int, ...] = PEOPLE
+    votes: tuple[int, ...] = ()
+    items_per_group: tuple[int, ...] = ()
     difference: float | None = None
+    margin: float | None = None
     price_item: float | None = None
     price_vote: float | None = None
+    price_annotator: float = 0.0
     simulations: int = 400
     seed: int = 0
     task: str | None = None
@@ -79,14 +94,15 @@ class PowerTarget:
                 f"more than {by_luck:g}, the probability of a study without any difference",
                 "try a power of 0.8 and a level of 0.95",
             )
-        for name in ("votes", "items"):
-            where, found, do = f"plan, {name}", getattr(self, name), "try (1, 2, 5)"
+        for name in ("annotators", "votes", "items_per_group"):
+            where, found, do = f"plan, {name}", getattr(self, name), "try (3, 5, 8)"
             if isinstance(found, str) or not isinstance(found, Sequence):
                 raise wrong_type(where, found, "a list of whole numbers", do)
-            whole = tuple(require_whole(where, one, least=1, do=do) for one in found)
-            object.__setattr__(self, name, whole)
-        if not self.votes:
-            raise InputError("plan, votes", "none", "at least one number", "try 1, 2, 3, 5")
+            least = LEAST if name == "annotators" else 1
+            whole = {require_whole(where, one, least=least, do=do) for one in found}
+            object.__setattr__(self, name, tuple(sorted(whole)))
+        if not self.annotators:
+            raise InputError("plan, annotators", "none", "at least one number", "try 3, 5, 8")
         require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
         require_whole("plan, seed", self.seed, do="try 0")
         if self.progress is not None and not callable(self.progress):
@@ -94,6 +110,9 @@ class PowerTarget:
         if self.difference is not None:
             do = "say how much better a model must be to matter"
             require_number("plan, difference", self.difference, above=0, do=do)
+        if self.margin is not None:
+            do = "say how much worse the first model may be"
+            require_number("plan, margin", self.margin, above=0, do=do)
         self._check_prices()
 
     def _check_prices(self) -> None:
@@ -104,24 +123,18 @@ class PowerTarget:
             got = f"item {prices[0]}, vote {prices[1]}"
             do = "say what one more item and one more vote cost"
             raise InputError("plan, prices", got, "two numbers of at least 0, or none", do)
+        if require_number("plan, price of an annotator", self.price_annotator) < 0:
+            got = f"{self.price_annotator}"
+            raise InputError("plan, prices", got, "at least 0", "leave it out")
         if known and not sum(known) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
 
-    @property
-    def z(self) -> float:
-        """Standard errors from the middle of the interval to its ends."""
-        return NORMAL.inv_cdf(0.5 + self.level / 2)
-
-    @property
-    def reach(self) -> float:
-        """Standard errors that the difference must be from 0."""
-        return self.z + NORMAL.inv_cdf(self.power)
-
-    def cost(self, items: float, votes: float) -> float:
-        """What a design costs; nan without prices."""
+    def cost(self, items: int, votes: int, annotators: int) -> float:
+        """What a design costs, votes all together; nan without prices."""
         if self.price_item is None or self.price_vote is None:
             return math.nan
-        return items * (self.price_item + votes * self.price_vote)
+        own = items * self.price_item + votes * self.price_vote
+        return own + annotators * self.price_annotator
 
 
 def power_target(how: Mapping[str, Any]) -> PowerTarget:

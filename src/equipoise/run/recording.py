@@ -221,7 +221,7 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
         soft=provenance.soft,
         hard=_hard_rule(evaluation) if provenance.hard is None else provenance.hard,
         group=group,
-        scope=evaluation.population.sentence,
+        scope=evaluation.population.scope,
         items_redrawn=evaluation.population.items,
         all_panels_of=0 if plan.weights is None else plan.panel_size,
     )

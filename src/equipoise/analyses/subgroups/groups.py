@@ -40,6 +40,7 @@ from equipoise.resampling import Resampling
 
 SAME = 1e-12  # differences and spreads below are those of rounding
 MOST = 500  # shuffles
+TOGETHER = 32  # replicates that are summed together
 KNOWN = 0.95  # share of the shuffles that must have a value
 
 
@@ -162,7 +163,9 @@ def _means(scores: dict[str, PerItem], counts: NDArray[np.uint8]) -> dict[str, F
     {'entropy': array([0.35,  nan])}
     """
     together = np.stack([*scores.values(), np.ones(len(counts))])
-    *totals, number = together @ counts.astype(np.float64)
+    parts = [counts[:, k : k + TOGETHER] for k in range(0, counts.shape[1], TOGETHER)]
+    sums = [together @ part.astype(np.float64) for part in parts]
+    *totals, number = np.concatenate(sums, axis=1)
     return {
         name: np.where(number > 0, total / np.maximum(number, 1.0), np.nan)
         for name, total in zip(scores, totals, strict=True)

@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.estimate import Estimate
 from equipoise.findings import (
     Cell,
     Chart,
@@ -44,10 +43,7 @@ BOARD_NOTE = (
     "share the mean of their ranks. Intervals are for each score by itself; the ranks in "
     "brackets are possible, for all models at once. ▲ means a better rank with soft labels."
 )
-FOREST_NOTE = (
-    "Mark: the score. Thin line: its interval, for this score by itself; thick line: the "
-    "middle half of the resamples."
-)
+FOREST_NOTE = "Mark: the score. Line: its interval, for this score by itself."
 RANKS_NOTE = "Thick lines change rank."
 PROBABILITIES_NOTE = (
     "Each row adds up to 100%. A steady ranking is a dark diagonal; a wide row is a model "
@@ -171,7 +167,7 @@ def _endless(panel: Panel) -> list[str]:
 
 
 def _forest(panel: Panel) -> Finding:
-    """Every model's score with its interval and the middle half of the resamples."""
+    """Every model's score with its interval."""
     level = panel.view.level
     several = len(panel.view.record.metrics) > 1
     many = len(panel.view.models) > 1
@@ -231,12 +227,6 @@ def _forest_chart(panel: Panel, labels: str) -> Chart:
 
 def _dot(panel: Panel, labels: str, model: str) -> Dot:
     score = panel.score(labels, model)
-    drawn = panel.resampled(labels, model)
-    inner = None
-    if score.has_interval and not np.isnan(drawn).all():
-        weights = panel.view.record.settings.weights
-        known = Estimate(score.value, drawn, "", weights=weights)
-        inner = known.interval(0.5)
     words = number(score.value)
     if math.isinf(score.value):
         words = f"infinite ({words})"
@@ -246,7 +236,6 @@ def _dot(panel: Panel, labels: str, model: str) -> Dot:
         low=score.low,
         high=score.high,
         model=model,
-        inner=inner,
         remark=words,
     )
 

@@ -1,0 +1,181 @@
+"""Does the inference hold? Studies with random items and annotators, whose truth is known.
+
+Per design: how often intervals of a value and of a difference cover the truth, how often a pair
+of equal models is called different, and how often any of ten equal models is. With hard labels
+and soft AUROC the truth is that of as many votes as the design has. ``--quick`` (or
+EQUIPOISE_QUICK=1) takes a tenth of the studies.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from benchmarks._clock import heading
+from benchmarks._readers import EQUAL, Design, seeds, study, truth
+from equipoise import Settings, evaluate, resample
+
+STUDIES, CHUNK, BOARDS = 300, 30, 3  # every third study has a leaderboard
+LABELS = ("hard", "soft")
+DESIGNS = (
+    Design("100 items, 3 annotators", 100, 3),
+    Design("500 items, 3 annotators", 500, 3),
+    Design("300 items, 5 annotators", 300, 5),
+    Design("500 items, 8 annotators", 500, 8),
+    Design("300 items, 20 annotators", 300, 20),
+    Design("400 items, 4 of 8", 400, 8, (4,)),
+    Design("400 items, 1 to 4 of 8", 400, 8, (1, 4)),
+    Design("500 items, 3 of 20", 500, 20, (3,)),
+    Design("500 items, 3 of 20, unequal loads", 500, 20, (3,), loads=1.0),
+    Design("300 items in 20 groups, 5 annotators", 300, 5, groups=20),
+    Design("400 items in 55 groups, 8 annotators", 400, 8, groups=55),
+    Design("400 items in 55 groups, read by 3 of 20", 400, 20, (3,), groups=55, whole=True),
+    Design("4 grades: 200 items, 3 annotators", 200, 3, classes=4),
+    Design("4 grades: 400 items, 5 annotators", 400, 5, classes=4),
+    Design("4 grades: 400 items, 2 to 5 of 12", 400, 12, (2, 5), classes=4),
+    Design("4 grades: 400 items in 40 groups, 8 annotators", 400, 8, classes=4, groups=40),
+)
+HARDER = (Design("rare positives: 500 items, 5 annotators", 500, 5, shift=2.0),)
+
+
+def _one(design: Design, seed: int, right: Any, *, board: bool) -> Any:
+    """Of a study: (metrics, labels, 4): value, difference, pair and leaderboard."""
+    annotations, predictions = study(design, seed)
+    if not board:
+        predictions = [predictions[k] for k in (0, EQUAL // 2, EQUAL)]
+    plan = resample(annotations, "influence", replicates=2)
+    found = evaluate(
+        predictions,
+        annotations,
+        metrics=design.metrics,
+        resampling=plan,
+        settings=Settings(workers=1),
+    )
+    out = np.full((len(design.metrics), 2, 4), np.nan)
+    for k, metric in enumerate(design.metrics):
+        for x, labels in enumerate(LABELS):
+            first, opposite, worse = (
+                found.estimate(f"m{m:02d}", metric, labels=labels)
+                for m in (0, EQUAL // 2, EQUAL)
+            )
+            low, high = first.interval()
+            gap = right[k, x, 0] - right[k, x, 1]
+            if not low <= high:
+                continue
+            out[k, x, 0] = low <= right[k, x, 0] <= high
+            low, high = (first - worse).interval()
+            out[k, x, 1] = low <= gap <= high
+            low, high = (first - opposite).interval()
+            out[k, x, 2] = not low <= 0 <= high
+            if board and _adjusts(k, x):
+                better = found.family(metric, labels=labels).better[:EQUAL, :EQUAL]
+                out[k, x, 3] = better.any()
+    return out
+
+
+def _adjusts(metric: int, labels: int) -> bool:
+    """Whether the leaderboard is looked at, which takes most of the time."""
+    return (metric, labels) in ((0, 0), (0, 1), (2, 1))
+
+
+def _chunk(work: tuple[Design, list[int], Any]) -> Any:
+    design, some, right = work
+    return np.stack(
+        [_one(design, seed, right, board=n % BOARDS == 0) for n, seed in enumerate(some)]
+    )
+
+
+def measure(designs: tuple[Design, ...], studies: int, panels: int) -> Iterator[Any]:
+    """By design, as they are done: (studies, metrics, labels, 4)."""
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    with ProcessPoolExecutor() as pool:
+        right = list(pool.map(_truth, [(design, panels) for design in designs]))
+        work = [
+            (design, every[start : start + CHUNK], known)
+            for design, known in zip(designs, right, strict=True)
+            for every in [list(seeds(design, studies))]
+            for start in range(0, studies, CHUNK)
+        ]
+        done = pool.map(_chunk, work)
+        for _ in designs:
+            yield np.concatenate(list(islice(done, len(work) // len(designs))))
+
+
+def _truth(work: tuple[Design, int]) -> Any:
+    design, panels = work
+    return truth(design, panels=panels, batches=panels // 40)
+
+
+def _share(values: Any) -> str:
+    found = _mean(values)
+    return f"{found:.3f}" if np.isfinite(found) else "  -  "
+
+
+def _show(design: Design, found: Any) -> None:
+    for k, metric in enumerate(design.metrics):
+        for x, labels in enumerate(LABELS):
+            cells = [_share(found[:, k, x, q]) for q in range(4)]
+            row = f"{design.name:48s} {metric:26s} {labels:6s}  {'   '.join(cells)}"
+            print(f"   {row}", flush=True)
+
+
+def _means(designs: tuple[Design, ...], found: list[Any]) -> None:
+    """Mean over designs, and the worst of them, by metric and labels."""
+    every: dict[tuple[str, str], list[Any]] = {}
+    for design, each in zip(designs, found, strict=True):
+        for k, metric in enumerate(design.metrics):
+            for x, labels in enumerate(LABELS):
+                every.setdefault((metric, labels), []).append(_mean(each[:, k, x]))
+    print("   mean over designs (worst)")
+    for (metric, labels), rows in sorted(every.items()):
+        print(f"   {metric:26s} {labels:6s}  {_summary(np.array(rows))}")
+    print(f"   {'all':33s}  {_summary(_rows(found))}")
+    few = [x for x, design in zip(found, designs, strict=True) if design.annotators == 3]
+    if few:
+        print(f"   {'three annotators':33s}  {_summary(_rows(few))}")
+    studies = len(found[0])
+    error = np.sqrt(0.05 * 0.95 / studies)
+    print(
+        f"   {studies} studies a design: Monte Carlo error of one share {error:.3f}, of one of "
+        f"leaderboards {error * np.sqrt(BOARDS):.3f}"
+    )
+
+
+def _mean(values: Any) -> Any:
+    """Over studies; nan where there are none."""
+    known = np.isfinite(values).sum(axis=0)
+    return np.where(known, np.nansum(values, axis=0) / np.maximum(known, 1), np.nan)
+
+
+def _rows(found: list[Any]) -> Any:
+    return np.concatenate([_mean(each).reshape(-1, 4) for each in found])
+
+
+def _summary(rows: Any) -> str:
+    text = []
+    for q, worst in enumerate((np.nanmin, np.nanmin, np.nanmax, np.nanmax)):
+        known = rows[:, q][np.isfinite(rows[:, q])]
+        text.append(f"{known.mean():.3f} ({worst(known):.3f})" if len(known) else "-")
+    return "   ".join(text)
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv or bool(os.environ.get("EQUIPOISE_QUICK"))
+    studies, panels = (30, 200) if quick else (STUDIES, 400)
+    heading(f"inference: coverage of two-way t, nominal 0.95, {studies} studies a design")
+    for title, designs in (("designs", DESIGNS), ("harder", HARDER)):
+        print(f"   -- {title}")
+        print("   columns: value, difference, equal pair apart, any of ten equal models apart")
+        found = []
+        for design, each in zip(designs, measure(designs, studies, panels), strict=True):
+            _show(design, each)
+            found.append(each)
+        _means(designs, found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Studies drawn anew, items and annotators: variances are right, and equal models stay tied.
+
+The full study is ``python -m benchmarks inference``. Seeds are fixed and margins wide; a lost
+part of the variance turns them red.
+"""
+
+import numpy as np
+import pytest
+from benchmarks._readers import EQUAL, Design, seeds, study
+
+from equipoise import Settings, evaluate, resample
+
+STUDIES = 1000
+
+
+def evaluated(design, seed, metric, models):
+    annotations, predictions = study(design, seed)
+    return evaluate(
+        [predictions[m] for m in models],
+        annotations,
+        metrics=[metric],
+        resampling=resample(annotations, "influence", replicates=2),
+        settings=Settings(workers=1),
+    )
+
+
+def calibration(design, metric, labels="soft", studies=STUDIES):
+    """Estimated over true variance, of a value and of a difference; annotators over cells."""
+    values, errors, parts = [], [], []
+    for seed in seeds(design, studies):
+        found = evaluated(design, seed, metric, (0, EQUAL // 2))
+        cell = found.two_way(metric, labels=labels)
+        values.append([cell.values[0], cell.values[0] - cell.values[1]])
+        errors.append([cell.of(0).variance, cell.between(0, 1).variance])
+        parts.append([cell.annotators[0, 0], cell.cells[0, 0]])
+    people, noise = np.mean(parts, axis=0)
+    return np.mean(errors, axis=0) / np.var(values, axis=0, ddof=1), people / noise
+
+
+@pytest.mark.parametrize("labels", ["hard", "soft"])
+def test_annotators_with_leanings_are_counted_and_their_noise_once(labels):
+    ratio, _ = calibration(Design("leanings", 120, 5), "auroc", labels)
+    assert (ratio > 0.85).all() and (ratio < 1.27).all()
+
+
+def test_annotators_who_differ_by_chance_alone_add_nothing():
+    ratio, people = calibration(Design("chance alone", 60, 8, differ=0.0), "accuracy")
+    assert (ratio > 0.85).all() and (ratio < 1.15).all()
+    assert 0.9 < people < 1.1
+
+
+def test_few_groups_have_their_centring_undone():
+    design = Design("few groups", 60, 5, groups=3, differ=0.0)
+    ratio, _ = calibration(design, "accuracy", studies=2 * STUDIES)
+    assert (ratio > 0.9).all() and (ratio < 1.3).all()
+
+
+def test_equal_models_are_seldom_apart():
+    design = Design("equal models", 150, 6)
+    pair, leaderboard = [], []
+    for n, seed in enumerate(seeds(design, 300)):
+        models = range(EQUAL) if n % 2 else (0, EQUAL // 2)
+        found = evaluated(design, seed, "auroc", models)
+        cell = found.two_way("auroc")
+        other = len(cell.values) // 2
+        gap = float(cell.values[0] - cell.values[other])
+        pair.append(cell.between(0, other).p_value(gap) < 0.05)
+        if n % 2:
+            leaderboard.append(found.family("auroc").better.any())
+    assert np.mean(pair) < 0.09
+    assert np.mean(leaderboard) < 0.1

@@ -1,0 +1,150 @@
+"""Calibration of probabilities: against slow twins, scikit-learn and models of known error."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
+
+from equipoise import Annotations, InputError, Predictions, stability
+from tests.strategies import names
+
+
+def logit(p):
+    return np.log(p / (1 - p))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def drawn(items, people, *, classes=2, lean=0.0, seed=0):
+    """Votes (items, people), and the probability of every class, (items, classes)."""
+    random = np.random.default_rng(seed)
+    chance = random.dirichlet([1.5] * classes, items)
+    votes = (random.random((items, people, 1)) > chance.cumsum(axis=1)[:, None]).sum(axis=2)
+    if lean:
+        own = sigmoid(logit(chance[:, 1:]) + lean * random.standard_normal(people))
+        votes = (random.random((items, people)) < own).astype(int)
+    return votes, chance
+
+
+def table(votes, **more):
+    item, who = (axis.ravel() for axis in np.indices(votes.shape))
+    size = int(votes.max()) + 1
+    return Annotations(
+        kind="binary" if size == 2 else "nominal", items=names(len(votes)), item=item,
+        annotator=who, label=votes.ravel(), classes=tuple(f"c{k}" for k in range(size)),
+        annotators=names(votes.shape[1], "p"), **more,
+    )  # fmt: skip
+
+
+def calibrated(votes, *chances, **how):
+    given = [Predictions(f"m{k}", names(len(votes)), p) for k, p in enumerate(chances)]
+    return stability.calibration(given, table(votes), **how)
+
+
+def slow_squared(votes, chance, bins=10):
+    """Sum over bins of gap squared less its two-way variance, vote by vote."""
+    items, people = votes.shape
+    share, order = votes.mean(axis=1), sorted(range(items), key=lambda i: chance[i])
+    total = 0.0
+    for b in range(bins):
+        inside = [i for rank, i in enumerate(order) if rank * bins // items == b]
+        size = len(inside)
+        gap = np.mean([share[i] - chance[i] for i in inside])
+        of_items = sum(((share[i] - chance[i] - gap) / size) ** 2 for i in inside)
+        votes_of = {
+            (i, r): (votes[i, r] - share[i]) / people / size
+            for i in inside
+            for r in range(people)
+        }
+        of_people = sum(sum(votes_of[i, r] for i in inside) ** 2 for r in range(people))
+        of_cells = sum(one**2 for one in votes_of.values())
+        e, f = items / (items - 1), people / (people - 1) / (1 - 1 / items)
+        variance = e * of_items + f * (of_people - of_cells)
+        total += size / items * (gap**2 - variance)
+    return total
+
+
+@pytest.mark.parametrize("items", [40, 53])
+def test_squared_error_equals_a_slow_twin(items):
+    votes, chance = drawn(items, 6, lean=0.7, seed=items)
+    wrong = sigmoid(2 * logit(chance[:, 1]))
+    found = calibrated(votes, chance[:, 1], wrong)
+    assert_allclose(
+        found.squared[0], [slow_squared(votes, p) for p in (chance[:, 1], wrong)], atol=1e-12
+    )
+    assert_allclose(found.error, np.sqrt(np.maximum(found.squared, 0)))
+    assert (found.error_low <= found.error).all() and (found.error <= found.error_high).all()
+
+
+def test_it_is_unbiased_for_a_calibrated_model_whose_interval_holds_0():
+    made = [calibrated(*_right(seed)) for seed in range(40)]
+    squared = np.array([one.squared[0, 0] for one in made])
+    assert abs(squared.mean()) < 3 * squared.std(ddof=1) / np.sqrt(len(squared))
+    assert (squared < 0).any()  # not cut at 0
+    assert np.mean([one.error_low[0, 0] > 0 for one in made]) <= 0.075
+    assert np.mean([one.slope_low <= 1 <= one.slope_high for one in made]) >= 0.85
+    assert np.mean([one.intercept_low <= 0 <= one.intercept_high for one in made]) >= 0.85
+
+
+def _right(seed):
+    votes, chance = drawn(150, 8, seed=seed)
+    return votes, chance[:, 1]
+
+
+def test_strong_overconfidence_is_found_with_many_annotators():
+    votes, chance = drawn(400, 30, lean=0.2)
+    found = calibrated(votes, chance[:, 1], sigmoid(4 * logit(chance[:, 1])))
+    right, wrong = (found.rows()[k] for k in (0, 1))
+    assert right["error_low"] == 0 and right["slope_low"] < 1 < right["slope_high"]
+    assert 0.05 < wrong["error_low"] < wrong["error"] < wrong["error_high"]
+    assert wrong["slope_high"] < 0.5
+    assert found.finding.startswith("m1 is not calibrated, for items and annotators like these")
+    low = calibrated(votes, sigmoid(logit(chance[:, 1]) - 2)).rows()[0]
+    assert low["intercept_low"] > 0.5 and low["slope"] == pytest.approx(right["slope"])
+
+
+def test_slope_and_intercept_equal_scikit_learn_on_single_votes():
+    votes, chance = drawn(80, 5, lean=0.5, seed=4)
+    given = sigmoid(0.5 + 1.7 * logit(chance[:, 1]))
+    found = calibrated(votes, given)
+    x = np.repeat(logit(np.clip(given, 1e-6, 1 - 1e-6)), 5)[:, None]
+    line = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, votes.ravel())
+    assert found.slope[0, 0] == pytest.approx(line.coef_[0, 0], abs=1e-5)
+    assert found.intercept[0, 0] == pytest.approx(line.intercept_[0], abs=1e-5)
+
+
+def test_several_classes_are_averaged_each_against_the_rest():
+    votes, chance = drawn(90, 6, classes=3, seed=2)
+    sharp = chance**2 / (chance**2).sum(axis=1, keepdims=True)
+    truth = table(votes)
+    model = Predictions("m", truth.items, sharp, truth.classes)
+    found = stability.calibration(model, truth)
+    each = [calibrated((votes == k).astype(int), sharp[:, k]).squared[0, 0] for k in range(3)]
+    assert found.squared[0, 0] == pytest.approx(np.mean(each), abs=1e-12)
+    assert np.isnan(found.slope).all() and np.isnan(found.intercept).all()
+    assert "undefined" not in found.finding
+
+
+def test_equal_predictions_stay_in_one_bin_whatever_the_order_of_items():
+    votes, chance = drawn(60, 5, seed=8)
+    rounded = chance[:, 1].round(1)
+    order = np.random.default_rng(1).permutation(60)
+    one, other = calibrated(votes, rounded), calibrated(votes[order], rounded[order])
+    assert_allclose(one.squared, other.squared, atol=1e-14)
+    same = calibrated(votes, np.full(60, 0.5))  # a single bin; no line through one point
+    assert np.isfinite(same.squared).all() and np.isnan(same.slope).all()
+
+
+def test_what_it_cannot_take_is_refused():
+    votes, chance = drawn(20, 4)
+    for level in (0, 1, 1.5):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            calibrated(votes, chance[:, 1], level=level)
+    with pytest.raises(InputError, match="items"):
+        stability.calibration(Predictions("m", names(19), chance[:19, 1]), table(votes))
+    with pytest.raises(InputError, match="probabilit"):
+        calibrated(votes, 3 * chance[:, 1])
+    few = Predictions("m", names(19), chance[:19, 1])
+    assert stability.calibration(few, table(votes), on_missing="drop").notices
