@@ -64,7 +64,7 @@ array([[0.5, 0.5],
 >>> dirichlet(votes([1]), prior="uniform").certainty
 array([0.75])
 >>> dirichlet(votes([1, 1, 1], [0, 1])).method
-'Dirichlet (reliability 1, empirical prior: base rate 0.73, concentration 1.1)'
+'Dirichlet (reliability 1, empirical prior: base rate 0.70, concentration 1.3)'
 >>> reading = Annotations(kind="ranking", items=("a",), classes=("x", "y", "z"),
 ...     item=np.zeros(3, int), label=np.array([0, 1, 2]), rank=np.array([0, 1, 1]),
 ...     reading=np.zeros(3, int))
