@@ -32,7 +32,7 @@ def votes(classes=GRADES, kind="ordinal", tasks=("",), seed=0):
         kind=kind,
         items=tuple(f"{HOSTILE}{i}" if i == 1 else f"frame_{i:03d}" for i in range(ITEMS)),
         classes=classes,
-        annotators=("ana", "bo", "cy", "di", f"reader {HOSTILE}"),
+        annotators=("ana", "bo", "cy", "di", f"dr {HOSTILE}"),
         item=item,
         annotator=np.tile(np.arange(5), ITEMS * len(tasks)),
         label=np.clip(centre[task, item] + stray, 0, size - 1),

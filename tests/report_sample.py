@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from equipoise import page
 from equipoise.findings import Finding
+from equipoise.numbers import EXACT
 from equipoise.run import Run
 from equipoise.run.findings import evaluation_report
 from equipoise.run.record import decode
 
-FIXED = "Items are held fixed: the result speaks for these items, not for others like them."
+LIKE_THESE = "items and annotators like these"
+THESE = f"these {LIKE_THESE}"
 HOSTILE = '<b>x</b>&"'
 MODELS = (
     "jfaboy", "ngango3", "uestc", "drnet", "sensexdr", "ngango2", "hieupham", "desmond",
@@ -134,6 +136,7 @@ def scores(shape: Shape) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
     tasks = [*shape.tasks, "macro average"] if len(shape.tasks) > 1 else list(shape.tasks)
+    whom = LIKE_THESE if shape.items_redrawn else THESE
     made: dict[str, Any] = {
         "schema": 1, "title": "Five findings on chest radiographs", "simulated": None,
         "equipoise": "0.1.0", "versions": {"python": "3.11.7", "numpy": "2.1.0"},
@@ -142,12 +145,15 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
             {"role": "predictions", "name": "models.csv", "sha256": "cd" * 32, "bytes": 813},
         ],
         "settings": {
-            "resample": "panel", "replicates": shape.replicates, "seed": 0, "level": 0.95,
+            "resample": "items x panel" if shape.items_redrawn else "panel",
+            "replicates": shape.replicates, "seed": 0, "level": 0.95,
             "resample_reason": "The same readers rated every item, so readers were drawn "
             "with replacement, the same draw for all items.",
-            "interval": "percentile", "plan": "9f2c61d07ab34e55", "soft": "mean vote",
-            "hard": "strict majority", "group": None, "items_redrawn": shape.items_redrawn,
-            "scope": "" if shape.items_redrawn else FIXED,
+            "interval": "two-way t", "plan": "9f2c61d07ab34e55", "soft": "mean vote",
+            "hard": "majority, a tie counts 1/2", "group": None,
+            "items_redrawn": shape.items_redrawn, "scope": f"The result speaks for {whom}.",
+            "population": whom, "effective_annotators": float(shape.annotators),
+            "decides": True, "margin": None, "matters": None,
         },
         "question": {
             "positive": None, "at_least": 3, "kind": "ordinal", "classes": list("01234"),
@@ -206,13 +212,14 @@ def rows(shape: Shape, here: dict[str, str], cell: Any) -> Iterator[dict[str, An
     place = ranks(values if higher else -values)
     best = ranks((replicates if higher else -replicates).T).T
     wins = (best == best.min(axis=0)) / (best == best.min(axis=0)).sum(axis=0).clip(1)
+    possible = possible_ranks(values, replicates, higher=higher)
     for i, model in enumerate(shape.models):
         low, high = np.quantile(replicates[i], [0.025, 0.975])
         facts = {
             "value": values[i], "low": low, "high": high, "rank": place[i],
             "p_best": np.nan if np.isnan(values[i]) else wins[i].mean(),
-            "shift": replicates[i].mean() - values[i],
-            "undefined_share": np.isnan(replicates[i]).mean(),
+            "standard_error": replicates[i].std(), "df": 40.0, "rank_low": possible[i][0],
+            "rank_high": possible[i][1],
         }  # fmt: skip
         yield {**here, "model": model, **{key: cleaned(fact) for key, fact in facts.items()}}
 
@@ -227,8 +234,23 @@ def pairs(shape: Shape, here: dict[str, str], cell: Any) -> Iterator[dict[str, A
             share = np.nan if np.isnan(gap).any() else ((gain > 0) + (gain == 0) / 2).mean()
             facts = {"value": values[a] - values[b], "low": low, "high": high}
             facts["p_better"] = share
+            facts["p_adjusted"] = 0.01 if low > EXACT or high < -EXACT else 0.5
+            apart = {"separated": bool(low > EXACT or high < -EXACT)}
             names = {"a": shape.models[a], "b": shape.models[b]}
-            yield {**here, **names, **{key: cleaned(fact) for key, fact in facts.items()}}
+            plain = {key: cleaned(fact) for key, fact in facts.items()}
+            yield {**here, **names, **plain, **apart}
+
+
+def possible_ranks(values: Any, replicates: Any, *, higher: bool) -> Any:
+    """First and last possible rank, when intervals of differences are all that is known."""
+    turn, found = 1 if higher else -1, []
+    for one, own in zip(replicates, values, strict=True):
+        gaps = [np.quantile(turn * (other - one), [0.025, 0.975]) for other in replicates]
+        above = sum(low > EXACT for low, _ in gaps)
+        below = sum(high < -EXACT for _, high in gaps)
+        known = (1 + above, len(values) - below)
+        found.append((np.nan, np.nan) if np.isnan(own) else known)
+    return found
 
 
 def correlation(values: Any, *, higher: bool) -> dict[str, Any]:

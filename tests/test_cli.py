@@ -13,7 +13,10 @@ from equipoise.cli._manual import manual
 from tests.cli_sample import equipoise
 
 ROOT = Path(__file__).parent.parent
-ROWS = ["task", "model", "metric", "labels", "value", "low", "high", "rank", "p_best"]
+ROWS = [
+    "task", "model", "metric", "labels", "value", "low", "high", "rank", "p_best",
+    "standard_error", "df", "rank_low", "rank_high",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -112,7 +115,15 @@ def test_report_writes_the_page_and_refuses_a_damaged_run(study):
         (["--metrics", "auroc:form=strickt"], "did you mean 'strict'?"),
         (["--resample", "panle"], "did you mean 'panel'?"),
         (["--replicates", "0"], "--replicates"),
-        (["--interval", "bayes"], "percentile"),
+        (["--interval", "bayes"], "No such option"),
+        (["--margin", "-0.1"], "-0.1, expected a number above 0"),
+        (["--margin", "nan"], "expected a number above 0"),
+        (["--margin", "little"], "--margin"),
+        (["--matters", "0"], "0, expected a number above 0"),
+        (["--matters", "inf"], "expected a number above 0"),
+        (["--items", "fix"], "random, fixed"),
+        (["--annotators", "these"], "random, fixed"),
+        (["--inference", "mrcm"], "did you mean 'mrmc'?"),
         (["--on-missing", "ignore"], "error, drop"),
         (["--ties", "positive"], "half, negative, drop"),
         (["--columns", "item:Study"], "OURS=THEIRS"),

@@ -96,8 +96,8 @@ def analyse(study):
         charts=(Dots(name="spread", caption="Values of the models", axis="value",
                      rows=[Dot(row["model"], row["value"], model=row["model"])
                            for row in rows]),),
-        methods="The spread of the models was looked at [@owen1956].",
-        references=("owen1956",),
+        methods="The spread of the models was looked at [@owen2007].",
+        references=("owen2007",),
     )
 '''
 VOTES = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
@@ -225,8 +225,8 @@ def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, m
     assert "| Model | guest value |" in (folder / "tables" / "spread.md").read_text()
     assert "guest value" in (folder / "tables" / "spread.tex").read_text()
     assert "<svg" in (folder / "figures" / "spread.svg").read_text()
-    assert "looked at [@owen1956]." in (folder / "methods.md").read_text()
-    assert "@article{owen1956" in (folder / "references.bib").read_text()
+    assert "looked at [@owen2007]." in (folder / "methods.md").read_text()
+    assert "@article{owen2007" in (folder / "references.bib").read_text()
     page = (folder / "report.html").read_text()
     assert re.search(rf"<section id=spread .*{re.escape(title)}", page, re.DOTALL)
 

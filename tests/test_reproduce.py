@@ -98,11 +98,12 @@ def test_cifar10h_exact_and_drawn(monkeypatch):
     told = []
     found = CATALOGUE["cifar10h-certainty"](lambda done, total: told.append((done, total)))
     assert [row["exact"] for row in found.rows] == [183, 180, 176]
-    for row, usual in zip(found.rows, (180, 178, 175), strict=True):  # of many more seeds
+    drawn = [row["drawn"] for row in found.rows]
+    # means of 40 to 240 seeds; one seed scatters by 2.6, so three errors of four seeds are 4
+    assert drawn == pytest.approx([180.2, 177.9, 175.1], abs=4)
+    for row in found.rows:
         assert 0.5 < row["sd_over_seeds"] < 5
-        assert row["drawn"] == pytest.approx(usual, abs=3 * 3 / 4**0.5)
-        assert row["drawn"] < row["drawn_at_most"]
-        assert row["exact"] < row["drawn_at_most"] + 2
+        assert row["drawn"] - 4 < row["exact"] < row["drawn_at_most"] + 4
     assert {figures["drawn"] for figures in found.published.values()} == {178}
     assert told == [(step, 12) for step in range(12)]
     assert found.verdict().startswith("1 published figure, compared with 3 priors: ")

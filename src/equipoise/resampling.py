@@ -266,6 +266,7 @@ def resample(
     replicates: int | None = None,
     seed: int = 0,
     group: Any = None,
+    fixed: str | None = None,
 ) -> Resampling:
     """Make the plan for a truth; without a kind, the one that fits how it was collected.
 
@@ -278,7 +279,9 @@ def resample(
     Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
     item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
     Where gold settles items, items are drawn anew, and the annotators of the others with them.
-    A panel with no more distinct resamples than ``replicates`` has them all, with weights.
+    Without a kind, what is ``fixed`` (``items`` or ``annotators``) is not drawn where that
+    leaves anything to draw. A panel with no more distinct resamples than ``replicates`` has
+    them all, with weights.
 
     >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
     ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1]),
@@ -287,7 +290,7 @@ def resample(
     'items x panel'
     """
     if kind is None:
-        chosen, reason = _default(truth)
+        chosen, reason = _held(*_default(truth), fixed)
         if len(truth.items) > MANY:
             reason = f"influence, in place of {chosen}: there are more than {MANY:,} items."
             chosen = "influence"
@@ -372,6 +375,16 @@ def normalised(kind: str) -> str:
     )
 
 
+def _held(kind: str, reason: str, fixed: str | None) -> tuple[str, str]:
+    """A kind and its reason, without what is fixed."""
+    left = kind
+    if fixed == "items":
+        left = kind.removeprefix("items x ")
+    elif fixed == "annotators":
+        left = kind.removesuffix(" x panel")
+    return (kind, reason) if left == kind else (left, f"{left}, because {fixed} are fixed.")
+
+
 def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
     """The kind of resampling that fits how the truth was collected, and why."""
     if isinstance(truth, Plausibilities):
@@ -431,7 +444,11 @@ def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
         )
     if truth.is_gold is not None and truth.is_gold.any() and not settled:
         truth = truth.rows(counted_votes(truth))
-    voters = np.empty(0, int) if truth.annotator is None else np.unique(truth.annotator)
+    voters = (
+        np.empty(0, int)
+        if truth.annotator is None
+        else np.flatnonzero(np.bincount(truth.annotator))
+    )
     if part == "panel" and len(voters) < 2:
         who = "anonymous votes" if truth.annotator is None else "a single annotator"
         raise InputError(

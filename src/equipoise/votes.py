@@ -190,7 +190,11 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
     """The strongest sign in one task that votes were added after disagreement."""
     sizes = np.bincount(item)
     every = sizes[sizes > 0]
-    numbers = [int(k) for k in np.unique(every) if k >= 2 and (every == k).mean() >= ENOUGH]
+    numbers = [
+        int(k)
+        for k in np.flatnonzero(np.bincount(every))
+        if k >= 2 and (every == k).mean() >= ENOUGH
+    ]
     numbers = [k for k in numbers if (every > k).any()]
     signs = []
     for k in numbers:

@@ -69,7 +69,7 @@ def test_influence_standard_error(case):
     expected = case["sauroc"]["pairs_IF_SE"]
     metric = named("auroc")
     order = metric.prepare(np.array(case["scores"], float))[0]
-    _, g = metric.influence(order, np.array(case["p"], float))
+    g = metric.influence(order, np.array(case["p"], float)).items
     same(math.sqrt((g**2).sum()), expected)
 
 

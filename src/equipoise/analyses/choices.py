@@ -59,6 +59,12 @@ TITLE = "Does it depend on how votes are combined?"
 USUAL = "mean_vote"
 ENOUGH = 6  # annotators from which models of annotators are among the usual choices
 DRAWN = 12  # models with a line; all are in the table
+BRIEF = {
+    "unanimity": "The model does not describe how these annotators agree; its probabilities "
+    "rest on annotators who err independently of each other.",
+    "decided_otherwise": "The model decides many items of the rarer class otherwise than the "
+    "votes do; its errors can look certain.",
+}
 HOLDS, LEANS, DEPENDS = "holds under all", "same order, not separated", "depends on the choice"
 TIED, UNDEFINED = "tied", "undefined"
 ONE_PAIR = {
@@ -458,11 +464,16 @@ def _aggregated(
         truth = fit(annotations, task=task)
         own = [note for note in truth.notices if str(note) not in known]
         about = f"{title} of {task}" if task else title
-        notices += [note.of(about) for note in as_notices(own)]
+        notices += [_brief(note).of(about) for note in as_notices(own)]
         truth = replace(truth, notices=())
         drawn = told.draws > 1 and truth.law is not None
         truths.append(truth.drawn(told.draws, seed=told.seed) if drawn else truth)
     return tuple(truths), notices
+
+
+def _brief(said: Notice) -> Notice:
+    """What a fit says in numbers, without them: one sentence for all fits."""
+    return Notice(said.code, BRIEF[said.code]) if said.code in BRIEF else said
 
 
 def _grouped(plan: Resampling, annotations: Annotations) -> Resampling:

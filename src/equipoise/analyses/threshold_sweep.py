@@ -67,7 +67,7 @@ STRICT_NOTE = (
 NOTE = "An item counts as positive when its probability is at least the threshold."
 SCORED = (
     "Models are scored against the labels of each threshold, all on the same resampled {unit}; "
-    "the tables show intervals of values and ranks over these."
+    "intervals of values are for items like these, those of ranks the middle of the resamples."
 )
 LEGEND = (
     "Share of yes: of the votes that an item needs to be positive; a range where all in it "

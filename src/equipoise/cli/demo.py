@@ -38,7 +38,7 @@ def demo(
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
-    with progress("resampling the panel") as tell:
+    with progress("scoring") as tell:
         result = evaluate(read_predictions(scores), readings, settings=Settings(progress=tell))
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
@@ -54,7 +54,7 @@ def demo(
         print_json([row._asdict() for row in result.table()])
     else:
         show_run(run)
-    say(SIMULATED, f"Resampling: {result.plan.reason}", result.plan.scope)
+    say(SIMULATED, result.population.scope, f"Resampling: {result.plan.reason}")
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

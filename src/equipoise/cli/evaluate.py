@@ -1,6 +1,7 @@
 """equipoise evaluate: two files in, the ranking with its uncertainty out."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ from equipoise.cli.options import (
     check_choice,
     checked,
     command,
+    flag,
     words,
 )
 from equipoise.cli.study import TITLE, dataset_facts, input_rows, read_scored, table_files
@@ -183,11 +185,14 @@ class EvaluateOptions:
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         from equipoise.evaluation.result import INFERENCES
+        from equipoise.inference import check_margin
         from equipoise.resampling import normalised
 
         check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("items", self.items, POPULATIONS)
         check_choice("annotators", self.annotators, POPULATIONS)
+        for name in ("margin", "matters"):
+            checked(flag(name), partial(check_margin, flag(name)), getattr(self, name))
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
         if not self.chosen():
@@ -287,9 +292,6 @@ def evaluate(
     made, models = regrouped(grouping, made, models, by_group=groups.by_group)
     metrics = scoring.chosen()
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
-    drawn = make_plan(
-        made, table, scoring.resample, replicates=scoring.replicates, seed=scoring.seed
-    )
     with progress("scoring") as tell:
         settings = Settings(
             level=scoring.level,
@@ -302,6 +304,14 @@ def evaluate(
             ties=reading.ties,
             workers=scoring.workers,
             progress=tell,
+        )
+        drawn = make_plan(
+            made,
+            table,
+            scoring.resample,
+            replicates=scoring.replicates,
+            seed=scoring.seed,
+            fixed=settings.fixed,
         )
         result = run_evaluation(
             models,

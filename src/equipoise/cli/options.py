@@ -30,6 +30,7 @@ from equipoise.arrays import InputError, choice
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT = "Uncertainty", "Result"
 
+Given = TypeVar("Given")
 Value = TypeVar("Value")
 
 
@@ -522,7 +523,7 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def checked(option: str, function: Callable[[str], Value], value: str) -> Value:
+def checked(option: str, function: Callable[[Given], Value], value: Given) -> Value:
     """Apply a function that refuses bad words, and call that wrong usage."""
     try:
         return function(value)

@@ -301,15 +301,16 @@ def make_plan(
     *,
     replicates: int | None,
     seed: int,
+    fixed: str | None = None,
 ) -> "Resampling":
     """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
     from equipoise.annotations import Annotations
     from equipoise.resampling import resample as make
 
     if isinstance(truth.given, Annotations):
-        return make(truth.given, resample, replicates=replicates, seed=seed)
+        return make(truth.given, resample, replicates=replicates, seed=seed, fixed=fixed)
     items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))
-    plan = make(truth.given[0], resample, replicates=replicates, seed=seed)
+    plan = make(truth.given[0], resample, replicates=replicates, seed=seed, fixed=fixed)
     if table.group is None:
         return replace(plan, items=items, group=None)
     place = {name: code for code, name in enumerate(table.items)}

@@ -116,7 +116,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
     if all(one.labels == "draws" for one in metrics):
         return []
     made, ties = [], truths[0].ties
-    items = len(np.unique(np.concatenate([one.place for one in truths])))
+    items = int((np.bincount(np.concatenate([one.place for one in truths])) > 0).sum())
     voted = any(one.votes is not None for one in truths)
     several = any(len(one.classes) > 1 for one in truths)
     tied = _places(truths, [one.tied for one in truths])
@@ -152,7 +152,7 @@ def _tied_words(*, several: bool, voted: bool) -> str:
 def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
     """How many items are chosen in any task."""
     every = [one.place[some] for one, some in zip(truths, chosen, strict=True)]
-    return len(np.unique(np.concatenate(every)))
+    return int((np.bincount(np.concatenate(every)) > 0).sum())
 
 
 def tie_notices(

@@ -29,7 +29,7 @@ from equipoise.evaluation.cautions import (
 from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
-from equipoise.evaluation.readers import reader_cells
+from equipoise.evaluation.readers import TWO_WAY, reader_cells
 from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
@@ -113,6 +113,13 @@ class Settings:
             )
         choice("settings, ties", self.ties, TIES)
         choice("settings, inference", self.inference, tuple(INFERENCES))
+        if self.inference == "mrmc" and self.fixed is not None:
+            raise InputError(
+                "settings, inference mrmc",
+                f"{self.fixed} fixed",
+                "items and annotators that stand for others like them",
+                hint("choose {}", TWO_WAY),
+            )
         check_margin("settings, margin", self.margin)
         check_margin("settings, matters", self.matters)
         choice("settings, on_missing", self.on_missing, ON_MISSING)
@@ -124,6 +131,11 @@ class Settings:
                 "a level between 0 and 1, and at least 0 workers",
                 "correct them",
             )
+
+    @property
+    def fixed(self) -> str | None:
+        """What the result speaks for as it is: items, annotators, or neither."""
+        return next((x for x in ("items", "annotators") if getattr(self, x) == "fixed"), None)
 
 
 def evaluate(
@@ -165,7 +177,7 @@ def evaluate(
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
-    asked, plan = _asked(truth, resampling)
+    asked, plan = _asked(truth, resampling, how.fixed)
     asked = [replace(one, ties=how.ties) for one in asked]
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
@@ -252,7 +264,7 @@ def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
 
 
 def _asked(
-    truth: Truths, resampling: str | Resampling | None
+    truth: Truths, resampling: str | Resampling | None, fixed: str | None
 ) -> tuple[list[TaskTruth], Resampling]:
     """Questions of all tasks, placed among the items of one plan."""
     parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
@@ -261,7 +273,7 @@ def _asked(
     _check_parts(parts, several=not isinstance(truth, Annotations | Plausibilities))
     items = tuple(dict.fromkeys(name for part in parts for name in part.items))
     kind = resampling.kind if isinstance(resampling, Resampling) else resampling
-    plan = fitting = replace(resample(parts[0], kind), items=items)
+    plan = fitting = replace(resample(parts[0], kind, fixed=fixed), items=items)
     if isinstance(resampling, Resampling):
         plan = resampling
     facts = ("items", "annotators", "draws")

@@ -6,6 +6,7 @@ stand in for groups; its cost is linear in items. Where the truth is a model of 
 over its draws is added to that of items.
 """
 
+import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -278,6 +279,9 @@ class Uncertainty:
         def one(m: int) -> Influence:
             if len(rows) == len(question.items):
                 return influence_of(metric, models[m][metric.prepare], truth)
+            if not len(rows):  # every item is tied: undefined
+                none = np.full(truth.T.shape, np.nan)
+                return Influence(math.nan, none[:, 0], none)
             scores = _scores(self.aligned[t], names[m], metric)[rows]  # ties are left out
             found = influence_of(metric, metric.prepare(scores), truth[:, rows])
             return _spread_out(found, rows, len(question.items))

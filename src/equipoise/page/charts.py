@@ -427,7 +427,8 @@ def _bar(bar: Bar, ends: tuple[float, float], upward: Scale, styles: ModelStyles
     y = min(upward(bar.value), upward(0) - 1.5)
     floor, wide = coordinate(upward(0)), coordinate(max(end - start - 2, 1.0))
     shape = f"M{at(start + 1, upward(0))}V{coordinate(y)}h{wide}V{floor}z"
-    return element("path", class_=f"bars {styles.class_(bar.model, '')}".strip(), d=shape)
+    own = styles.class_(bar.model, "")
+    return element("path", class_=f"own {own}" if own else "bars", d=shape)
 
 
 def _bar_names(labels: Sequence[str], place: tuple[float, float, float]) -> list[Html]:

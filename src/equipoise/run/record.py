@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from equipoise.analyses.gold import GoldGain, GoldScore
 from equipoise.arrays import Floats, InputError
+from equipoise.evaluation.result import INFERENCES
 from equipoise.findings.json import JsonValue, plain
 from equipoise.numbers import EXACT
 from equipoise.resampling import distinct_panels
@@ -178,6 +179,11 @@ class RunSettings:
     decides: bool = True
     margin: float | None = field(default=None, metadata=MAYBE)
     matters: float | None = field(default=None, metadata=MAYBE)
+
+    @property
+    def by_annotator(self) -> bool:
+        """Whether scores are means over annotators, each by their own votes (mrmc)."""
+        return bool(self.population) and self.interval != INFERENCES["two-way"]
 
     @property
     def weights(self) -> Floats | None:

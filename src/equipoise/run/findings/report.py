@@ -96,8 +96,16 @@ def terminal_report(run: Run) -> Report:
                 m for m in run.record.metrics if view.metric_names[m.name] == finding.metric
             )
             way = " (lower is better)" if metric.better == "lower" else ""
+            table = finding.tables[0]
+            table = replace(table, columns=[one for one in table.columns if one.brief])
             boards.append(
-                replace(finding, title=f"{where}{way}", sentence="", more=(), note="", task="")
+                Finding(
+                    key="leaderboard",
+                    title=f"{where}{way}",
+                    sentence="",
+                    tables=(table,),
+                    metric=finding.metric,
+                )
             )
         elif (
             finding.key == "verdict"
@@ -122,10 +130,17 @@ def _legend(view: RunView) -> list[str]:
     how = view.record.settings
     whom = f" for {how.population}" if how.population else ""
     said = [
-        f"Brackets: {view.level} interval of each score by itself{whom}; of ranks, for all "
-        f"models at once. Best in: share of {count(how.replicates)} resamples of "
-        f"{BRACKETS.get(how.resample, how.resample)}."
+        f"Brackets: {view.level} interval of each score by itself{whom}; after a rank, the "
+        "ranks that are possible, for all models at once."
     ]
+    if len(view.models) > 1:
+        what = BRACKETS.get(how.resample, how.resample)
+        said.append(f"Best in: share of {count(how.replicates)} resamples of {what}.")
+    if how.by_annotator:
+        said.append(
+            "Each annotator's own votes give a score of every model; their mean is shown, the "
+            "same for hard and soft labels."
+        )
     if any(math.isinf(row.value) for row in view.record.rows):
         said.append(
             "∞ The score is infinite, the worst there is: a log score is when a model gives "
@@ -186,7 +201,7 @@ def _intervals(view: RunView) -> str:
             f"{count(how.replicates, 'resample')}, the same for all models, metrics and "
             f"labels; {view.level} intervals ({how.interval})."
         )
-    if how.interval != "two-way t":
+    if how.by_annotator:
         return (
             "Each annotator's votes alone give a value of every model, whose mean over "
             f"annotators is shown; {view.level} intervals by Obuchowski and Rockette with "
@@ -416,7 +431,7 @@ def _labels(record: RunRecord) -> tuple[str, str]:
 
 
 def _interval_sources(how: RunSettings) -> list[str]:
-    if how.population and how.interval != "two-way t":
+    if how.by_annotator:
         return ["obuchowski1995", "hillis2007"]
     if how.population:
         return references(["two-way"])
@@ -435,7 +450,7 @@ def interval_words(how: RunSettings) -> str:
             f"{level} ({how.interval}) come from {count(how.replicates)} bootstrap resamples "
             f"of {what}{whole}{sources}."
         )
-    if how.interval != "two-way t":
+    if how.by_annotator:
         return (
             f"Each annotator's votes alone gave a value of every model; {level} are by "
             f"Obuchowski and Rockette with Hillis' degrees of freedom, for {how.population}"

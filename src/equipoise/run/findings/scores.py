@@ -40,8 +40,8 @@ from equipoise.wording import joined
 MOST_LEADS = 4000  # with more pairs on the page, only those with leader and neighbours
 BOARD_NOTE = (
     "Models stand in the order of their soft rank, here and in every figure of a metric. Ties "
-    "share the mean of their ranks. Intervals are for each score by itself. Possible ranks "
-    "hold for all models at once. ▲ means a better rank with soft labels."
+    "share the mean of their ranks. Intervals are for each score by itself; the ranks in "
+    "brackets are possible, for all models at once. ▲ means a better rank with soft labels."
 )
 FOREST_NOTE = "Mark: the score. Line: its interval, for this score by itself."
 RANKS_NOTE = "Thick lines change rank."
@@ -72,13 +72,14 @@ def _leaderboard(panel: Panel) -> Finding:
     many = len(panel.view.models) > 1
     columns = [Column("model", "model", "model")]
     for labels in panel.labels:
-        columns.append(Column(f"{labels}_value", f"{panel.title(labels)}, {labels}", "number"))
+        columns.append(Column(f"{labels}_value", f"{labels} labels", "number"))
         if many:
             ends = (f"{labels}_rank_low", f"{labels}_rank_high")
-            columns.append(Column(f"{labels}_rank", "rank, possible", "rank", ends))
-            columns.append(Column(f"{labels}_p_best", "best in", "resample_share"))
+            last = labels == panel.labels[-1]
+            columns.append(Column(f"{labels}_rank", "rank", "rank", ends))
+            columns.append(Column(f"{labels}_p_best", "best in", "resample_share", brief=last))
     if many and len(panel.labels) > 1:
-        columns.append(Column("rank_change", "rank change"))
+        columns.append(Column("rank_change", "rank change", brief=False))
     table = Table(
         name="leaderboard",
         caption=f"{panel.metric.title}, {better}; {panel.view.level} intervals",

@@ -11,6 +11,7 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings import Bar, Cell, Chart, Column, Finding, Histogram, Row, Table
+from equipoise.inference import Judgement
 from equipoise.numbers import (
     EXACT,
     UNDEFINED,
@@ -23,6 +24,7 @@ from equipoise.numbers import (
 )
 from equipoise.run.findings.panels import Panel, RunView, Verdict, listing, noted_once
 from equipoise.run.record import TruthRow
+from equipoise.wording import capital
 
 KEY, TITLE = "verdict", "Verdict"
 NOTE = (
@@ -52,7 +54,7 @@ def _finding(panel: Panel) -> Finding:
         key=KEY,
         title=TITLE,
         sentence=headline(panel),
-        more=tuple(filter(None, [*(standing(one) for one in verdicts), disagreement(panel)])),
+        more=tuple(filter(None, [*map(standing, verdicts), *conclusions(panel)])),
         charts=tuple(chart for one in verdicts if (chart := _leads(one))),
         note=NOTE,
     )
@@ -91,7 +93,7 @@ def headline(panel: Panel) -> str:
     if len(found) == 2 and found[0].best != found[1].best:
         start = panel.opening
         return f"{start}{'the' if start else 'The'} {_split(found[0], found[1])}"
-    return f"{panel.opening}{_agreed(found)}"
+    return _agreed(found)
 
 
 def _no_verdict(found: Verdict) -> str:
@@ -100,15 +102,17 @@ def _no_verdict(found: Verdict) -> str:
     which = "scores" if len(found.best) == 1 else "score"
     number_of = found.panel.view.record.settings.effective_annotators
     return (
-        f"{listing(found.best)} {which} {top} on these annotators' votes; annotators are too "
-        f"few (effectively {number(number_of, 1)}) for a verdict on annotators like these."
+        f"{found.panel.opening}{listing(found.best)} {which} {top} on these annotators' votes; "
+        f"annotators are too few (effectively {number(number_of, 1)}) for a verdict on "
+        "annotators like these."
     )
 
 
 def _agreed(found: Sequence[Verdict]) -> str:
     """Headline when the same models come first under all labels."""
     panel = found[-1].panel
-    name, top = listing(found[-1].best), "highest" if panel.sign > 0 else "best"
+    best, top = listing(found[-1].best), "highest" if panel.sign > 0 else "best"
+    name = f"{panel.opening}{best}"
     ways = " and ".join(each.labels for each in found)
     if len(found[-1].best) > 1:
         word = "identical" if all(each.identical for each in found) else "tied"
@@ -116,8 +120,7 @@ def _agreed(found: Sequence[Verdict]) -> str:
         return f"{name} are {word} and score {top} with {ways} labels{others}."
     clear = [each.labels for each in found if each.clear]
     if len(clear) == len(found):
-        small = "" if found[-1].matters else ", by no difference that matters"
-        return f"{name} is the best model with {ways} labels{_for_whom(panel)}{small}."
+        return _separated(found, best, f"with {ways} labels")
     if clear:
         return f"{name} scores {top} with {ways} labels{_one_sided(found, clear[0])}."
     if all(each.blind for each in found):
@@ -127,9 +130,15 @@ def _agreed(found: Sequence[Verdict]) -> str:
     return f"{name} scores {top}, but the data do not separate it from {rest}."
 
 
-def _for_whom(panel: Panel) -> str:
+def _separated(found: Sequence[Verdict], best: str, ways: str) -> str:
+    """Headline when all labels separate the best from every other model, and for whom."""
+    panel = found[-1].panel
     whom = panel.view.record.settings.population
-    return f", for {whom}" if whom else ""
+    start, end = ("", f", for {whom}") if whom else (panel.opening, "")
+    if found[-1].matters:
+        return f"{start}{best} is the best model {ways}{end}."
+    top = "highest" if panel.sign > 0 else "best"
+    return f"{start}{best} scores {top} {ways}{end}, but by no difference that matters."
 
 
 def _one_sided(found: Sequence[Verdict], clear: str) -> str:
@@ -195,27 +204,15 @@ def _lead_words(found: Verdict) -> str:
     if not lead.defined:
         return f"; the lead over {second} has no defined interval"
     ahead = f", ahead of {second} by {size} {interval(lead.low, lead.high, change)}"
-    if lead.judgement:
-        margin = number(found.panel.view.record.settings.margin or math.nan)
-        judged = f": {lead.judgement} by a margin of {margin}"
-        return f"{ahead}{judged}{_reverse(found, second)}"
     if lead.separated:
-        small = "" if found.matters else ", but that is no difference that matters"
-        return f"{ahead}: it is better{_for_whom(found.panel)}{small}"
+        small = "" if found.matters else ", but by no difference that matters"
+        return f"{ahead}: it is better{small}"
     if lead.low > EXACT and not found.panel.view.record.settings.decides:
         return f"{ahead}: no verdict for annotators like these"
     if lead.low > EXACT:
         among = count(len(found.panel.view.models), "model")
         return f"{ahead}: apart as a single pair, but not among all pairs of {among}"
     return f"{ahead}: the data do not separate them"
-
-
-def _reverse(found: Verdict, second: str) -> str:
-    """Say whether the runner-up is no worse than the best, by the margin."""
-    back = found.panel.lead(found.labels, str(found.runner_up), found.best[0]).judgement
-    if back in ("non-inferior", "equivalent") and back != found.lead.judgement:
-        return f", and {second} is {back} to it"
-    return ""
 
 
 def _sureness(found: Verdict) -> list[str]:
@@ -257,13 +254,52 @@ def _rival(found: Verdict) -> str:
     return f", although {listing([top])} is best more often, in {share}"
 
 
+# ---- by a margin ---------------------------------------------------------------------------
+
+
+def conclusions(panel: Panel) -> list[str]:
+    """Say what disagreement changes, and what a margin makes of the others."""
+    return [said for said in (disagreement(panel), _by_margin(panel)) if said]
+
+
+def _by_margin(panel: Panel) -> str:
+    """Say which models are no worse than the best by the margin, where there is one."""
+    margin, found = panel.view.record.settings.margin, panel.verdicts()
+    if margin is None or not any(each.best and each.runner_up for each in found):
+        return ""
+    ways: dict[str, list[str]] = {}
+    for each in found:
+        if each.best and each.runner_up:
+            ways.setdefault(_judged(each), []).append(each.labels)
+    said = [f"with {' and '.join(labels)} labels, {words}." for words, labels in ways.items()]
+    return " ".join([f"By a margin of {number(margin)} {said[0]}", *map(capital, said[1:])])
+
+
+def _judged(found: Verdict) -> str:
+    """The other models by what the margin makes of each against the best."""
+    groups: dict[str, list[str]] = {judgement.value: [] for judgement in Judgement}
+    for model in found.panel.ranked(found.labels)[len(found.best) :]:
+        judgement = found.panel.lead(found.labels, model, found.best[0]).judgement
+        groups[judgement or Judgement.UNDECIDED.value].append(model)
+    said: list[str] = []
+    for judgement, models in groups.items():
+        if models:
+            to = " to" if judgement != Judgement.UNDECIDED.value else " against"
+            whom = "" if said else f"{to} {found.best[0]}"
+            said.append(
+                f"{listing(models)} {'is' if len(models) == 1 else 'are'} {judgement}{whom}"
+            )
+    return "; ".join(said)
+
+
 # ---- what disagreement changes -------------------------------------------------------------
 
 
 def disagreement(panel: Panel) -> str:
     """Say whether counting disagreement changes the answer."""
     found = panel.verdicts()
-    if len(found) < 2 or len(panel.view.models) < 2:
+    apart = len(found) > 1 and not panel.view.record.settings.by_annotator
+    if not apart or len(panel.view.models) < 2:
         return ""
     hard, soft = found[0], found[-1]
     if not hard.best or not soft.best:
