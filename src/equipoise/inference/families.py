@@ -2,16 +2,18 @@
 
 All pairs of models are one family. Step-down max-t (Romano and Wolf 2005) with the two-way
 covariance and the median of the pairs' degrees of freedom keeps the probability of any false
-separation at 1 - level. A model's rank is at least one more than the number of models that are
-surely better (Mogstad and others 2024); those that may be first are the best group.
+separation at 1 - level; of few annotators the mean square is a pivot, as it is for one pair
+(`equipoise.inference.spread`). A model's rank is at least one more than the number of models
+that are surely better (Mogstad and others 2024); those that may be first are the best group.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from equipoise.arrays import Bools, Floats, Ints
+from equipoise.inference.spread import Spread
 from equipoise.inference.two_way import TwoWay
 
 DRAWS = 20_000
@@ -92,14 +94,14 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             np.abs(gaps) / np.where(moving, error, 1.0),
             np.where(gaps == 0, 0.0, np.inf),
         )
-    df = float(np.median([one.df for one in spreads]))
     covariance = cell.covariance()[np.ix_(order, order)]
+    scale = np.sqrt(np.maximum(_pair_variance(covariance, first, second), 1e-300))
     down = np.argsort(-t, kind="stable")
     exceed = np.zeros(len(t))
     largest = []
-    for z in _draws(covariance, df):
-        size = np.abs(z[:, first] - z[:, second])
-        scale = np.sqrt(np.maximum(_pair_variance(covariance, first, second), 1e-300))
+    random = np.random.default_rng(SEED)
+    for z in _draws(covariance, random):
+        size = np.abs(z[:, first] - z[:, second]) * _widths(spreads, random)
         drawn = np.where(moving, size / scale, 0.0)[:, down]
         most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         exceed += (most >= t[down]).sum(axis=0)
@@ -119,15 +121,34 @@ def _pair_variance(covariance: Floats, first: Ints, second: Ints) -> Floats:
     return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
 
-def _draws(covariance: Floats, df: float) -> Iterator[Floats]:
-    """Chunks of multivariate t with this covariance, shape (draws, models)."""
+def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
+    """Chunks of normal values with this covariance, shape (draws, models)."""
     own = np.maximum(np.diag(covariance), 1e-300)
     jitter = np.diag(own) * 1e-10  # models that are the same have no root
     root = np.linalg.cholesky((covariance + covariance.T) / 2 + jitter)
-    random = np.random.default_rng(SEED)
     for _ in range(DRAWS // _CHUNK):
-        z = random.standard_normal((_CHUNK, len(covariance))) @ root.T
-        scale = (
-            np.sqrt(df / random.chisquare(df, _CHUNK)) if np.isfinite(df) else np.ones(_CHUNK)
-        )
-        yield z * scale[:, None]
+        yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
+
+
+def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Floats:
+    """By how much estimated errors are too small, shape (draws, pairs or 1).
+
+    Of few annotators the mean square is a pivot, the same draw of it for all pairs.
+    """
+    if not any(one.pivotal for one in spreads):
+        return _student(float(np.median([one.df for one in spreads])), random)
+    items, annotators, cells = np.array([one.parts for one in spreads]).T
+    df = spreads[0].df_annotators
+    found = items + np.maximum(annotators - cells, 0.0)
+    square = annotators * df / random.chisquare(df, (_CHUNK, 1))
+    wide = items + np.maximum(square - cells, 0.0)
+    ratio = np.where(found > 0, wide / np.where(found > 0, found, 1.0), 1.0)
+    usual = _student(float(np.median([one.df_items for one in spreads])), random)
+    return np.asarray(np.sqrt(ratio) * usual)
+
+
+def _student(df: float, random: np.random.Generator) -> Floats:
+    """What turns normal draws into Student's t, shape (draws, 1)."""
+    if not np.isfinite(df):
+        return np.ones((_CHUNK, 1))
+    return np.asarray(np.sqrt(df / random.chisquare(df, (_CHUNK, 1))))

@@ -155,7 +155,7 @@ class Spread:
     floor: float = 0.0
 
     @property
-    def _parts(self) -> tuple[float, float, float]:
+    def parts(self) -> tuple[float, float, float]:
         """The parts that count: items (with draws), annotators, cells."""
         whom = self.population
         if whom.items and whom.annotators:
@@ -169,7 +169,7 @@ class Spread:
     @property
     def variance(self) -> float:
         """Variance of the number."""
-        items, annotators, cells = self._parts
+        items, annotators, cells = self.parts
         found = items + max(annotators - cells, 0.0)
         return self.floor if found <= _NOTHING * self.floor else found
 
@@ -181,7 +181,7 @@ class Spread:
     @property
     def df(self) -> float:
         """Satterthwaite's degrees of freedom, at least 1."""
-        items, annotators, _ = self._parts
+        items, annotators, _ = self.parts
         below = items**2 / self.df_items if items > 0 else 0.0
         if annotators > 0 and self.df_annotators > 0:
             below += annotators**2 / self.df_annotators
@@ -193,7 +193,7 @@ class Spread:
     @property
     def pivotal(self) -> bool:
         """Whether annotators are few, so that their mean square is taken as a pivot."""
-        return self._parts[1] > 0 and 0 < self.df_annotators < FEW
+        return self.parts[1] > 0 and 0 < self.df_annotators < FEW
 
     def p_value(self, difference: float) -> float:
         """Two-sided probability of a difference as large under equality."""
@@ -206,7 +206,7 @@ class Spread:
             return 1.0 if size == 0 else 0.0
         if not self.pivotal:
             return float(2 * stdtr(self.df, -size / self.standard_error))
-        items, annotators, cells = self._parts
+        items, annotators, cells = self.parts
         spread = items + np.maximum(annotators * _pivot(self.df_annotators) - cells, 0.0)
         spread = np.where(spread <= _NOTHING * self.floor, self.floor, spread)
         with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
