@@ -153,7 +153,7 @@ def header(shape: Shape, values: Any, replicates: Any) -> dict[str, Any]:
             "hard": "majority, a tie counts 1/2", "group": None,
             "items_redrawn": shape.items_redrawn, "scope": f"The result speaks for {whom}.",
             "population": whom, "effective_annotators": float(shape.annotators),
-            "decides": True, "margin": None, "matters": None,
+            "decides": True,
         },
         "question": {
             "positive": None, "at_least": 3, "kind": "ordinal", "classes": list("01234"),
@@ -234,8 +234,9 @@ def pairs(shape: Shape, here: dict[str, str], cell: Any) -> Iterator[dict[str, A
             share = np.nan if np.isnan(gap).any() else ((gain > 0) + (gain == 0) / 2).mean()
             facts = {"value": values[a] - values[b], "low": low, "high": high}
             facts["p_better"] = share
-            facts["p_adjusted"] = 0.01 if low > EXACT or high < -EXACT else 0.5
-            apart = {"separated": bool(low > EXACT or high < -EXACT)}
+            sure = low > EXACT if values[a] > values[b] else high < -EXACT
+            facts["p_adjusted"] = 0.01 if sure else 0.5
+            apart = {"separated": bool(sure)}
             names = {"a": shape.models[a], "b": shape.models[b]}
             plain = {key: cleaned(fact) for key, fact in facts.items()}
             yield {**here, **names, **plain, **apart}

@@ -34,7 +34,7 @@ def study(*, people=5, items=60, models=3, tasks=("lung", "heart", "bone"), bad=
     scores = [
         Predictions(
             f"model {m}{bad}", votes.items,
-            truth[t] + random.normal(0, 0.6 + 0.15 * m, items), task=name,
+            1 / (1 + np.exp(-(truth[t] + random.normal(0, 0.6 + 0.15 * m, items)))), task=name,
         )
         for m in range(models)
         for t, name in enumerate(votes.tasks)

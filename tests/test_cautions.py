@@ -112,17 +112,18 @@ def test_every_plan_says_what_it_speaks_for(kind, words):
 def test_a_run_records_scope_question_and_groups_only_when_they_count():
     grouped = table(VOTES, group=np.arange(30) // 3, groups=tuple("abcdefghij"))
     made = {}
-    for kind in ("panel", "items"):
-        done = evaluate(model(30), grouped, resampling=resample(grouped, kind, replicates=200))
-        made[kind] = record(done, Provenance(question={"at_least": "3"})).header
-    assert made["panel"]["settings"]["group"] is None
-    assert made["items"]["settings"]["group"] == "10 groups of items"
-    assert [made[kind]["settings"]["items_redrawn"] for kind in made] == [False, True]
-    assert made["panel"]["question"] == {"at_least": "3"}
+    for items in ("fixed", "random"):
+        done = evaluate(model(30), grouped, settings=Settings(items=items))
+        made[items] = record(done, Provenance(question={"at_least": "3"})).header["settings"]
+    assert [made[items]["group"] for items in made] == [None, "10 groups of items"]
+    assert [made[items]["items_redrawn"] for items in made] == [False, True]
+    assert [made[items]["resample"] for items in made] == ["panel", "items x panel"]
+    question = record(done, Provenance(question={"at_least": "3"})).header["question"]
+    assert question == {"at_least": "3"}
     json.dumps(made, allow_nan=False)
 
 
-def test_hard_precision_at_k_leaves_wilson_when_items_come_in_groups():
+def test_precision_at_k_has_another_interval_when_items_come_in_groups():
     truth = table(VOTES)
     grouped = table(VOTES, group=np.arange(30) // 15, groups=("a", "b"))
     rows = [

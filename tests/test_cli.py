@@ -137,6 +137,78 @@ def test_wrong_usage_is_exit_code_two(study, words, message):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["--items", "fixed", "--annotators", "fixed"], ["at most one of them"]),
+        (["--inference", "mrmc", "--items", "fixed"], ["items fixed", "--inference two-way"]),
+        (["--inference", "mrmc", "--annotators", "fixed"], ["annotators fixed"]),
+        (["--inference", "mrmc", "--exchangeable"], ["named annotators"]),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(study, words, parts):
+    done = evaluate(study, "--replicates", 20, "--out", "run", *words)
+    assert done.returncode == 1
+    (message,) = [x for x in done.stderr.splitlines() if x.startswith("equipoise:")]
+    assert ", expected " in message and "; " in message
+    assert all(part in message for part in parts)
+    assert done.stdout == "" and not (study / "run").exists()
+
+
+def test_whom_a_verdict_speaks_for_is_said_followed_and_recorded(study):
+    words = ("--metrics", "auroc", "--replicates", 100, "--overwrite", "--out", "run")
+    whom = {
+        (): ("items and annotators like these", "items x panel"),
+        ("--items", "fixed"): ("these items and annotators like these", "panel"),
+        ("--annotators", "fixed"): ("items like these and these annotators", "items"),
+        ("--inference", "mrmc"): ("items and annotators like these", "items x panel"),
+    }
+    rows = {}
+    for how, (said, drawn) in whom.items():
+        done = evaluate(study, *words, *how)
+        assert done.returncode == 0, done.stderr
+        assert f"The result speaks for {said}." in done.stderr
+        assert f"interval of each score by itself for {said};" in " ".join(done.stdout.split())
+        record = json.loads((study / "run/run.json").read_text())
+        settings = record["settings"]
+        assert (settings["population"], settings["resample"]) == (said, drawn)
+        assert ("Few annotators" in done.stderr) == ("--annotators" not in how)
+        assert ("Each annotator's own votes" in done.stdout) == ("mrmc" in how)
+        rows[how] = record["rows"]
+    wide, *other = ([row["high"] - row["low"] for row in one] for one in rows.values())
+    assert all(wide != one for one in other)
+    mrmc = {(row["model"], row["labels"]): row["value"] for row in rows["--inference", "mrmc"]}
+    assert mrmc["good", "hard"] == mrmc["good", "soft"]
+
+
+def test_a_margin_and_what_matters_are_said_and_recorded(study):
+    how = ("--metrics", "auroc", "--margin", "0.5", "--matters", "0.9", "--out", "run")
+    done = evaluate(study, "--replicates", 100, *how)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "By a margin of 0.500 with hard labels, weak is undecided against good. " in said
+    assert "With soft labels, weak is equivalent to good." in said
+    assert "is the best model" not in said
+    record = json.loads((study / "run/run.json").read_text())
+    assert (record["settings"]["margin"], record["settings"]["matters"]) == (0.5, 0.9)
+    assert [pair["reverse"] for pair in record["differences"]] == ["undecided", "equivalent"]
+    for pair in record["differences"]:
+        assert pair["judgement"] in ("superior", "equivalent", "non-inferior")
+        assert 0 <= pair["p"] <= pair["p_adjusted"] <= 1 and pair["df"] > 0
+        assert pair["separated"] == (pair["p_adjusted"] < 0.05)
+
+
+def test_two_annotators_make_no_verdict(study):
+    lines = (study / "votes.csv").read_text().splitlines()
+    two = [line for line in lines if ",r2," not in line and ",r3," not in line]
+    (study / "votes.csv").write_text("\n".join(two) + "\n")
+    done = evaluate(study, "--metrics", "auroc", "--replicates", 20)
+    assert "too few (effectively 2.0) for a verdict" in done.stderr
+    said = " ".join(done.stdout.split())
+    assert "good scores highest on these annotators' votes" in said
+    assert "best model" not in said
+
+
 HEADER = "item,annotator,label\n"
 GOOD = "".join(f"{i},r{r},{(i + r) % 2}\n" for i in range(6) for r in range(3))
 NAMED = GOOD.replace(",0\n", ",a\n").replace(",1\n", ",b\n")

@@ -95,7 +95,7 @@ def test_the_record_says_how_the_truth_was_made(study):
     made = header["truth_model"]
     assert made["model"] == "dirichlet" and "because" in made["reason"]
     assert made["draws"] == 50 and made["seed"] == 0 and made["method"] in done.stderr
-    assert header["settings"]["resample"] == "posterior"
+    assert header["settings"]["resample"] == "items x posterior"
     assert "50 draws" in header["settings"]["soft"]
     assert header["question"]["truth"] == "auto"
     assert (study / "run/report.html").exists()
@@ -240,7 +240,7 @@ def test_grades_and_ratings_are_fitted_before_a_threshold_is_asked(tmp_path):
             "--metrics", "auroc,topk_accuracy", "--json", cwd=tmp_path,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert method in done.stderr and "8 groups as wholes" in done.stderr
+        assert method in done.stderr and "groups of items like these" in done.stderr
         rows = rows_of(done)
         assert rows["auroc", "one", "soft"]["value"] > 0.7
     grades = read_annotations(tmp_path / "grades.csv", kind="ordinal", classes=list("01234"))

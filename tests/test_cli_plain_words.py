@@ -130,9 +130,6 @@ def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
 @pytest.mark.usefixtures("study")
 def test_the_leaderboard_says_what_was_redrawn(equipoise):
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20)
-    assert (
-        code == 0
-        and "Brackets and shares of resamples: over 20 resamples of annotators." in out
-    )
+    assert code == 0 and "share of 20 resamples of items and annotators." in out
     code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
-    assert code == 0 and "over 20 resamples of items." in out
+    assert code == 0 and "share of 20 resamples of items." in out

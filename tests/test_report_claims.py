@@ -9,10 +9,10 @@ import pytest
 from equipoise.numbers import percent
 from equipoise.page.lettering import unique_short_names
 from equipoise.run.findings.panels import RunView
-from equipoise.run.findings.verdict import disagreement, headline, standing
+from equipoise.run.findings.verdict import conclusions, disagreement, headline, standing
 from tests.report_sample import (
-    FIXED,
-    METRICS,
+    LIKE_THESE,
+    THESE,
     Shape,
     changed,
     finding,
@@ -35,16 +35,16 @@ SINGLE = Shape(tasks=("",), undefined=None)
 BINARY = ("Positive by majority", "ean soft label", "positive votes", "base rate", "say yes")
 
 
-def holes(made, labels, share, names=("alpha",)):
-    """Take the intervals of some models away, as a run does when resamples are undefined."""
+def holes(made, labels, names=("alpha",)):
+    """Take the intervals of some models away."""
 
     def change(header):
         for row in header["rows"]:
             if row["labels"] == labels and row["model"] in names:
-                row.update(low=None, high=None, undefined_share=share)
+                row.update(low=None, high=None)
         for pair in header["differences"]:
             if pair["labels"] == labels and {pair["a"], pair["b"]} & set(names):
-                pair.update(low=None, high=None)
+                pair.update(low=None, high=None, separated=False)
 
     return RunView(changed(made.view.run, change)).panels()[0]
 
@@ -52,7 +52,6 @@ def holes(made, labels, share, names=("alpha",)):
 @pytest.mark.parametrize(
     ("hard", "soft", "start"),
     [
-        (APART, APART, "On these items, alpha is the best model with"),
         (CLOSE, CLOSE, "On these items, alpha scores highest, but"),
         (TWINS, TWINS, "On these items, alpha and beta are identical"),
         (APART, SWAPPED, "On these items, the winner depends on how"),
@@ -63,25 +62,113 @@ def test_with_fixed_items_every_ranking_is_about_these_items(hard, soft, start):
     assert "these items" not in headline(panel(hard, soft))
 
 
-def test_with_fixed_items_what_does_not_rank_stays_as_it_is():
+def test_with_fixed_items_the_verdict_says_so_once():
+    said = headline(panel(APART, APART, redrawn=False))
+    assert said == (
+        "alpha is the best model with hard and soft labels, for these items and annotators "
+        "like these."
+    )
     for made_of in (NOTHING, APART[:1], [APART[0], *NOTHING[1:]]):
         assert "these items" not in headline(panel(made_of, made_of, redrawn=False))
-    said = standing(panel(APART, APART, redrawn=False).verdict("soft"))
-    assert "Best in >99% of resamples (over resampled annotators)." in said
+
+
+def told(hard, soft, **settings):
+    """The verdict of a panel whose run has other settings."""
+    made = panel(hard, soft).view.run
+    made = changed(made, lambda header: header["settings"].update(settings))
+    return RunView(made).panels()[0]
+
+
+def test_two_annotators_make_no_verdict():
+    made = told(APART, APART, decides=False, effective_annotators=2.0)
+
+    def unite(header):  # what the engine says of all pairs then
+        for pair in header["differences"]:
+            pair.update(separated=False, p_adjusted=None)
+
+    made = RunView(changed(made.view.run, unite)).panels()[0]
+    assert headline(made) == (
+        "alpha scores highest on these annotators' votes; annotators are too few (effectively "
+        "2.0) for a verdict on annotators like these."
+    )
+    assert "no verdict for annotators like these" in standing(made.verdict("soft"))
+    assert "separated with" not in said_by(made, "differences")
+
+
+def test_a_pair_that_is_apart_only_by_itself_is_not_called_better():
+    def unite(header):
+        for pair in header["differences"]:
+            pair.update(separated=False, p_adjusted=0.2)
+
+    made = RunView(changed(panel(APART, APART).view.run, unite)).panels()[0]
+    assert headline(made) == (
+        "alpha scores highest, but the data do not separate it from beta and gamma."
+    )
+    said = standing(made.verdict("soft"))
+    assert "apart as a single pair, but not among all pairs of 3 models" in said
+    assert said_by(made, "differences").startswith(
+        "Of 3 pairs, the data separate 0 with hard labels and 0 with soft labels"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "end"),
+    [
+        ({}, "is the best model with hard and soft labels, for {}."),
+        ({"matters": 0.05}, "is the best model with hard and soft labels, for {}."),
+        ({"matters": 0.2}, "scores highest with hard and soft labels, for {}, but by no "
+         "difference that matters."),
+    ],
+)  # fmt: skip
+def test_a_difference_that_does_not_matter_makes_no_best_model(settings, end):
+    made = told(APART, APART, **settings)
+    assert headline(made) == "alpha " + end.format("items and annotators like these")
+    small = "but by no difference that matters" in standing(made.verdict("soft"))
+    assert small == (settings.get("matters") == 0.2)
+
+
+def test_half_a_printed_digit_is_no_difference_that_matters_unless_asked():
+    close = [model(0.9, 1e-5), model(0.8998, 1e-5), model(0.7)]
+    assert headline(told(close, close)).endswith("but by no difference that matters.")
+    assert "is the best model" in headline(told(close, close, matters=1e-4))
+
+
+def test_a_margin_says_of_every_other_model_what_it_is():
+    verdicts = {("alpha", "beta"): "equivalent", ("alpha", "gamma"): "undecided"}
+
+    def judge(header):
+        header["settings"]["margin"] = 0.02
+        for pair in header["differences"]:
+            pair["judgement"] = "superior"
+            pair["reverse"] = verdicts.get((pair["a"], pair["b"]), "undecided")
+            if pair["labels"] == "hard" and pair["reverse"] == "undecided":
+                pair["reverse"] = "inferior"
+
+    made = RunView(changed(panel(APART, APART).view.run, judge)).panels()[0]
+    assert conclusions(made)[-1] == (
+        "By a margin of 0.020 with hard labels, beta is equivalent to alpha; gamma is "
+        "inferior. With soft labels, beta is equivalent to alpha; gamma is undecided."
+    )
+    (_, leads) = finding(made.view.run, "differences").tables
+    assert [row["soft_judged"] for row in leads.rows] == ["superior"] * 3
+    assert not any("margin" in said for said in conclusions(panel(APART, APART)))
 
 
 def test_the_scope_stands_right_under_the_headline():
-    page = render(sample(SINGLE))
-    assert f"<p class=scope>{FIXED}" in page.split("<main")[0]
-    assert FIXED in section(page, "method")
-    redrawn = render(sample(dataclasses.replace(SINGLE, items_redrawn=True)))
-    assert "<p class=scope" not in redrawn
-    assert "On these items" not in redrawn
+    for redrawn, whom in ((True, LIKE_THESE), (False, THESE)):
+        page = render(sample(dataclasses.replace(SINGLE, items_redrawn=redrawn)))
+        scope = f"The result speaks for {whom}."
+        assert f"<p class=scope>{scope}" in page.split("<main")[0]
+        assert scope in section(page, "method")
 
 
 def test_a_run_without_the_newer_keys_still_makes_a_page():
     def age(header):
-        del header["question"], header["settings"]["scope"], header["settings"]["items_redrawn"]
+        del header["question"]
+        for key in ("scope", "items_redrawn", "population", "decides"):
+            del header["settings"][key]
+        for pair in header["differences"]:
+            del pair["separated"], pair["p_adjusted"]
         for entry in header["truth"]:
             del entry["classes"], entry["no_majority"], entry["single_vote"]
 
@@ -105,15 +192,10 @@ def test_runs_that_ask_different_questions_can_be_told_apart():
     assert "Positive is ill." in section(render(named), "method")
 
 
-def test_groups_and_wilsons_interval_are_mentioned_where_they_apply():
-    precise = ({**METRICS[0], "name": "precision_at_10"},)
-    run = sample(dataclasses.replace(SINGLE, metrics=precise))
-    assert "Wilson" in render(run)
-    assert "Wilson" not in render(sample(SINGLE))
+def test_groups_are_mentioned_where_they_apply():
     for redrawn in (True, False):
         how = {"group": "patient", "items_redrawn": redrawn}
-        page = render(changed(run, lambda h, how=how: h["settings"].update(how)))
-        assert "Wilson" not in page
+        page = render(changed(sample(SINGLE), lambda h, how=how: h["settings"].update(how)))
         assert ("Items of the same patient stay together" in page) == redrawn
 
 
@@ -161,24 +243,23 @@ def test_one_undefined_model_has_an_empty_row():
     )
 
 
-def test_an_interval_lost_to_undefined_resamples_is_explained():
-    made = holes(panel(APART, APART), "hard", 0.049)
+def test_an_interval_that_cannot_be_computed_is_said():
+    made = holes(panel(APART, APART), "hard")
     assert headline(made) == (
         "alpha scores highest with hard and soft labels; soft labels separate it from every "
         "other model, but the interval of its hard lead cannot be computed."
     )
     said = standing(made.verdict("hard"))
     assert "the lead over beta has no defined interval" in said
-    assert "4.9% of resamples are undefined: no interval can be computed." in said
     assert finding(made.view.run, "leaderboard").more == (
-        "With hard labels 4.9% of resamples are undefined for alpha, "
-        "so its interval cannot be computed.",
+        "With hard labels alpha: its interval cannot be computed.",
     )
-    both = holes(made, "soft", 0.05)
+    both = holes(made, "soft")
     assert headline(both) == (
-        "alpha scores highest, but the interval of its lead cannot be computed."
+        "alpha scores highest, but the interval of its lead over beta and gamma cannot be "
+        "computed."
     )
-    split = holes(holes(panel(APART, SWAPPED), "hard", 0.1), "soft", 0.1)
+    split = holes(holes(panel(APART, SWAPPED), "hard"), "soft")
     assert headline(split).endswith("between the two can be computed.")
     assert "the interval of the soft lead cannot be computed" in disagreement(split)
 

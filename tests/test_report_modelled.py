@@ -1,24 +1,18 @@
 """Pages whose truth comes from a model, marks that are explained, and lists that stay short."""
 
-import io
 import json
 import re
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from equipoise.aggregate import dirichlet
 from equipoise.evaluation import evaluate
-from equipoise.findings.screen import show
 from equipoise.notices import Notice, worded
 from equipoise.resampling import resample
 from equipoise.run import Provenance, record
 from equipoise.run.agreement import with_agreement
-from equipoise.run.findings import terminal_report
-from equipoise.run.findings.panels import RunView
-from equipoise.run.findings.report import shift_words, written
-from equipoise.run.findings.verdict import headline, standing
+from equipoise.run.findings.report import written
 from equipoise.run.record import TruthModel
 from tests.report_distributions_sample import models, votes
 from tests.report_sample import (
@@ -31,7 +25,6 @@ from tests.report_sample import (
     sample,
     section,
 )
-from tests.test_report_words import APART, SWAPPED, model, panel
 
 METRICS_OF_TRUTH = ("topk_accuracy", "total_variation", "brier_score")
 
@@ -111,60 +104,16 @@ def test_calibration_against_plausibilities_is_written_out(run):
         assert "it says 55%, and the plausibility is 30%." in said
 
 
-def test_labels_that_are_not_redrawn_are_called_so(run, page):
-    made = RunView(run).panels()[0]
-    assert headline(made) == (
-        "On these items, clear is the best model with soft labels; with hard labels, which "
-        "are not resampled, it scores highest too."
+def test_hard_labels_of_a_modelled_truth_have_intervals_too(run, page):
+    rows = [row for row in run.record.rows if row.labels == "hard"]
+    assert rows and all(row.has_interval and row.low < row.high for row in rows)
+    assert run.record.settings.population == (
+        "items like these, judged by this model of the truth"
     )
-    hard = standing(made.verdict("hard"))
-    assert "(not resampled), ahead of blurred by 0." in hard
-    board = section(page, "leaderboard").split("</table>")[0]
-    assert board.count("[not resampled]") == 2
-    assert len(re.findall(r"<td[^>]*>not resampled", board)) == 2
     for anchor in ("verdict", "leaderboard", "forest"):
         first = section(page, anchor).split("</article>")[0]
         assert "undefined" not in first
         assert "cannot be computed" not in first
-
-
-def test_where_the_winners_differ_the_redrawn_labels_decide():
-    made = panel(APART, SWAPPED)
-
-    def change(header):
-        header["settings"]["resample"] = "posterior"
-        header["metrics"][0]["labels"] = "draws"
-
-    found = headline(RunView(changed(made.view.run, change)).panels()[0])
-    assert found.endswith("Hard labels are not resampled; soft labels separate the two.")
-
-
-def test_a_lead_outside_its_own_interval_is_marked():
-    made = panel([model(0.9, shift=-0.012), model(0.89), model(0.7)], APART)
-    lead = made.verdict("hard").lead
-    assert lead.outside
-    said = standing(made.verdict("hard"))
-    assert re.search(
-        r"by 0\.01\d*† \[[^]]*\] \(† the lead lies outside its own interval\)", said
-    )
-    assert "†" not in standing(made.verdict("soft"))
-    page = render(made.view.run)
-    assert "a score or a lead outside its own interval" in section(page, "verdict")
-    assert re.search(r"<td>[+−][\d.]+† \[", section(page, "differences"))
-
-
-def test_the_footnote_tells_the_reason_of_the_rows_that_are_marked():
-    _, result = evaluated()
-    console = Console(width=300, record=True, file=io.StringIO())
-    show(console, terminal_report(record(result, Provenance())), verbose=True)
-    text = console.export_text()
-    assert "†" in text
-    assert (
-        "† The interval leaves out its own value: the value is taken against the mean" in text
-    )
-    assert "majorities" not in text
-    assert "hard" not in shift_words("votes", {"soft"})
-    assert "votes" not in shift_words("items", {"hard", "soft"})
 
 
 def test_a_long_list_of_classes_is_folded():

@@ -69,7 +69,7 @@ def references(used: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> references(["auroc:form=strict", "precision_at_100", "items"])
-    ['lionetti2025', 'wilson1927', 'efron1993']
+    ['lionetti2025', 'efron1993']
     """
     return list(dict.fromkeys(key for name in used for key in _sources(name)))
 

@@ -209,7 +209,7 @@ class Spread:
         items, annotators, cells = self.parts
         spread = items + np.maximum(annotators * _pivot(self.df_annotators) - cells, 0.0)
         spread = np.where(spread <= _NOTHING * self.floor, self.floor, spread)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
             t = np.where(spread > 0, size / np.sqrt(spread), np.inf if size else 0.0)
         return float(2 * stdtr(self.df_items, -t).mean())
 

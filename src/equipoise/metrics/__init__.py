@@ -31,7 +31,6 @@ from equipoise.metrics._metric import Metric as Metric
 from equipoise.metrics._metric import Order as Order
 from equipoise.metrics._metric import Prepared as Prepared
 from equipoise.metrics._metric import Truth as Truth
-from equipoise.metrics._metric import clustered as clustered
 from equipoise.metrics._metric import hard_labels_rule as hard_labels_rule
 from equipoise.metrics._metric import influence_covariance as influence_covariance
 from equipoise.metrics._ranking import tied_share as tied_share

@@ -137,8 +137,8 @@ class Metric:
     min_items
         Fewest items it is defined for.
     trials
-        For a share of hard labels among a fixed number of items: that number, so that its
-        interval is Wilson's.
+        For a share among a fixed number of items: that number, on which a share that did not
+        vary rests.
     topic
         The heading under which lists of metrics show it.
     decides, proper
@@ -260,7 +260,7 @@ def influence_covariance(
     >>> labels, scores = [1, 0.75, 0.25, 0.5, 0], [0.9, 0.8, 0.7, 0.6, 0.5]
     >>> values, covariance = influence_covariance(labels, scores, metric=named("auroc"))
     >>> values, np.sqrt(np.diag(covariance))
-    (array([0.9]), array([0.092]))
+    (array([0.9]), array([0.103]))
     """
     if metric.influence is None:
         raise InputError(
@@ -276,14 +276,9 @@ def influence_covariance(
         value, g, _ = metric.influence(metric.prepare(checked)[0], labels)
         values.append(value)
         gradients.append(g if unit is None else np.bincount(unit, g))
-    return np.array(values), clustered(np.stack(gradients), unit)
-
-
-def clustered(gradients: Floats, unit: Ints | None) -> Floats:
-    """Covariance of gradients (cells, units), widened for the number of groups drawn."""
-    units = gradients.shape[1]
-    scale = 1.0 if unit is None or units < 2 else units / (units - 1)
-    return np.asarray(gradients @ gradients.T * scale)
+    slopes = np.stack(gradients)
+    units = slopes.shape[1]
+    return np.array(values), slopes @ slopes.T * (units / max(units - 1, 1))
 
 
 def hard_labels_rule(kinds: Iterable[str], *, classes: int, ties: str = "half") -> str:

@@ -1,7 +1,6 @@
 r"""Precision and recall at k: the positive mass among the k highest scores.
 
-`precision_at_k`: the positive share among them. With hard labels its interval is Wilson's: a
-share of k fixed trials,
+`precision_at_k`: the positive share among them,
 
 .. math:: \mathrm{P@}k = \frac1k \sum_{i \le k} p_i
 
@@ -49,12 +48,9 @@ def precision_at_k_metric(*, k: int = 100) -> Metric:
         taken, mass, _ = sums
         return np.where(taken >= k, mass / k, np.nan)
 
-    text = (
-        f"Mean label of the {k} highest scores; a tied boundary counts in part. With hard "
-        "labels the interval is Wilson's, unless items come in groups."
-    )
+    text = f"Mean label of the {k} highest scores; a tied boundary counts in part."
     made = _top_metric(f"precision_at_{k}", f"P@{k}", text, k, finish)
-    return replace(made, trials=k, references=("lionetti2025", "wilson1927"))
+    return replace(made, trials=k)
 
 
 def recall_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:

@@ -220,8 +220,6 @@ class Score:
     high: float = NAN
     rank: float = NAN
     p_best: float = NAN
-    shift: float = NAN
-    undefined_share: float = NAN
     standard_error: float = NAN
     df: float = NAN
     rank_low: float = NAN

@@ -10,7 +10,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -202,9 +202,8 @@ def record(evaluation: Evaluation, provenance: Provenance) -> Run:
 
 def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
     plan = evaluation.plan
-    resampled = plan.over_items or plan.kind == "influence"
     group = None
-    if resampled and plan.group is not None:
+    if evaluation.population.items and plan.group is not None:
         group = f"{int(plan.group.max()) + 1} groups of items"
     return RunSettings(
         resample=plan.kind,
@@ -249,12 +248,7 @@ def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
 
 
 def _scores(evaluation: Evaluation) -> tuple[Score, ...]:
-    rows = []
-    for row in evaluation.table():
-        estimate = evaluation.estimate(row.model, row.metric, labels=row.labels, task=row.task)
-        own = Score(**row._asdict())
-        rows.append(replace(own, shift=estimate.shift, undefined_share=estimate.undefined))
-    return tuple(rows)
+    return tuple(Score(**row._asdict()) for row in evaluation.table())
 
 
 def _certainty(evaluation: Evaluation, people: Sequence[str]) -> tuple[CertaintyRow, ...]:

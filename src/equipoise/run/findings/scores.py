@@ -102,10 +102,9 @@ def _board_row(panel: Panel, model: str) -> Row:
     row: dict[str, Cell] = {"model": model}
     for labels in panel.labels:
         score = panel.score(labels, model)
-        ends = interval(score.low, score.high)
-        known = not math.isnan(score.value)
+        ends = f" {interval(score.low, score.high)}" if math.isfinite(score.value) else ""
         row |= {
-            f"{labels}_value": f"{number(score.value)} {ends}" if known else UNDEFINED,
+            f"{labels}_value": f"{number(score.value)}{ends}",
             f"{labels}_rank": score.rank,
             f"{labels}_rank_low": score.rank_low,
             f"{labels}_rank_high": score.rank_high,
@@ -201,6 +200,7 @@ def _forest(panel: Panel) -> Finding:
                 caption=f"Scores and {level} intervals, each by itself; ranks of all at once",
                 columns=columns,
                 rows=rows,
+                page=False,  # the leaderboard holds them
             ),
         ),
         charts=tuple(_forest_chart(panel, labels) for labels in panel.labels),

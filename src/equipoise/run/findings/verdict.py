@@ -123,10 +123,11 @@ def _agreed(found: Sequence[Verdict]) -> str:
         return _separated(found, best, f"with {ways} labels")
     if clear:
         return f"{name} scores {top} with {ways} labels{_one_sided(found, clear[0])}."
-    if all(each.blind for each in found):
-        return f"{name} scores {top}, but the interval of its lead cannot be computed."
     close = [model for each in found[::-1] for model in each.close]
     rest = listing(list(dict.fromkeys(close)), most=3)
+    if all(each.blind for each in found):
+        lead = f"the interval of its lead over {rest} cannot be computed"
+        return f"{name} scores {top}, but {lead}."
     return f"{name} scores {top}, but the data do not separate it from {rest}."
 
 
