@@ -179,7 +179,7 @@ def test_real_ratings():
     assert any("lowest value allowed" in str(said) for said in made.notices)
     scores = Predictions("m", made.items, np.arange(700.0))
     done = evaluate(scores, made.drawn(50, seed=0), metrics=["auroc"])
-    assert done.plan.kind == "posterior"
+    assert done.plan.kind == "items x posterior"
 
 
 def test_moments_are_all_it_needs():

@@ -447,7 +447,7 @@ def test_on_a_telephone_soft_labels_stand_under_hard_ones(visit):
     assert hard["y"] < soft["y"]
     named = "cell => getComputedStyle(cell, '::before').content"
     heads = [row.locator("td").nth(n).evaluate(named) for n in (0, 3)]
-    assert heads == ['"AUROC, hard"', '"soft AUROC, soft"']
+    assert heads == ['"hard labels"', '"soft labels"']
 
 
 def test_what_scrolls_sideways_has_a_shade_at_its_edge(visit):
