@@ -62,7 +62,7 @@ def heat(chart: Heat, styles: ModelStyles) -> Html | None:
     ]
     heads = _column_heads(chart.columns, wide, top, turned=turned)
     names = _row_names(chart, styles, (top, high))
-    beside = 0.85 * LETTER * max(map(width, distinct(chart.columns, 11))) if turned else 0.0
+    beside = LETTER * max(map(width, distinct(chart.columns, 11))) if turned else 0.0
     size = CELL_LABEL + total * wide, top + high * len(chart.rows) + 8
     reach = max(size[0], size[0] - wide / 2 + 4 + beside)
     top_title = titled(chart.x, shorten(chart.x, 40), x=CELL_LABEL, y=10.0, class_="a")
@@ -73,7 +73,7 @@ def heat(chart: Heat, styles: ModelStyles) -> Html | None:
         heads,
         names,
         group(body, x=CELL_LABEL, y=top),
-        class_="big" if size[0] > NARROW else "",
+        class_="big" if reach > NARROW else "",
     )
 
 
