@@ -11,6 +11,7 @@ EVERY = (
     "vote_bootstrap",
     "influence",
     "inference",
+    "verdict",
     "plackett_luce",
     "glad",
     "dawid_skene",
