@@ -157,6 +157,10 @@ def is_panel(item: Ints, annotator: Ints, items: int) -> bool:
     """Whether at least half of the votes come from people who rated more than one item."""
     if not len(item) or annotator.max() < 1:
         return False
+    votes = np.bincount(annotator)
+    many = votes[votes > np.bincount(item).max()]  # too many to be about one item
+    if len(many) > 1 and 2 * many.sum() >= len(item):
+        return True
     pairs, _ = distinct(annotator.astype(np.int64) * items + item)
     load = np.bincount(pairs // items)
     return bool((load > 0).sum() > 1 and load[load > 1].sum() >= 0.5 * load.sum())

@@ -394,7 +394,7 @@ class _Scorer:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
         values = np.stack(
             [
-                self._both(t, one.question.once(self.labels))[..., 0]
+                self._both(t, one.question.once(self.labels), self.workers)[..., 0]
                 for t, one in enumerate(self.aligned)
             ]
         )
@@ -481,19 +481,26 @@ class _Scorer:
             work.task, question.blocks(self.plan, work.first, work.stop, self.labels)
         )
 
-    def _both(self, task: int, blocks: dict[str, tuple[Block, Block]]) -> Floats:
+    def _both(
+        self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
+    ) -> Floats:
         """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
         width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
         out = np.full((len(self.metrics), 2, len(self.prepared[task]), width), np.nan)
-        for label in range(2):
-            for m, prepared in enumerate(self.prepared[task]):
-                sums = {
-                    name: one.reduce(prepared[one.prepare], blocks[one.labels][label])
-                    for name, one in self.families.items()
-                }
-                for k, metric in enumerate(self.metrics):
-                    if metric.labels != "draws":
-                        out[k, label, m] = metric.finish(sums[metric.family])
+
+        def fill(cell: tuple[int, int]) -> None:
+            label, m = cell
+            prepared = self.prepared[task][m]
+            sums = {
+                name: one.reduce(prepared[one.prepare], blocks[one.labels][label])
+                for name, one in self.families.items()
+            }
+            for k, metric in enumerate(self.metrics):
+                if metric.labels != "draws":
+                    out[k, label, m] = metric.finish(sums[metric.family])
+
+        every = [(label, m) for label in range(2) for m in range(out.shape[2])]
+        map_chunks(fill, every, workers=workers)
         return out
 
     def influential(self, values: Floats) -> tuple[Influential, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 from equipoise.arrays import Floats, Ints
 from equipoise.votes import Votes, distinct
 
-BLOCK = 2**18  # votes that are looked at together
+BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix
 CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
 
