@@ -96,11 +96,11 @@ def test_groups_that_are_not_used_are_told_and_one_group_is_refused():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("panel", "Items are held fixed, only annotators are redrawn"),
-        ("votes", "Items are held fixed, only votes are redrawn"),
-        ("items", "Items are redrawn"),
+        ("panel", "Items are held fixed, only annotators are resampled"),
+        ("votes", "Items are held fixed, only votes are resampled"),
+        ("items", "Items are resampled"),
         ("items x panel", "errs on the wide side"),
-        ("influence", "Items are redrawn"),
+        ("influence", "Items are resampled"),
     ],
 )
 def test_every_plan_says_what_it_speaks_for(kind, words):

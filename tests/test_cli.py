@@ -186,7 +186,8 @@ def test_a_margin_and_what_matters_are_said_and_recorded(study):
     done = evaluate(study, "--replicates", 100, *how)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "By a margin of 0.500 with hard labels, weak is undecided against good. " in said
+    judged = "with hard labels, weak is undecided against good. "
+    assert f"By a margin of 0.500, each pair by itself, {judged}" in said
     assert "With soft labels, weak is equivalent to good." in said
     assert "is the best model" not in said
     record = json.loads((study / "run/run.json").read_text())

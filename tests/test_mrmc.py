@@ -111,3 +111,22 @@ def test_what_it_cannot_take_is_refused():
     )  # fmt: skip
     with pytest.raises(InputError, match="annotators"):
         evaluate(models, alone, metrics=["auroc"], settings=how)
+
+
+def test_two_annotators_allow_no_verdict():
+    random = np.random.default_rng(5)
+    items = tuple(f"item-{i}" for i in range(60))
+    evidence = random.standard_normal(60)
+    said = (evidence[:, None] + random.normal(0, 0.7, (60, 2)) > 0.2).astype(int)
+    votes = Annotations(
+        kind="binary", items=items, classes=("no", "yes"), annotators=("ana", "bo"),
+        item=np.repeat(np.arange(60), 2), annotator=np.tile([0, 1], 60), label=said.ravel(),
+    )  # fmt: skip
+    models = [
+        Predictions(f"net-{m}", items, evidence + random.normal(0, 0.5 + m, 60))
+        for m in range(4)
+    ]
+    for how in (Settings(inference="mrmc"), Settings(items="fixed"), Settings()):
+        done = evaluate(models, votes, metrics=["auroc"], settings=how)
+        assert not done.population.decides
+        assert not any(one.separated for one in done.differences("auroc"))

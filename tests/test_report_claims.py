@@ -146,8 +146,9 @@ def test_a_margin_says_of_every_other_model_what_it_is():
 
     made = RunView(changed(panel(APART, APART).view.run, judge)).panels()[0]
     assert conclusions(made)[-1] == (
-        "By a margin of 0.020 with hard labels, beta is equivalent to alpha; gamma is "
-        "inferior. With soft labels, beta is equivalent to alpha; gamma is undecided."
+        "By a margin of 0.020, each pair by itself, with hard labels, beta is equivalent to "
+        "alpha; gamma is inferior. With soft labels, beta is equivalent to alpha; gamma is "
+        "undecided."
     )
     (_, leads) = finding(made.view.run, "differences").tables
     assert [row["soft_judged"] for row in leads.rows] == ["superior"] * 3

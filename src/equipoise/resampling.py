@@ -160,12 +160,14 @@ class Resampling:
             )
             both = " The total of both errs on the wide side." if self.truth else ""
             if self.gold:
-                return f"Items are redrawn{groups}: against adjudicated gold; items like these."
-            return f"Items are redrawn{groups}: the result speaks for items like these.{both}"
+                return (
+                    f"Items are resampled{groups}: against adjudicated gold; items like these."
+                )
+            return f"Items are resampled{groups}: the result speaks for items like these.{both}"
         who = {"panel": "annotators", "votes": "votes", "posterior": "draws"}[str(self.truth)]
         return (
-            f"Items are held fixed, only {who} are redrawn: the result speaks for these items, "
-            f"not for others like them; 'items x {self.truth}' counts both."
+            f"Items are held fixed, only {who} are resampled: the result speaks for these "
+            f"items, not for others like them; 'items x {self.truth}' counts both."
         )
 
     @property

@@ -15,6 +15,7 @@ from equipoise.wording import Option
 
 PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
+FEW_GROUPS = 6
 FEW_REPLICATES = 200
 TIED = 0.01  # share of tied scores from which ties are worth a word
 
@@ -42,8 +43,8 @@ def votes_notices(
         made.append(Notice("single_votes", text, (), values))
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
-            "The panel has only {annotators:count} annotators: intervals are wide, and shares "
-            "of resamples are rough."
+            "The panel has only {annotators:count} annotators: little can be said about others "
+            "like them, and shares of resamples are rough."
         )
         made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
     made += _plug_in(plan, metrics)
@@ -56,6 +57,13 @@ def votes_notices(
             "or more."
         )
         made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
+    groups = 0 if plan.group is None else int(plan.group.max()) + 1
+    if plan.over_items and 0 < groups < FEW_GROUPS:
+        text = (
+            "There are only {groups:count} groups of items: little can be said about others "
+            "like them, and intervals are very wide."
+        )
+        made.append(Notice("few_groups", text, (), {"groups": groups}))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         text = (
             "The groups of items are not used: items are held fixed. {plan} resamples whole "

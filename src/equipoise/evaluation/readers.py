@@ -8,7 +8,8 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation.blocks import every_class
 from equipoise.evaluation.uncertainty import Uncertainty, influence_of
-from equipoise.inference import Population, TwoWay, obuchowski_rockette, unit_design
+from equipoise.inference import Population, Reason, TwoWay, obuchowski_rockette, unit_design
+from equipoise.inference.spread import TOO_FEW
 from equipoise.metrics import Metric
 from equipoise.wording import Option, hint
 
@@ -85,6 +86,13 @@ def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
     return _Judged(np.array(found), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
 
 
+def _population(units: str, readers: int) -> Population:
+    """Whom the analysis speaks for: two annotators for themselves alone."""
+    few = readers - 1 < TOO_FEW
+    reason = Reason.TOO_FEW if few else Reason.NONE
+    return Population(annotators=not few, reason=reason, units=units, effective=float(readers))
+
+
 def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) -> TwoWay:
     """Mean over the tasks of what the annotators of all of them say."""
     common = judged[0].annotators
@@ -119,5 +127,5 @@ def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) 
         df_items=found.df,
         df_annotators=float(readers - 1),
         floor=0.0,
-        population=Population(units=units, effective=float(readers)),
+        population=_population(units, readers),
     )

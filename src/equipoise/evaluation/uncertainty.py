@@ -84,7 +84,8 @@ class Uncertainty:
     ) -> None:
         self.aligned, self.prepared, self.plan, self.asked = aligned, prepared, plan, asked
         self.workers = workers
-        codes = np.arange(len(plan.items)) if plan.group is None else plan.group
+        group = plan.group if asked.items else None  # items that are fixed need no groups
+        codes = np.arange(len(plan.items)) if group is None else group
         places = [codes[one.question.place] for one in aligned]
         found = np.flatnonzero(np.bincount(np.concatenate(places)))
         number = np.zeros(int(codes.max()) + 1, dtype=np.int64)
@@ -128,7 +129,9 @@ class Uncertainty:
             design,
             named=self.asked.named,
             reason=reason,
-            units="items" if self.plan.group is None else "groups of items",
+            units="items"
+            if self.plan.group is None or not self.asked.items
+            else "groups of items",
             items=self.asked.items,
             annotators=self.asked.annotators,
         )

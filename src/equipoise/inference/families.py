@@ -121,11 +121,20 @@ def _pair_variance(covariance: Floats, first: Ints, second: Ints) -> Floats:
     return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
 
+def _root(covariance: Floats) -> Floats:
+    """A root of a covariance; where it is none quite, that of its positive part."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        size, direction = np.linalg.eigh(covariance)
+        return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
+
+
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
     """Chunks of normal values with this covariance, shape (draws, models)."""
     own = np.maximum(np.diag(covariance), 1e-300)
     jitter = np.diag(own) * 1e-10  # models that are the same have no root
-    root = np.linalg.cholesky((covariance + covariance.T) / 2 + jitter)
+    root = _root((covariance + covariance.T) / 2 + jitter)
     for _ in range(DRAWS // _CHUNK):
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 

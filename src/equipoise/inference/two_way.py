@@ -201,7 +201,7 @@ def population_of(
             reason = Reason.SINGLE
         elif not annotators:
             reason = Reason.FIXED
-        elif design.df_annotators < TOO_FEW and items:
+        elif design.df_annotators < TOO_FEW:
             reason = Reason.TOO_FEW
     effective = design.effective if named else 0.0
     return Population(items, reason is Reason.NONE, reason, units, effective)

@@ -364,10 +364,6 @@ def _methods(record: RunRecord) -> tuple[tuple[str, ...], tuple[str, ...]]:
             "resamples."
         )
     agreement = any(row.coefficients for row in record.agreement)
-    agreed = (
-        "Agreement of the annotators was measured by coefficients"
-        f"{cite(*references(['agreement']))}."
-    )
     data, keys = _data(record)
     sentences = (
         first,
@@ -375,7 +371,6 @@ def _methods(record: RunRecord) -> tuple[tuple[str, ...], tuple[str, ...]]:
         labels,
         interval_words(how),
         paired,
-        agreed if agreement else "",
         f"Computed with equipoise {record.equipoise} (seed {how.seed}).",
     )
     sources = (

@@ -273,7 +273,12 @@ def _by_margin(panel: Panel) -> str:
         if each.best and each.runner_up:
             ways.setdefault(_judged(each), []).append(each.labels)
     said = [f"with {' and '.join(labels)} labels, {words}." for words, labels in ways.items()]
-    return " ".join([f"By a margin of {number(margin)} {said[0]}", *map(capital, said[1:])])
+    return " ".join(
+        [
+            f"By a margin of {number(margin)}, each pair by itself, {said[0]}",
+            *map(capital, said[1:]),
+        ]
+    )
 
 
 def _judged(found: Verdict) -> str:
