@@ -1,5 +1,6 @@
 """Two-way inference against slow code, exact analyses of variance, and its own laws."""
 
+import dataclasses
 import math
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -608,3 +609,25 @@ def test_the_average_over_tasks_has_cells_that_span_them(grouped, label):
     assert_allclose(cell.annotators, f * sums[0])
     assert_allclose(cell.cells, f * sums[1])
     assert_allclose(cell.df_annotators, min(one["df_annotators"] for one in factors))
+
+
+def test_a_crowd_is_left_out_in_groups_whatever_its_order():
+    random = np.random.default_rng(0)
+    size, people = 300, 90
+    names = tuple(f"item-{i}" for i in range(size))
+    item = np.repeat(np.arange(size), 5)
+    who = np.concatenate([random.choice(people, 5, replace=False) for _ in range(size)])
+    evidence, leaning = random.standard_normal(size), 0.5 * random.standard_normal(people)
+    label = (evidence[item] + leaning[who] + random.normal(0, 0.8, len(item)) > 0.3).astype(int)
+    score = Predictions("net", names, evidence + random.normal(0, 0.7, size))
+    slow = dataclasses.replace(named("auroc"), name="slow", influence=None, family="slow")
+    found = []
+    for code in (who, random.permutation(people)[who]):
+        votes = Annotations(
+            kind="binary", items=names, classes=("no", "yes"), item=item, annotator=code,
+            annotators=tuple(f"reader-{r}" for r in range(people)), label=label,
+        )  # fmt: skip
+        done = evaluate(score, votes, metrics=["auroc", slow], resampling="influence")
+        found.append([done.estimate("net", one).standard_error for one in ("auroc", "slow")])
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    assert found[0][1] == pytest.approx(found[0][0], rel=0.25)

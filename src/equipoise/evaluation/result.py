@@ -365,12 +365,3 @@ def widened(replicates: Floats, factor: float, weights: Floats | None = None) ->
 def narrowed(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Undo `widened`; the mean is the same before and after."""
     return widened(replicates, 1 / factor, weights)
-
-
-def _mean(values: Floats, weights: Floats | None) -> float:
-    """Mean of what is defined."""
-    known = ~np.isnan(values)
-    if not known.any():
-        return math.nan
-    counts = None if weights is None else weights[known]
-    return float(np.average(values[known], weights=counts))

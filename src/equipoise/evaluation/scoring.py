@@ -50,7 +50,6 @@ MODEL = Option(
     "dirichlet(annotations).drawn(1000, seed=0) or plackett_luce(annotations)",
 )
 GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
-ORDINAL = hint("read the annotations as {} with {}", Option("kind", "ordinal"), GRADES)
 MOST_BYTES = 4 * 2**30  # of replicates in memory
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 

@@ -107,6 +107,27 @@ class Uncertainty:
         ]
 
     @cached_property
+    def crowds(self) -> list[Ballots | None]:
+        """The same for a jackknife: more than forty annotators are left out in forty groups.
+
+        Who is in which group follows from the items they rated, not from anyone's order.
+        """
+        known = [one for one in self.ballots if one is not None and len(one.item)]
+        number = 1 + max((int(one.annotator.max()) for one in known), default=-1)
+        if number <= PEOPLE:
+            return self.ballots
+        key = np.zeros(number)
+        for aligned, one in zip(self.aligned, self.ballots, strict=True):
+            if one is not None:
+                own = np.array([zlib.crc32(name.encode()) for name in aligned.question.items])
+                key += np.bincount(one.annotator, own[one.item] / 2**32, number)
+        group = np.argsort(np.argsort(key, kind="stable"), kind="stable") % PEOPLE
+        return [
+            None if one is None else replace(one, annotator=group[one.annotator])
+            for one in self.ballots
+        ]
+
+    @cached_property
     def _layouts(self) -> dict[tuple[int, ...], Layout]:
         return {}
 
@@ -370,7 +391,7 @@ class Uncertainty:
             assert part.jackknife is not None
             sums += share * part.jackknife.blocks(blocks[t], number)
         votes, whole = None, unit_design(np.concatenate([blocks[t] for t in tasks]))
-        known = [self.ballots[t] for t in tasks]
+        known = [self.crowds[t] for t in tasks]
         if counted and people and all(one is not None for one in known):
             crowd = 1 + max(int(one.annotator.max()) for one in known if one is not None)
             by_cell = np.zeros((len(values), number, crowd))
@@ -386,7 +407,8 @@ class Uncertainty:
                 if one is not None
             ]
             whole = joint_design(blocked, whole)
-        whole = replace(whole, df_annotators=design.df_annotators)
+        df = design.df_annotators
+        whole = replace(whole, df_annotators=min(df, whole.df_annotators) if votes else df)
         return two_way(
             values,
             sums,
@@ -422,7 +444,7 @@ class _Jackknife:
     def __init__(self, shared: Uncertainty, task: int, metric: Metric, label: int) -> None:
         self.shared, self.task, self.metric, self.label = shared, task, metric, label
         self.question = shared.aligned[task].question
-        self.ballots = shared.ballots[task]
+        self.ballots = shared.crowds[task]
         votes = self.ballots
         self.people = 0 if votes is None else int((np.bincount(votes.annotator) > 0).sum())
         once = np.ones((len(self.question.items), 1), dtype=np.uint8)

@@ -62,10 +62,6 @@ def draw(chart: Chart, styles: ModelStyles) -> Html | None:
     return _DRAWERS[type(chart)](chart, styles)
 
 
-def _said(chart: Chart) -> str:
-    return chart.alternative or f"{chart.caption}."
-
-
 def _finite(*values: float) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 

@@ -2,15 +2,10 @@
 
 from dataclasses import replace
 
-from equipoise.agreement import AgreementTable, agreement_summaries
+from equipoise.agreement import agreement_summaries
 from equipoise.annotations import Annotations
 from equipoise.run.folder import Run
 from equipoise.run.record import AgreementRow, read
-
-
-def agreement_facts(table: AgreementTable) -> dict[str, object]:
-    """Everything about the agreement on one task, ready for JSON."""
-    return table.as_json()
 
 
 def with_agreement(run: Run, annotations: Annotations) -> Run:

@@ -217,16 +217,6 @@ def _intervals(view: RunView) -> str:
     )
 
 
-def _resamples(how: RunSettings) -> str:
-    """How many resamples there are; whether they are all that a panel has."""
-    if not how.all_panels_of:
-        return count(how.replicates, "resample")
-    return (
-        f"All {count(how.replicates, 'resample')} that {how.all_panels_of} annotators have, "
-        "each counted by its probability"
-    )
-
-
 def _hard(view: RunView) -> str:
     """Say what metrics of whole distributions take as the hard label of several classes."""
     whole = any(metric.labels == "distribution" for metric in view.record.metrics)
