@@ -40,6 +40,9 @@ class Dot:
         Ends of a narrower range, such as the middle half of the resamples.
     remark
         A few words at the end of the row.
+    hollow, strong
+        Whether the dot is hollow (a model below the best group), and the remark bold (a bound
+        inside the margin).
     """
 
     label: str
@@ -50,19 +53,24 @@ class Dot:
     series: str = ""
     inner: tuple[float, float] | None = None
     remark: str = ""
+    hollow: bool = False
+    strong: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dots(_Named):
     """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
 
-    `zero` draws a line at zero; `reference` one at another value; `band` shades a range;
-    `logarithmic` is the kind of axis.
+    `zero` draws a line at zero, `zero_title` is what it means; `margin` draws another that far
+    below (or above) it and tints what lies between; `reference` is a line at another value;
+    `band` shades a range; `logarithmic` is the kind of axis.
     """
 
     axis: str
     rows: Sequence[Dot]
     zero: bool = False
+    zero_title: str = ""
+    margin: float | None = None
     reference: float | None = None
     band: tuple[float, float] | None = None
     logarithmic: bool = False
@@ -257,4 +265,159 @@ class Cases(_Named):
     ordered: bool = False
 
 
-Chart = Dots | Lines | Heat | Matrix | Histogram | Scatter | Slopes | Cases
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One model in one column of `Standings`.
+
+    Attributes
+    ----------
+    value
+        Its score; nan is undefined.
+    inside
+        Whether it is in the best group: not surely below any other model.
+    best
+        Whether no model scores higher.
+    same
+        Whether another model gives the same scores, item by item.
+    """
+
+    value: float
+    inside: bool = True
+    best: bool = False
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings(_Named):
+    """The decision: models by tasks, coloured by best group.
+
+    Attributes
+    ----------
+    metric
+        What the numbers are.
+    columns
+        Heads: the mean over tasks first where there are several, then the tasks.
+    models
+        Names of the rows, best first.
+    cells
+        By model, then by column.
+    intervals
+        Ends of the interval of the first column, by model.
+    known_to
+        Half the length of a typical interval of each column.
+    foot
+        Further rows below: a title and a text for every column.
+    """
+
+    metric: str
+    columns: Sequence[str]
+    models: Sequence[str]
+    cells: Sequence[Sequence[Standing]]
+    intervals: Sequence[tuple[float, float]]
+    known_to: Sequence[float]
+    foot: Sequence[tuple[str, Sequence[str]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """How the votes on the items of one task split, how far annotators agree, and their rates.
+
+    Attributes
+    ----------
+    task
+        Its name; empty where there is one.
+    shares
+        Items from one end to the other: the share of items, how split they are from 0 (all
+        agree) to 1, and whether they count as split.
+    left, right, split
+        Words at the ends, and over the items that are split.
+    alpha
+        Agreement with the ends of its interval.
+    rates
+        How often each annotator says yes (or names the commonest class).
+    """
+
+    task: str
+    shares: Sequence[tuple[float, float, bool]]
+    left: str
+    right: str
+    split: str
+    alpha: tuple[float, float, float]
+    rates: Sequence[tuple[str, float]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strips(_Named):
+    """Agreement per task; titles of the three columns."""
+
+    votes_title: str
+    alpha_title: str
+    rates_title: str
+    rows: Sequence[Strip]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Items with the same votes.
+
+    Attributes
+    ----------
+    votes
+        What each annotator said, in the order of the worklist: the place of the class, or None
+        where the annotator did not vote. Of anonymous votes: sorted.
+    number
+        How many items have it.
+    items
+        Some of them: name, and for each model how many of the items it scores lower, from 0 to
+        1 (nan where it has no single score).
+    """
+
+    votes: Sequence[int | None]
+    number: int
+    items: Sequence[tuple[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """Disputed items of one task: how many, who votes how, and their commonest patterns.
+
+    `rates` is how often each annotator says yes among them; `remark` a few words.
+    """
+
+    task: str
+    number: int
+    rates: Sequence[float]
+    remark: str
+    patterns: Sequence[Pattern]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worklist(_Named):
+    """Disputed items by task and pattern of votes.
+
+    `annotators` are the names in the order of the squares, empty for anonymous votes; `classes`
+    the names behind the places (two of a yes/no question: no, yes); `ordered` whether they have
+    an order; `hollow` the models that are below the best group.
+    """
+
+    annotators: Sequence[str]
+    classes: Sequence[str]
+    models: Sequence[str]
+    disputes: Sequence[Dispute]
+    ordered: bool = False
+    hollow: Sequence[str] = ()
+
+
+Chart = (
+    Dots
+    | Lines
+    | Heat
+    | Matrix
+    | Histogram
+    | Scatter
+    | Slopes
+    | Cases
+    | Standings
+    | Strips
+    | Worklist
+)

@@ -82,6 +82,8 @@ class Table:
         Whether it stands open on the page, not folded under the chart.
     file, page
         Whether it is written as files, and whether it is on the page.
+    download
+        Whether the page offers it as a CSV file.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Table:
     open: bool = False
     file: bool = True
     page: bool = True
+    download: bool = False
 
     def __post_init__(self) -> None:
         said = [one for one in self.columns if any(row.get(one.key) != "" for row in self.rows)]
@@ -125,6 +128,10 @@ class Finding:
         Whether the data did not allow it; the sentence then says why.
     brief
         Whether a terminal shows it.
+    evidence
+        Whether the page folds it away under "Evidence", with its sentence.
+    nav
+        What the navigation of the page calls it; empty where it is not named there.
     """
 
     key: str
@@ -141,10 +148,37 @@ class Finding:
     metric: str = ""
     left_out: bool = False
     brief: bool = True
+    evidence: bool = False
+    nav: str = ""
 
     def under(self, *, task: str = "", metric: str = "") -> "Finding":
         """The same, shown under a choice of the reader."""
         return replace(self, task=task, metric=metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The answer, as it stands on top of the page and of the terminal.
+
+    Attributes
+    ----------
+    answer
+        One sentence.
+    lede
+        The numbers behind it, in a sentence or two.
+    standing
+        Models, best first, and whether each is in the best group.
+    holds_for, settled_by, caveat
+        Whom it speaks for, what would settle what it leaves open, and the one thing that may
+        change the decision; empty where there is none.
+    """
+
+    answer: str
+    lede: str = ""
+    standing: tuple[tuple[str, bool], ...] = ()
+    holds_for: str = ""
+    settled_by: str = ""
+    caveat: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +205,10 @@ class Report:
         Sentences for the methods of a paper before those of the findings, and their sources.
     task
         The task that is in front where findings are of several.
+    card
+        The answer; where there is none, the first finding comes first.
+    command
+        What was typed, for the foot of the page.
     """
 
     title: str
@@ -185,6 +223,8 @@ class Report:
     methods: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     task: str = ""
+    card: Card | None = None
+    command: str = ""
 
     @property
     def all_notices(self) -> tuple[Notice, ...]:
