@@ -49,6 +49,40 @@ def change(value: float | None, digits: int = 3) -> str:
     return f"{sign}{number(value, digits)}"
 
 
+def bound(value: float | None, digits: int = 3) -> str:
+    """Write an upper bound, rounded outward, in the digits of a score.
+
+    Examples
+    --------
+    >>> bound(0.0132), bound(0.01), bound(0.0), bound(0.0000354), bound(None)
+    ('0.014', '0.010', '0.000', '0.001', 'undefined')
+    """
+    if value is None or not math.isfinite(value):
+        return number(value)
+    step = 10.0**digits
+    return number(math.ceil(value * step - 1e-9) / step, digits)
+
+
+def distance(value: float | None, digits: int = 3) -> str:
+    """Write the size of a difference; one too small for the digits is said to be.
+
+    Examples
+    --------
+    >>> distance(0.0123), distance(-0.0123), distance(0.000035), distance(0.0)
+    ('0.012', '0.012', 'less than 0.001', '0')
+    """
+    if value is None or not math.isfinite(value):
+        return number(value)
+    if abs(value) < EXACT:
+        return "0"
+    least = 10.0**-digits
+    return (
+        f"less than {number(least, digits)}"
+        if abs(value) < least / 2
+        else number(abs(value), digits)
+    )
+
+
 def percent(share: float | None, digits: int = 0) -> str:
     """Write a share; only exact 0 and 1 are 0% and 100%.
 
@@ -93,6 +127,17 @@ def exact_percent(share: float) -> str:
     ('80%', '97.5%', '99.9%')
     """
     return f"{100 * share:g}%"
+
+
+def chosen(value: float) -> str:
+    """Write a number that somebody chose, such as a margin, with all its digits.
+
+    Examples
+    --------
+    >>> chosen(0.01), chosen(0.5), chosen(3.0)
+    ('0.01', '0.5', '3')
+    """
+    return f"{value:.10g}".replace("-", "−")
 
 
 def p_value(value: float | None) -> str:

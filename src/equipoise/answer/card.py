@@ -1,0 +1,322 @@
+"""Card: the answer in one sentence, whom it holds for, what would settle it, one caveat."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.answer.nouns import Nouns, counted, in_words, some
+from equipoise.answer.standing import Answer, Column, Standing
+from equipoise.evaluation import MACRO
+from equipoise.findings import Card
+from equipoise.inference import Reason
+from equipoise.notices import Notice, worded
+from equipoise.numbers import bound, chosen, count, distance, estimate, number
+from equipoise.wording import capital, joined
+
+NAMED = 3  # models that a sentence names
+MANY = 5.0  # times as many items, beyond which nobody is told how many
+DECISIVE = ("threshold_assumed", "circular")  # notices that may change the decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """How much was looked at.
+
+    Attributes
+    ----------
+    items, groups
+        How many items were scored, and groups of them; 0 without groups.
+    annotators
+        How many people voted under their names; 0 for anonymous votes.
+    votes_per_item
+        Fewest, median and most; all 0 where the truth is not made of votes.
+    """
+
+    items: int
+    groups: int = 0
+    annotators: int = 0
+    votes_per_item: tuple[int, float, int] = (0, 0.0, 0)
+
+
+def make_card(
+    answer: Answer, sample: Sample, nouns: Nouns, notices: Sequence[Notice] = ()
+) -> Card:
+    """The card of an evaluation."""
+    front = answer.front
+    return Card(
+        answer=headline(answer),
+        lede=_lede(answer, nouns),
+        standing=tuple(zip(front.models, map(bool, front.inside), strict=True))
+        if front.decides
+        else (),
+        holds_for=_holds_for(front, sample, nouns),
+        settled_by=_settled_by(answer, nouns),
+        caveat=_caveat(answer, nouns, notices),
+    )
+
+
+def headline(answer: Answer) -> str:
+    """The answer in one sentence."""
+    front = answer.front
+    what = _what(answer)
+    if not front.known:
+        finite = " finite" if np.isinf(front.values).any() else ""
+        return f"No model has a{finite} value of {what}, so there is nothing to decide."
+    first = front.models[0]
+    if len(front.models) == 1:
+        value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
+        return f"{first} reaches {value} in {what}."
+    missing = len(front.models) - front.known
+    end = f"; {some(missing, 'model')} without a value" if missing else ""
+    if front.known == 1:
+        return f"{first} is the only model with a value of {what}."
+    if not front.decides:
+        top = "highest" if answer.metric.better == "higher" else "best"
+        people = "annotators are too few to say for others like them"
+        return f"{first} scores {top}, but {people}{end}."
+    return f"{_decided(answer, front)}{end}."
+
+
+def _decided(answer: Answer, front: Standing) -> str:
+    """Who is in the best group, and who is not."""
+    group, behind = front.best_group, front.behind
+    if len(group) == 1:
+        if len(behind) == 1:
+            return f"{group[0]} is better than {behind[0]}"
+        return f"{group[0]} is the best; the other {in_words(len(behind))} fall behind"
+    if _alike(answer, group):
+        return f"{joined(group, most=NAMED)} give the same scores"
+    if not behind:
+        if len(group) == 2:
+            return f"{group[0]} and {group[1]} cannot be told apart"
+        return f"The {in_words(len(group))} models cannot be told apart"
+    if len(behind) > NAMED:
+        fall = f"{in_words(len(behind))} fall behind"
+    else:
+        fall = f"{joined(behind)} {'falls' if len(behind) == 1 else 'fall'} behind"
+    if len(group) == 2:
+        return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
+    known = in_words(front.known)
+    return f"{capital(in_words(len(group)))} of {known} models cannot be told apart; {fall}"
+
+
+def _alike(answer: Answer, group: Sequence[str]) -> bool:
+    """Whether a group is copies of one model in every task."""
+    return any(
+        one.everywhere and set(group) <= set(one.models) for one in answer.duplicates
+    ) and len(group) == len(answer.evaluation.models)
+
+
+def _what(answer: Answer) -> str:
+    return answer.metric.soft_title if answer.labels == "soft" else answer.metric.title
+
+
+def _lede(answer: Answer, nouns: Nouns) -> str:
+    """The numbers behind the answer."""
+    front, tasks = answer.front, answer.tasks
+    if front.known < 2:
+        return ""
+    many = f", mean of {in_words(len(tasks))} {nouns.tasks}" if len(tasks) > 1 else ""
+    if many and front.column.task != MACRO:
+        many = f", {front.column.task}"
+    lower = "; lower is better" if answer.metric.better == "lower" else ""
+    group, behind = (
+        [m for m in range(front.known) if bool(front.inside[m]) is side]
+        for side in (True, False)
+    )
+    parts = [_range(front, group, f"the {in_words(len(group))}")]
+    parts += [_range(front, behind, "those behind")] if behind else []
+    said = f"{capital(_what(answer))}{many}: {', '.join(parts)}{lower}."
+    if not front.decides:
+        return said
+    most = float(front.most[: front.known].max())
+    return f"{said} None is more than {bound(most)} {_below(answer)} the best."
+
+
+def _below(answer: Answer) -> str:
+    return "below" if answer.metric.better == "higher" else "above"
+
+
+def _range(front: Standing, group: Sequence[int], name: str) -> str:
+    """The values of some models, from the lowest to the highest."""
+    values = [float(front.values[m]) for m in group]
+    low, high = number(min(values)), number(max(values))
+    who = front.models[group[0]] if len(group) == 1 else name
+    return f"{low if low == high else f'{low} to {high}'} for {who}"
+
+
+def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
+    """Whom the answer speaks for, and on how much it rests."""
+    whom = front.population
+    units = nouns.items if whom.units == "items" or not sample.groups else "groups"
+    size = counted(sample.items, nouns.item)
+    if sample.groups:
+        size += f" in {count(sample.groups, 'group')}"
+    people = some(sample.annotators, nouns.annotator)
+    fewest, median, most = sample.votes_per_item
+    if sample.annotators and fewest == most == sample.annotators:
+        read = f"{size}, each read by the same {people}"
+    elif sample.annotators:
+        votes = f"{fewest} to {most}" if fewest != most else f"{most}"
+        read = f"{size}, {votes} votes each, by {people}"
+    elif most:
+        read = f"{size}, {count(median, 'vote')} each, nobody knows by whom"
+    else:
+        read = size
+    if whom.items and whom.annotators:
+        few = ""
+        if whom.few:
+            few = f" So few {nouns.annotators} make wide intervals."
+        return (
+            f"{capital(units)} and {nouns.annotators} like these. {read}; both count as "
+            f"samples.{few}"
+        )
+    if whom.reason is Reason.TOO_FEW:
+        return (
+            f"{capital(units)} like these and these {nouns.annotators} alone: they are too few "
+            f"to stand for others. {read}."
+        )
+    return f"{capital(whom.whom.replace('items', units, 1))}. {read}."
+
+
+# ---- what would settle it ------------------------------------------------------------------
+
+
+def _settled_by(answer: Answer, nouns: Nouns) -> str:
+    """What would settle what the answer leaves open; empty where nothing is."""
+    front = answer.front
+    if front.known < 2:
+        return ""
+    if not front.decides:
+        return f"Votes of more {nouns.annotators}, from three on."
+    if len(front.best_group) < 2 or _alike(answer, front.best_group):
+        return ""
+    return " ".join(filter(None, [_by_margin(answer), _by_more(answer, nouns)]))
+
+
+def _by_margin(answer: Answer) -> str:
+    """How many models are good enough at the margin, or at one that might be named."""
+    front, margin = answer.front, answer.evaluation.margin
+    most = float(front.most[: front.known].max())
+    every = "both" if front.known == 2 else f"all {in_words(front.known)}"
+    if margin is not None:
+        inside = front.within(margin)
+        if len(inside) == front.known:
+            return f"Within the margin of {chosen(margin)} of the best: {every}."
+        if not inside:
+            return f"No model is shown to be within the margin of {chosen(margin)} of the best."
+        return (
+            f"Shown to be within the margin of {chosen(margin)} of the best: "
+            f"{joined(inside, most=6)}."
+        )
+    named = front.telling_margin
+    start = "Naming the smallest difference that matters (--margin): "
+    whole = f"at {bound(most)}, {every} {'are' if front.known > 1 else 'is'} good enough"
+    if named is None:
+        return f"{start}{whole}."
+    good = len(front.within(named))
+    return (
+        f"{start}at {chosen(named)}, {some(good, 'model')} "
+        f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {every}."
+    )
+
+
+def _by_more(answer: Answer, nouns: Nouns) -> str:
+    """Whether more items would part the first model from the next that is no near copy."""
+    done, front = answer.evaluation, answer.front
+    first = front.models[0]
+    copies = {name for one in answer.duplicates if first in one.models for name in one.models}
+    others = [n for n in front.best_group if n != first and n not in copies]
+    pair = next(
+        ((first, other) for other in others if front.gap[front.models.index(other)] > 0), None
+    )
+    whom = front.population
+    if pair is None or not whom.items:
+        return ""
+    cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.column.task)
+    a, b = (done.models.index(name) for name in pair)
+    parts, lead = cell.between(a, b), float(front.gap[front.models.index(pair[1])])
+    needed = (lead / 2) ** 2  # a variance that two standard errors reach
+    people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
+    left = needed - people
+    if left <= 0 or parts.items / left > MANY**2:
+        more = nouns.items if whom.units == "items" else "groups"
+        return f"More {more} alone would not part {pair[0]} from {pair[1]}."
+    times = parts.items / left
+    if times <= 1:
+        return ""
+    return (
+        f"About {number(times, 1).removesuffix('.0')} times as many {nouns.items} would part "
+        f"{pair[0]} from {pair[1]}, if they differ by the {distance(lead)} seen."
+    )
+
+
+# ---- the caveat ----------------------------------------------------------------------------
+
+
+def _caveat(answer: Answer, nouns: Nouns, notices: Sequence[Notice]) -> str:
+    """The one thing that may change the decision; empty where there is none."""
+    return next(_caveats(answer, nouns, notices), "")
+
+
+def _caveats(answer: Answer, nouns: Nouns, notices: Sequence[Notice]) -> Iterator[str]:
+    for code in DECISIVE:
+        said = [one for one in notices if one.code == code]
+        yield from worded(said)
+    yield from _copies(answer, nouns)
+    yield from _labels_disagree(answer)
+
+
+def _copies(answer: Answer, nouns: Nouns) -> Iterator[str]:
+    """Models in the best group that give the same scores as others."""
+    group = set(answer.front.best_group)
+    if _alike(answer, answer.front.best_group):
+        return
+    tasks = {
+        one.models: sum(
+            len(other.tasks)
+            for other in answer.duplicates
+            if set(one.models) <= set(other.models)
+        )
+        for one in answer.duplicates
+        if len(group & set(one.models)) > 1
+    }
+    if not tasks:
+        return
+    most = max(tasks, key=lambda models: (tasks[models], len(models)))
+    more = [
+        f"{joined([n for n in models if n not in most])}{_where(number, answer, nouns)}"
+        for models, number in tasks.items()
+        if set(models) > set(most)
+    ]
+    yield (
+        f"{capital(in_words(len(group)))} is fewer than it looks: {joined(most, most=NAMED)} "
+        f"give the same scores{'; '.join([_where(tasks[most], answer, nouns), *more[:1]])}."
+    )
+
+
+def _where(number: int, answer: Answer, nouns: Nouns) -> str:
+    """In how many of the tasks."""
+    every = len(answer.tasks)
+    if every < 2:
+        return ""
+    if number == every:
+        return f" in all {in_words(every)} {nouns.tasks}"
+    return f" in {in_words(number)} of {in_words(every)}"
+
+
+def _labels_disagree(answer: Answer) -> Iterator[str]:
+    """Whether hard labels put other models into the best group."""
+    front = answer.front
+    column = front.column
+    if column.labels != "soft" or not front.decides:
+        return
+    hard = answer.standing(Column(column.task, column.metric, "hard"))
+    if not hard.decides or set(hard.best_group) & set(front.best_group):
+        return
+    yield (
+        f"Majority labels give another answer: {joined(hard.best_group, most=NAMED)} "
+        f"{'leads' if len(hard.best_group) == 1 else 'lead'} there. Disagreement among "
+        "annotators decides."
+    )

@@ -1,0 +1,258 @@
+"""Models: the decision by task, and how far below the best every model may lie."""
+
+import math
+
+from equipoise.analyses.words import level_text
+from equipoise.answer.nouns import Nouns, in_words, some
+from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
+from equipoise.evaluation import MACRO
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Standings, Table
+from equipoise.findings import Standing as Place
+from equipoise.numbers import bound, chosen
+from equipoise.wording import capital, joined
+
+NAMED = 3
+
+
+def standings_finding(
+    answer: Answer, nouns: Nouns, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
+) -> Finding | None:
+    """The matrix of models by tasks (or by metrics), coloured by best group.
+
+    Parameters
+    ----------
+    foot
+        Further rows under the matrix, each with a text for every task.
+    """
+    every = (answer.front, *answer.columns)
+    if answer.front.known == 0:
+        return None
+    models = answer.front.models
+    cells = [[_place(answer, column, name) for column in every] for name in models]
+    chart = Standings(
+        name="standings",
+        caption=_caption(answer),
+        metric=_metric(answer),
+        columns=tuple(_head(answer, one) for one in every),
+        models=models,
+        cells=cells,
+        intervals=tuple(
+            (float(low), float(high))
+            for low, high in zip(answer.front.low, answer.front.high, strict=True)
+        ),
+        known_to=tuple(typical_reach(one) for one in every),
+        foot=tuple((title, ("", *texts)) for title, texts in foot)
+        if len(answer.tasks) > 1
+        else (),
+    )
+    return Finding(
+        key="standings",
+        title=_title(answer, nouns),
+        sentence="",
+        more=tuple(_notes(answer, nouns)),
+        charts=(chart,),
+        tables=(_values_table(answer),),
+        nav=capital(nouns.tasks) if len(answer.tasks) > 1 else "Scores",
+    )
+
+
+def _metric(answer: Answer) -> str:
+    if len(answer.tasks) < 2 and answer.columns:
+        return "Scores"
+    return capital(answer.metric.soft_title if answer.labels == "soft" else answer.metric.title)
+
+
+def _head(answer: Answer, one: Standing) -> str:
+    if len(answer.tasks) < 2:
+        metric = one.column.metric
+        lower = " (lower is better)" if metric.better == "lower" else ""
+        return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
+    if one.column.task == MACRO:
+        return f"Mean of {in_words(len(answer.tasks))}"
+    return one.column.task
+
+
+def _place(answer: Answer, column: Standing, name: str) -> Place:
+    m = column.models.index(name)
+    return Place(
+        value=float(column.values[m]),
+        inside=bool(column.inside[m]) and math.isfinite(column.values[m]),
+        best=column.known > 1 and float(column.gap[m]) == 0.0,
+        same=name in answer.same(column.column.task),
+    )
+
+
+def _caption(answer: Answer) -> str:
+    way = ", lower is better" if answer.metric.better == "lower" else ""
+    return f"{_metric(answer)}{way}"
+
+
+def _title(answer: Answer, nouns: Nouns) -> str:
+    """What the matrix shows."""
+    if len(answer.tasks) < 2:
+        return _metrics_title(answer)
+    tasks = answer.columns
+    stay = all_inside(tasks)
+    part = [(len(one.behind), one.column.task) for one in tasks if one.decides]
+    if not part:
+        return f"Every {nouns.task} by itself"
+    most, least = max(part, key=lambda x: x[0]), min(part, key=lambda x: x[0])
+    if most[0] == 0:
+        return f"No {nouns.task} tells any two models apart"
+    who = some(len(stay), "model") if len(stay) != 1 else stay[0]
+    start = (
+        f"{capital(who)} {'stays' if len(stay) == 1 else 'stay'} in the best group for every "
+        f"{nouns.task}"
+        if stay
+        else f"No model is in the best group for every {nouns.task}"
+    )
+    none = f", {least[1]} none" if least[0] == 0 else ""
+    return f"{start}; {most[1]} tells most apart{none}"
+
+
+def _metrics_title(answer: Answer) -> str:
+    every = (answer.front, *answer.columns)
+    stay = all_inside(every)
+    if len(every) == 1 or answer.front.known < 2:
+        return "The scores"
+    names = [one.column.metric.title for one in every]
+    if not stay:
+        return f"{joined(names)} put different models in front"
+    who = stay[0] if len(stay) == 1 else some(len(stay), "model")
+    if len(stay) == answer.front.known and len(stay) > 1:
+        who = "every model"
+    verb = "is" if len(stay) == 1 or who == "every model" else "are"
+    return f"{capital(who)} {verb} in the best group by {joined(names)}"
+
+
+def _notes(answer: Answer, nouns: Nouns) -> list[str]:
+    """What one needs to read the matrix."""
+    said = []
+    if len(answer.tasks) > 1 and (stay := all_inside(answer.columns)):
+        said.append(f"In every best group: {joined(stay, most=6)}.")
+    if answer.front.known > 1:
+        said.append(
+            "Intervals of single values may overlap while models differ: all models score the "
+            f"same {nouns.items}, so differences are known better than values."
+        )
+    said.append(f"{capital(answer.metric.title)}: {answer.metric.definition}")
+    return said
+
+
+def _values_table(answer: Answer) -> Table:
+    done = answer.evaluation
+    rows = [row._asdict() for row in done.table()]
+    titles = {metric.name: metric.title for metric in done.metrics}
+    return Table(
+        name="values",
+        caption=f"Every model by {'task, ' * (len(answer.tasks) > 1)}metric and labels; "
+        f"{level_text(done.level)} intervals of single values, possible ranks of all models at "
+        "once",
+        columns=(
+            Column("task", "task"),
+            Column("metric", "metric", words=titles),
+            Column("labels", "labels"),
+            Column("model", "model", "model"),
+            Column("value", "value", "number", ("low", "high")),
+            Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+            Column("p_best", "best in (share of resamples)", "resample_share"),
+        ),
+        rows=rows,
+        brief=(),
+    )
+
+
+# ---- distance below the best ---------------------------------------------------------------
+
+
+def distance_finding(answer: Answer) -> Finding | None:
+    """How far below the best model, whichever it is, all pairs together."""
+    front = answer.front
+    if not front.decides:
+        return None
+    sign = -1.0 if answer.metric.better == "higher" else 1.0
+    margin = answer.evaluation.margin
+    rows = [
+        Dot(
+            label=name,
+            value=sign * float(front.gap[m]),
+            low=min(sign * float(front.most[m]), sign * float(front.least[m])),
+            high=max(sign * float(front.most[m]), sign * float(front.least[m])),
+            model=name,
+            remark=f"at most {bound(float(front.most[m]))}",
+            hollow=not front.inside[m],
+            strong=margin is not None and bool(front.most[m] < margin),
+        )
+        for m, name in enumerate(front.models[: front.known])
+    ]
+    level = level_text(answer.evaluation.level)
+    side = "below" if sign < 0 else "above"
+    inside = " Bold: inside the margin." if margin is not None else ""
+    chart = Dots(
+        name="distance",
+        caption=f"How far {side} the best model, whichever it is. Dot: gap seen. Line: "
+        f"{level}, all models together.{inside}",
+        axis=f"{answer.metric.title}, distance from the best",
+        rows=rows,
+        zero=True,
+        zero_title="the best",
+        margin=margin,
+    )
+    return Finding(
+        key="distance",
+        title=_distance_title(answer),
+        sentence="",
+        charts=(chart,),
+        tables=(_distance_table(front),),
+        nav="Models",
+    )
+
+
+def _distance_title(answer: Answer) -> str:
+    front, margin = answer.front, answer.evaluation.margin
+    most = front.most[: front.known]
+    every = f"all {in_words(front.known)}" if front.known > 2 else "both"
+    side = "below" if answer.metric.better == "higher" else "above"
+    if margin is not None:
+        good = front.within(margin)
+        who = some(len(good), "model") if good else "no model"
+        if len(good) == front.known:
+            who = f"{every} models" if front.known > 2 else "both models"
+        end = "" if len(good) == front.known else f", {every} within {bound(float(most.max()))}"
+        are = "is" if len(good) < 2 else "are"
+        return f"{capital(who)} {are} shown to be within {chosen(margin)} of the best{end}"
+    first, last = front.models[0], front.models[int(most.argmax())]
+    if first == last or front.known < 2:
+        return f"{first} may lie up to {bound(float(most[0]))} {side} the best"
+    if float(most[0]) <= 0:
+        return f"{first} is the best; {last} lies up to {bound(float(most.max()))} {side} it"
+    return (
+        f"{first} may lie up to {bound(float(most[0]))} {side} the best, {last} up to "
+        f"{bound(float(most.max()))}"
+    )
+
+
+def _distance_table(front: Standing) -> Table:
+    rows: list[dict[str, Cell]] = [
+        {
+            "model": name,
+            "inside": bool(front.inside[m]),
+            "gap": float(front.gap[m]),
+            "least": float(front.least[m]),
+            "most": float(front.most[m]),
+        }
+        for m, name in enumerate(front.models)
+    ]
+    return Table(
+        name="distance",
+        caption="How far from the best model, whichever it is",
+        columns=(
+            Column("model", "model", "model"),
+            Column("inside", "in the best group"),
+            Column("gap", "gap seen", "number"),
+            Column("least", "at least", "number"),
+            Column("most", "at most", "number"),
+        ),
+        rows=rows,
+        brief=(),
+    )

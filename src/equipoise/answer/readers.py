@@ -1,0 +1,321 @@
+"""Readers: models against each annotator, and how far annotators agree."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from equipoise.agreement import AgreementTable, agreement_summaries
+from equipoise.analyses.experts import Experts
+from equipoise.analyses.words import level_text
+from equipoise.annotations import Annotations
+from equipoise.answer.nouns import Nouns, in_words
+from equipoise.arrays import Bools, Floats, Ints
+from equipoise.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
+from equipoise.numbers import change, number, percent
+from equipoise.votes import Votes, collect_votes
+from equipoise.wording import capital
+
+SHOWN = 24  # annotators in the chart of gains
+DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
+
+
+def disputed(shares: Floats, sizes: Ints) -> Bools:
+    """Which items split the annotators: at least a third is against the commonest answer.
+
+    Parameters
+    ----------
+    shares
+        Of every class among the votes of an item, (classes, items).
+    sizes
+        Votes per item.
+
+    Examples
+    --------
+    >>> disputed(np.array([[0.75, 0.625], [0.25, 0.375]]), np.array([8, 8]))
+    array([False,  True])
+    """
+    return np.asarray((1 - shares.max(axis=0) >= DISPUTED - 1e-9) & (sizes >= 2))
+
+
+def task_votes(annotations: Annotations) -> dict[str, tuple[Votes, Floats]]:
+    """Votes of every task with the share of each class, (classes, items); none of ratings."""
+    if annotations.kind == "interval":
+        return {}
+    made = {}
+    for task in annotations.tasks or ("",):
+        votes = collect_votes(annotations, task)
+        every = [votes.shares(k) for k in range(len(annotations.classes))]
+        made[task] = votes, np.stack(every)
+    return made
+
+
+# ---- models against each reader ------------------------------------------------------------
+
+
+def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Finding:
+    """How much more every model finds at each annotator's own false-positive rate."""
+    order = np.argsort(-np.nan_to_num(np.nanmean(_safe(found.gap), axis=1)), kind="stable")
+    rows = []
+    for who in order[:SHOWN]:
+        mean = float(np.nanmean(_safe(found.gap[who])))
+        for m, model in enumerate(found.models):
+            rows.append(
+                Dot(
+                    label=found.experts[who],
+                    value=float(found.gap[who, m]),
+                    model=model,
+                    remark=change(mean, 2),
+                    hollow=model in hollow,
+                )
+            )
+    best = _best(found)
+    name = found.models[best]
+    value, low, high = (
+        float(x[best]) for x in (found.mean_gap, found.mean_gap_low, found.mean_gap_high)
+    )
+    every = f"all {in_words(len(found.experts))}"
+    rows.append(Dot(every, value, low, high, name, remark=change(value, 2), strong=True))
+    what = (
+        f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
+        if found.yes_no
+        else f"How much better a model agrees with each {nouns.annotator} than the others do, "
+        f"by {found.score}."
+    )
+    base = found.report()
+    return Finding(
+        key="readers",
+        title=_gains_title(found, best, nouns),
+        sentence="",
+        charts=(
+            Dots(
+                name="readers",
+                caption=f"{what} Each dot one model; last row {name}, "
+                f"{level_text(found.level)}.",
+                axis=f"gain in {found.score}",
+                rows=rows,
+                zero=True,
+                zero_title=f"as the {nouns.annotator}",
+            ),
+        ),
+        tables=base.tables,
+        note=base.note,
+        methods=base.methods,
+        notices=base.notices,
+        nav="Readers",
+    )
+
+
+def _safe(values: Floats) -> Floats:
+    """Rows of nothing but nan become 0, so that their mean is silent."""
+    some = np.array(values, dtype=np.float64)
+    axis = some.ndim - 1
+    empty = np.isnan(some).all(axis=axis)
+    some[empty] = 0.0
+    return some
+
+
+def _best(found: Experts) -> int:
+    return 0 if np.isnan(found.mean_gap).all() else int(np.nanargmax(found.mean_gap))
+
+
+def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
+    """By how much the model with the largest gain does better, in 100 positives."""
+    name, gain = found.models[best], float(found.mean_gap[best])
+    low, high = float(found.mean_gap_low[best]), float(found.mean_gap_high[best])
+    if math.isnan(gain):
+        return f"Models and {nouns.annotators} cannot be compared"
+    whom = f"than {_a(nouns.annotator)}"
+    sure = found.population.annotators and not math.isnan(low) and (low > 0 or high < 0)
+    if not found.yes_no:
+        if not sure:
+            return (
+                f"{name} is not shown to agree better or worse with {_a(nouns.annotator)} than "
+                "the others do"
+            )
+        way = "better" if gain > 0 else "worse"
+        return (
+            f"{name} agrees {way} with {_a(nouns.annotator)} than the others do, by "
+            f"{number(abs(gain), 2)} {found.score}"
+        )
+    if not sure:
+        return (
+            f"At equal false alarms {name} is not shown to find more or fewer positives {whom}"
+        )
+    more = "more" if gain > 0 else "fewer"
+    size = 100 * abs(gain)
+    many = number(size, 0) if size >= 0.5 else "less than 1"
+    return f"At equal false alarms {name} finds {many} in 100 {more} positives {whom}"
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+# ---- agreement -----------------------------------------------------------------------------
+
+
+def agreement_finding(
+    annotations: Annotations, votes: dict[str, tuple[Votes, Floats]], nouns: Nouns
+) -> Finding | None:
+    """Votes, agreement and rates per task, as strips."""
+    tables = {one.task: one for one in agreement_summaries(annotations)}
+    rows = [_strip(annotations, task, *votes[task], tables.get(task)) for task in votes]
+    if not rows or all(not one.shares for one in rows):
+        return None
+    yes_no = _yes_no(annotations)
+    measure = next(
+        (t.coefficients[0].name for t in tables.values() if t.coefficients), "agreement"
+    )
+    chart = Strips(
+        name="agreement",
+        caption=f"How the votes on every {nouns.item} split",
+        votes_title=f"Votes, {nouns.items} from no to yes"
+        if yes_no
+        else f"Votes, {nouns.items} from all alike to most split",
+        alpha_title=f"Agreement, {measure}, 95%",
+        rates_title="How often each says yes"
+        if yes_no
+        else "How often each names the commonest class",
+        rows=rows,
+    )
+    return Finding(
+        key="agreement",
+        title=_agreement_title(rows, nouns, yes_no=yes_no),
+        sentence="",
+        charts=(chart,),
+        tables=(_agreement_table(rows),),
+        notices=tuple(one for table in tables.values() for one in table.cautions),
+        nav="Agreement",
+    )
+
+
+def _yes_no(annotations: Annotations) -> bool:
+    return annotations.kind == "binary"
+
+
+def _strip(
+    annotations: Annotations,
+    task: str,
+    votes: Votes,
+    shares: Floats,
+    table: AgreementTable | None,
+) -> Strip:
+    several = votes.sizes >= 2
+    split = disputed(shares, votes.sizes)
+    yes_no = _yes_no(annotations)
+    side = shares[1] if yes_no else 1 - shares.max(axis=0)
+    steps, number_of = np.unique(np.round(side[several], 2), return_counts=True)
+    total = int(number_of.sum())
+    parts = []
+    for step, many in zip(steps, number_of, strict=True):
+        against = min(step, 1 - step) if yes_no else step
+        top = 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
+        parts.append(
+            (many / total, float(min(1.0, against / top)), bool(against >= DISPUTED - 0.005))
+        )
+    ends = (
+        (float((side[several] == 0).mean()), float((side[several] == 1).mean()))
+        if total
+        else (math.nan, math.nan)
+    )
+    alpha = (math.nan,) * 3
+    if table is not None and table.coefficients:
+        first = table.coefficients[0]
+        alpha = (first.value, first.low, first.high)
+    return Strip(
+        task=task,
+        shares=tuple(parts),
+        left=f"{percent(ends[0])} all say no" if yes_no else f"{percent(ends[0])} all agree",
+        right=f"{percent(ends[1])} all say yes" if yes_no else "",
+        split=f"{percent(float(split[several].mean()) if total else math.nan)} split",
+        alpha=alpha,
+        rates=_rates(annotations, votes, 1 if yes_no else int(shares.sum(axis=1).argmax())),
+    )
+
+
+def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[str, float], ...]:
+    """How often each annotator names a class; nothing of anonymous votes."""
+    names = annotations.annotators
+    if names is None:
+        return ()
+    mass, who = votes.mass(label), votes.annotator
+    use = who >= 0
+    said = np.bincount(who[use], mass[use], len(names))
+    many = np.bincount(who[use], minlength=len(names))
+    return tuple((names[a], float(said[a] / many[a])) for a in np.flatnonzero(many))
+
+
+def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:
+    """Where annotators differ most in their rates, and where they agree least."""
+    people = capital(nouns.annotators)
+    wide = max(rows, key=_reach)
+    known = [one for one in rows if math.isfinite(one.alpha[0])]
+    reach = _reach(wide)
+    said = ""
+    if reach > 0 and len(wide.rates) > 1:
+        low, high = (f(rate for _, rate in wide.rates) for f in (min, max))
+        what = (
+            f"call {wide.task}"
+            if yes_no and wide.task
+            else ("say yes" if yes_no else "name the commonest class")
+        )
+        said = f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
+    if not known:
+        return said or f"How {nouns.annotators} vote"
+    if len(known) == 1:
+        only = known[0]
+        agree = f"agreement beyond chance is {number(only.alpha[0], 2)} (1 is full)"
+        return f"{said}; {agree}" if said else capital(agree)
+    least = min(known, key=lambda one: one.alpha[0])
+    worst = f"agree least on {least.task}"
+    return f"{said}; they {worst}" if said else f"{people} {worst}"
+
+
+def _reach(strip: Strip) -> float:
+    rates = [rate for _, rate in strip.rates]
+    return max(rates) - min(rates) if rates else 0.0
+
+
+def _agreement_table(rows: Sequence[Strip]) -> Table:
+    return Table(
+        name="agreement",
+        caption="Agreement by task",
+        columns=(
+            Column("task", "task"),
+            Column("alpha", "agreement", "number", ("low", "high")),
+            Column("split", "split"),
+            Column("lowest", "lowest rate", "percent"),
+            Column("highest", "highest rate", "percent"),
+        ),
+        rows=[
+            {
+                "task": one.task,
+                "alpha": one.alpha[0],
+                "low": one.alpha[1],
+                "high": one.alpha[2],
+                "split": one.split,
+                "lowest": min((r for _, r in one.rates), default=math.nan),
+                "highest": max((r for _, r in one.rates), default=math.nan),
+            }
+            for one in rows
+        ],
+        brief=(),
+    )
+
+
+def foot_rows(
+    finding: Finding | None, tasks: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Agreement and split items of every task, for the foot of the matrix."""
+    if finding is None:
+        return ()
+    chart = finding.charts[0]
+    assert isinstance(chart, Strips)
+    strips = {one.task: one for one in chart.rows}
+    if not set(tasks) <= set(strips):
+        return ()
+    return (
+        ("agreement", tuple(number(strips[task].alpha[0], 2) for task in tasks)),
+        ("split", tuple(strips[task].split.removesuffix(" split") for task in tasks)),
+    )

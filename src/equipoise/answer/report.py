@@ -1,0 +1,359 @@
+"""Report: what is said of a study, from the answer on top down to the evidence.
+
+The card, the standings by task, the distance from the best, models against each annotator,
+agreement and the disputed items stand open; everything else is evidence: how majority and soft
+labels compare, all pairs, and the analyses that were asked for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.analyses.catalogue import ANALYSES, Analysis
+from equipoise.analyses.compare import Comparison
+from equipoise.analyses.experts import experts
+from equipoise.analyses.methods import (
+    SOURCES,
+    StudyData,
+    computed,
+    intervals_sentence,
+    labels_sentence,
+    study_report,
+)
+from equipoise.analyses.run_study import attempt
+from equipoise.analyses.study import Progress, Study
+from equipoise.analyses.truth_certainty import certainty
+from equipoise.analyses.words import score_title
+from equipoise.answer.card import Sample, make_card
+from equipoise.answer.models import distance_finding, standings_finding
+from equipoise.answer.nouns import Nouns, counted
+from equipoise.answer.readers import (
+    agreement_finding,
+    foot_rows,
+    gains_finding,
+    task_votes,
+)
+from equipoise.answer.standing import Answer, Column
+from equipoise.answer.worklist import worklist_finding
+from equipoise.arrays import InputError
+from equipoise.evaluation import MACRO, evaluate
+from equipoise.findings import Column as TableColumn
+from equipoise.findings import Finding, Report, Slopes, Table
+from equipoise.numbers import count
+from equipoise.ranks import average_ranks, higher_is_better
+from equipoise.wording import capital, joined
+
+Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
+NAMED = 3
+PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a report should hold beside the answer.
+
+    Attributes
+    ----------
+    analyses
+        Names of analyses of the catalogue, in its order.
+    pair
+        Two models to look at closely.
+    nouns
+        What items, annotators and tasks are called.
+    votes_study
+        The study scored against votes, for analyses, where the truth is a model of them; None
+        where the study itself is.
+    """
+
+    analyses: Sequence[str] = ()
+    pair: tuple[str, str] | None = None
+    nouns: Nouns = Nouns()
+    votes_study: Study | None = None
+
+
+def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Report:
+    """Everything that is said of a study."""
+    tell = stage or (lambda _: lambda *__: None)
+    answer, nouns = Answer(study.evaluation, study.options.labels), asked.nouns
+    base, data = study_report(study), StudyData.of(study.evaluation, study.annotations)
+    votes = task_votes(study.annotations)
+    tell("agreement")(0, 1)
+    agreement = agreement_finding(study.annotations, votes, nouns)
+    behind = answer.front.behind
+    front = [
+        *_pair(study, asked),
+        standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
+        distance_finding(answer),
+        _gains(study, behind, nouns, tell),
+        agreement,
+        worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
+    ]
+    evidence = [
+        *_labels(answer),
+        *_all_pairs(answer),
+        *_certainty(study),
+        *_analyses(study, asked, tell),
+    ]
+    findings = (
+        *(one for one in front if one is not None),
+        *(replace(one, evidence=True) for one in evidence),
+    )
+    return replace(
+        base,
+        card=make_card(answer, _sample(study, data), nouns, base.notices),
+        findings=findings,
+        known=_known(study, data, nouns),
+        terms=_terms(study),
+        scope=study.evaluation.population.scope,
+        methods=_methods(study, data),
+        references=(*base.references, *SOURCES),
+        task=study.evaluation.tasks[-1],
+    )
+
+
+def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
+    tasks = [task for task in study.evaluation.tasks if task != MACRO]
+    return (
+        count(len(study.evaluation.models), "model"),
+        counted(len(tasks), nouns.task) if len(tasks) > 1 else "",
+        counted(data.items, nouns.item),
+        counted(data.annotators, nouns.annotator) if data.annotators else "",
+    )
+
+
+def _sample(study: Study, data: StudyData) -> Sample:
+    sizes = [one.votes.sizes for one in study.evaluation.questions if one.votes is not None]
+    votes = (0, 0.0, 0)
+    if sizes:
+        every = np.concatenate(sizes)
+        votes = int(every.min()), float(np.median(every)), int(every.max())
+    return Sample(
+        items=data.items,
+        groups=data.scored_groups,
+        annotators=data.annotators,
+        votes_per_item=votes,
+    )
+
+
+# ---- findings ------------------------------------------------------------------------------
+
+
+def _gains(study: Study, behind: Sequence[str], nouns: Nouns, tell: Stage) -> Finding | None:
+    """Models against each annotator, where the annotators allow it."""
+    tell("readers")(0, 1)
+    asked = study.options
+    try:
+        found = experts(
+            study.predictions,
+            study.annotations,
+            level=asked.level,
+            on_missing=asked.on_missing,
+        )
+    except InputError:
+        return None
+    if np.isnan(found.mean_gap).all():
+        return None
+    return gains_finding(found, behind, nouns)
+
+
+def _pair(study: Study, asked: Asked) -> Iterator[Finding]:
+    """The close look at two models."""
+    if asked.pair is None:
+        return
+    two = _two(study, asked.pair)
+    among = len(study.evaluation.models)
+    report = Comparison(*asked.pair, study.options.labels, two.evaluation, among).report()
+    yield replace(report, nav="Pair")
+
+
+def _two(study: Study, pair: tuple[str, str]) -> Study:
+    """The study of two models alone."""
+    some = tuple(one for name in pair for one in study.predictions if one.model == name)
+    done = evaluate(
+        some,
+        study.annotations,
+        metrics=study.evaluation.metrics,
+        resampling=study.evaluation.plan,
+        settings=study.options.settings,
+    )
+    return replace(study, predictions=some, evaluation=done)
+
+
+def _labels(answer: Answer) -> Iterator[Finding]:
+    """Whether majority labels give another answer than soft ones."""
+    front = answer.front
+    if front.column.labels != "soft" or front.known < 2:
+        return
+    hard = answer.standing(Column(front.column.task, front.column.metric, "hard"))
+    if hard.known < 2:
+        return
+    what = score_title(answer.metric.name, "hard", front.column.task).removeprefix("hard ")
+    same = set(hard.best_group) == set(front.best_group)
+    leaders = hard.models[0] == front.models[0]
+    said = (
+        f"{front.models[0]} scores highest with majority labels, too"
+        if leaders
+        else f"With majority labels {hard.models[0]} scores highest in place of "
+        f"{front.models[0]}"
+    )
+    group = "the best group is the same"
+    if not same:
+        gone = [n for n in hard.behind if n in front.best_group]
+        new = [n for n in hard.best_group if n not in front.best_group]
+        parts = [f"{joined(new, most=NAMED)} {_are(new)} in the best group then"] * bool(new)
+        parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not"] * bool(gone)
+        group = ", ".join(parts)
+    names = [n for n in front.models if n in hard.models[: hard.known]]
+    ranks = [
+        _ranks(one.models[: one.known], one.values[: one.known], answer)
+        for one in (hard, front)
+    ]
+    yield Finding(
+        key="labels",
+        title="Majority labels and soft labels",
+        sentence=f"{said}; {group}.",
+        charts=(
+            Slopes(
+                name="labels",
+                caption=f"Ranks by {what}",
+                left="majority labels",
+                right="soft labels",
+                rows=[(n, ranks[0][n], ranks[1][n]) for n in names if n in ranks[1]],
+            ),
+        ),
+        note="Soft labels are the share of votes, majority labels the class with most of them.",
+    )
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _ranks(models: Sequence[str], values: Sequence[float], answer: Answer) -> dict[str, float]:
+    good = higher_is_better(np.asarray(values, dtype=np.float64), answer.metric.better)
+    return dict(zip(models, average_ranks(good).tolist(), strict=True))
+
+
+def _all_pairs(answer: Answer) -> Iterator[Finding]:
+    """Every paired difference in every task, metric and kind of labels."""
+    done, front = answer.evaluation, answer.front
+    if front.known < 2:
+        return
+    rows = [
+        gap._asdict()
+        for task in done.tasks
+        for metric in done.metrics
+        for labels in ("hard", "soft")
+        for gap in done.differences(metric.name, labels=labels, task=task)
+    ]
+    here = [
+        row
+        for row in rows
+        if (row["task"], row["metric"], row["labels"])
+        == (front.column.task, answer.metric.name, answer.labels)
+    ]
+    apart = sum(bool(row["separated"]) for row in here)
+    titles = {metric.name: metric.title for metric in done.metrics}
+    judged = [TableColumn("judgement", "by the margin")] if done.margin is not None else []
+    yield Finding(
+        key="differences",
+        title="Every pair of models",
+        sentence=f"{capital(count(apart))} of {count(len(here), 'pair')} can be told apart, "
+        "all pairs together.",
+        tables=(
+            Table(
+                name="differences",
+                caption="The first model minus the second, paired; intervals and p of the pair "
+                "alone, adjusted p and separation among all pairs",
+                columns=(
+                    TableColumn("task", "task"),
+                    TableColumn("metric", "metric", words=titles),
+                    TableColumn("labels", "labels"),
+                    TableColumn("a", "first", "model"),
+                    TableColumn("b", "second", "model"),
+                    TableColumn("value", "difference", "change", ("low", "high")),
+                    TableColumn("p", "p", "p"),
+                    TableColumn("p_adjusted", "adjusted p", "p"),
+                    TableColumn("separated", "told apart"),
+                    *judged,
+                ),
+                rows=rows,
+                brief=here,
+            ),
+        ),
+    )
+
+
+def _certainty(study: Study) -> Iterator[Finding]:
+    """How certain a model of the truth is of its items."""
+    several = len(study.evaluation.questions) > 1
+    for one in study.evaluation.questions:
+        if one.plausible is None:
+            continue
+        try:
+            found = certainty(study.annotations, one.plausible)
+        except InputError:
+            continue
+        for part in (found.report(), found.ambiguous_report()):
+            yield replace(part, key=f"truth_{part.key}", task=one.task if several else "")
+
+
+def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
+    """The analyses that were asked for, each possible or with the reason why not."""
+    own = asked.votes_study or study
+    for name, analysis in ANALYSES.items():
+        if name in asked.analyses:
+            yield _attempt(analysis, own.telling(tell(name)))
+    if asked.pair is None:
+        return
+    two = _two(own, asked.pair)
+    for name in PAIR_GROUNDS:
+        found = _attempt(ANALYSES[name], two.telling(tell(name)))
+        title = f"{asked.pair[0]} against {asked.pair[1]}: {found.title}"
+        yield replace(found, key=f"pair_{name}", title=title)
+
+
+def _attempt(analysis: Analysis, study: Study) -> Finding:
+    finding, _ = attempt(analysis, study)
+    return finding
+
+
+# ---- how it was done -----------------------------------------------------------------------
+
+
+def _terms(study: Study) -> tuple[tuple[str, str], ...]:
+    done, plan = study.evaluation, study.evaluation.plan
+    votes = labels_sentence(study.annotations, done.metrics, study.options)
+    return (
+        ("Intervals", _without_sources(intervals_sentence(done))),
+        ("Scope", done.population.scope),
+        ("Resampling", plan.reason),
+        ("Labels", votes),
+        *((capital(metric.title), metric.definition) for metric in done.metrics),
+    )
+
+
+def _without_sources(text: str) -> str:
+    import re
+
+    return re.sub(r" ?\[@[^\]]*\]", "", text)
+
+
+def _methods(study: Study, data: StudyData) -> tuple[str, ...]:
+    done = study.evaluation
+    what = f"compared {len(done.models)} models"
+    if len(done.models) == 1:
+        what = f"scored one model ({done.models[0]})"
+    return tuple(
+        filter(
+            None,
+            (
+                data.sentence(what, done.tasks, done.metrics),
+                labels_sentence(study.annotations, done.metrics, study.options),
+                data.groups_sentence(),
+                intervals_sentence(done),
+                computed(),
+            ),
+        )
+    )
