@@ -28,11 +28,14 @@ class Analysis:
         Where it is, as one would import it.
     needs
         What the data must have, in words, for help and documentation.
+    quick
+        Whether it costs next to nothing, so that every evaluation has it.
     """
 
     name: str
     module: str
     needs: str = ""
+    quick: bool = False
 
     @property
     def title(self) -> str:
@@ -48,9 +51,9 @@ class Analysis:
 _IN_ORDER = (
     Analysis("ranking", "equipoise.analyses.ranking", "at least two models"),
     Analysis("flips", "equipoise.analyses.flips", "at least two models"),
-    Analysis("components", "equipoise.analyses.components"),
+    Analysis("components", "equipoise.analyses.components", quick=True),
     Analysis("certainty", "equipoise.analyses.certainty"),
-    Analysis("calibration", "equipoise.analyses.calibration", "probabilities"),
+    Analysis("calibration", "equipoise.analyses.calibration", "probabilities", quick=True),
     Analysis("leave_one_out", "equipoise.analyses.leave_one_out", "named annotators"),
     Analysis("panel_size", "equipoise.analyses.panel_size"),
     Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),

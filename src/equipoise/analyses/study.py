@@ -39,6 +39,8 @@ class StudyOptions:
         Size at which the search for flips ends.
     progress
         Called as ``progress(done, all)``.
+    base
+        How the study was evaluated; None is by `level`, `on_missing` and `ties` alone.
     """
 
     metrics: Sequence[str | Metric] = DEFAULT
@@ -52,26 +54,31 @@ class StudyOptions:
     only: Sequence[str] = ()
     most: int = 50
     progress: Progress | None = None
+    base: Settings | None = None
 
     def __post_init__(self) -> None:
         choice("stability, labels", self.labels, LABELS)
         if not self.metrics:
             raise InputError("stability", "no metric", "at least one", "try auroc")
-        if self.replicates is not None and self.replicates < 2:
+        if self.replicates is not None and self.replicates < 1:
             raise InputError(
-                "stability", f"{self.replicates} replicates", "at least 2", "1000 is usual"
+                "stability", f"{self.replicates} replicates", "at least 1", "1000 is usual"
             )
 
     @property
     def settings(self) -> Settings:
         """What evaluations of the study share."""
+        if self.base is not None:
+            return self.base
         return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
+
+    def number(self, items: int) -> int:
+        """How many resamples are made of so many items."""
+        return self.replicates or min(MOST, usual_replicates(items, "items"))
 
     def plan(self, annotations: Annotations, kind: str | None = None) -> Resampling:
         """What is resampled; without a kind, what fits the annotations."""
-        number = self.replicates
-        if number is None:
-            number = min(MOST, usual_replicates(len(annotations.items), "items"))
+        number = self.number(len(annotations.items))
         return resample(annotations, kind, replicates=number, seed=self.seed)
 
 

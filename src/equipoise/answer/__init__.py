@@ -1,9 +1,9 @@
 """The answer to a study: one sentence, what it rests on, and what would change it."""
 
 from equipoise.answer.card import Sample, headline, make_card
-from equipoise.answer.nouns import Nouns
 from equipoise.answer.report import Asked, answer_report
 from equipoise.answer.standing import Answer, Standing
+from equipoise.nouns import Nouns
 
 __all__ = [
     "Answer",

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.answer.nouns import Nouns, counted, in_words, some
 from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.evaluation import MACRO
 from equipoise.findings import Card
 from equipoise.inference import Reason
 from equipoise.notices import Notice, worded
+from equipoise.nouns import Nouns, counted, in_words, some
 from equipoise.numbers import bound, chosen, count, distance, estimate, number
 from equipoise.wording import capital, joined
 

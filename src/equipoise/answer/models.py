@@ -3,11 +3,11 @@
 import math
 
 from equipoise.analyses.words import level_text
-from equipoise.answer.nouns import Nouns, in_words, some
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
 from equipoise.evaluation import MACRO
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Standings, Table
 from equipoise.findings import Standing as Place
+from equipoise.nouns import Nouns, in_words, some
 from equipoise.numbers import bound, chosen
 from equipoise.wording import capital, joined
 

@@ -9,9 +9,9 @@ from equipoise.agreement import AgreementTable, agreement_summaries
 from equipoise.analyses.experts import Experts
 from equipoise.analyses.words import level_text
 from equipoise.annotations import Annotations
-from equipoise.answer.nouns import Nouns, in_words
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
+from equipoise.nouns import Nouns, in_words
 from equipoise.numbers import change, number, percent
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import capital
@@ -316,6 +316,6 @@ def foot_rows(
     if not set(tasks) <= set(strips):
         return ()
     return (
-        ("agreement", tuple(number(strips[task].alpha[0], 2) for task in tasks)),
+        ("alpha", tuple(number(strips[task].alpha[0], 2) for task in tasks)),
         ("split", tuple(strips[task].split.removesuffix(" split") for task in tasks)),
     )

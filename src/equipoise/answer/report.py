@@ -6,7 +6,7 @@ labels compare, all pairs, and the analyses that were asked for.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
 from equipoise.answer.card import Sample, make_card
 from equipoise.answer.models import distance_finding, standings_finding
-from equipoise.answer.nouns import Nouns, counted
 from equipoise.answer.readers import (
     agreement_finding,
     foot_rows,
@@ -36,10 +35,11 @@ from equipoise.answer.readers import (
 )
 from equipoise.answer.standing import Answer, Column
 from equipoise.answer.worklist import worklist_finding
-from equipoise.arrays import InputError
+from equipoise.arrays import Floats, InputError
 from equipoise.evaluation import MACRO, evaluate
 from equipoise.findings import Column as TableColumn
 from equipoise.findings import Finding, Report, Slopes, Table
+from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
 from equipoise.ranks import average_ranks, higher_is_better
 from equipoise.wording import capital, joined
@@ -68,7 +68,7 @@ class Asked:
 
     analyses: Sequence[str] = ()
     pair: tuple[str, str] | None = None
-    nouns: Nouns = Nouns()
+    nouns: Nouns = field(default_factory=Nouns)
     votes_study: Study | None = None
 
 
@@ -230,7 +230,7 @@ def _are(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _ranks(models: Sequence[str], values: Sequence[float], answer: Answer) -> dict[str, float]:
+def _ranks(models: Sequence[str], values: Floats, answer: Answer) -> dict[str, float]:
     good = higher_is_better(np.asarray(values, dtype=np.float64), answer.metric.better)
     return dict(zip(models, average_ranks(good).tolist(), strict=True))
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.answer.nouns import Nouns, counted
 from equipoise.answer.readers import disputed
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation import Evaluation
 from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist
+from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count, percent
 from equipoise.ranks import average_ranks
 from equipoise.votes import Votes

@@ -38,7 +38,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
 
     about = as_notices(study.notices, study.annotations.notices, report.notices)
     scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
-    whole = _cited(replace(report, notices=about, scope=scope), study.dataset)
+    whole = cited(replace(report, notices=about, scope=scope), study.dataset)
     facts: dict[str, Any] = {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
         "inputs": file_facts(study.inputs),
@@ -130,7 +130,7 @@ def _by_key(report: "Report") -> dict[str, Any]:
     return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
 
 
-def _cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
+def cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
     """The report with a sentence on a public data set and its sources."""
     from equipoise.datasets import CATALOGUE
 

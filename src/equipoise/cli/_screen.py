@@ -112,6 +112,37 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         yield tell
 
 
+@contextmanager
+def stages(every: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """A bar over several steps, which names the one that is being done.
+
+    Parameters
+    ----------
+    every
+        How many steps there are.
+    """
+    console, place = _errors(), [-1]
+    if not console.is_terminal:
+        with _one_line("evaluating ..."):
+            yield lambda _: _untold
+        return
+    with bar(console) as drawn:
+        task = drawn.add_task("evaluating", total=float(every))
+
+        def stage(name: str) -> Callable[[int, int], None]:
+            place[0] += 1
+            first = place[0]
+            drawn.update(task, description=name.replace("_", " "), completed=float(first))
+
+            def tell(done: int, total: int) -> None:
+                part = done / total if total else 0.0
+                drawn.update(task, completed=min(first + part, float(every)))
+
+            return tell
+
+        yield stage
+
+
 def bar(console: "Console") -> "Progress":
     """A bar with the time taken and, once that can be told, the time left; it goes away."""
     from rich.progress import (

@@ -115,8 +115,8 @@ def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading)
         say(f"Wrote {asked.out}")
     title = f"{file.name}: what is plausibly true?"
     if asked.page is not None:
+        from equipoise.folders import write_text
         from equipoise.page import render
-        from equipoise.run.folder import write_text
 
         shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
         with progress("page"):

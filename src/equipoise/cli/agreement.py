@@ -87,8 +87,8 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
     report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
     say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
+        from equipoise.folders import write_text
         from equipoise.page import render
-        from equipoise.run.folder import write_text
 
         write_text(asked.page, render(report))
         say(f"Wrote {asked.page}")

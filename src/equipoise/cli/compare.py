@@ -12,30 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._results import deliver
-from equipoise.cli._screen import progress, say
-from equipoise.cli.options import (
-    UNCERTAINTY,
-    DataFiles,
-    MetricNames,
-    OutputOptions,
-    ReadingOptions,
-    ResamplingOptions,
-    SearchLimit,
-    StudyFiles,
-    checked,
-    command,
-    metric_names,
-)
+from equipoise.cli._groups import GroupOptions
+from equipoise.cli._screen import progress
+from equipoise.cli.evaluate import Asked, EvaluateOptions, RunOutput, run_evaluation
+from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
+from equipoise.cli.targets import check_run_folder
+from equipoise.cli.truth import TruthOptions
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
-    from equipoise.findings import Report
     from equipoise.predictions import Predictions
 
-MARK = "compare.json"
 FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
 CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
 NUMBERS = ("value", "rank", "count", "weight")
@@ -43,7 +32,7 @@ NUMBERS = ("value", "rank", "count", "weight")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """Which two models, and by what."""
+    """Which two models."""
 
     models: Annotated[
         list[str],
@@ -54,24 +43,6 @@ class CompareOptions:
             "where each has one model.",
         ),
     ]
-    metric: MetricNames = None
-    most: SearchLimit = 50
-    resample: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            help="What is resampled, as in `evaluate`; by default what the run did, or what "
-            "fits the annotations.",
-        ),
-    ] = None
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.resampling import normalised
-
-        metric_names(self.metric)
-        if self.resample is not None:
-            checked("--resample", normalised, self.resample)
 
 
 class _Named(NamedTuple):
@@ -85,25 +56,21 @@ class _Named(NamedTuple):
 def compare(
     asked: CompareOptions,
     files: DataFiles,
-    resampling: ResamplingOptions,
+    scoring: EvaluateOptions,
     reading: ReadingOptions,
-    results: OutputOptions,
+    results: RunOutput,
 ) -> None:
-    """Which of two models is better, how sure is that, and what would turn it round?
+    """The former name of `equipoise evaluate --pair A B`.
 
-    Paired differences for every task and metric, by hard and soft labels, with intervals and
-    the probability that the first is better; the fewest items or votes that would turn the
-    order round; and how either stands among the experts. Models of two evaluations are compared
-    if both were judged on the same items and votes.
+    It also takes one model of each of two evaluations, if both were judged on the same items
+    and votes.
 
-    Example: equipoise compare resnet vit -a votes.csv -p scores.csv
-
-    Example: equipoise compare run resnet vit --metric auroc,brier_score
+    Example: equipoise evaluate -a votes.csv -p scores.csv --pair resnet vit
 
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
     named = _named(asked.models, files)
-    results.check_folder(MARK, "report.html")
+    check_run_folder(results.out, overwrite=results.overwrite)
     with progress("reading") as tell:
         sides = [
             read_study(
@@ -114,44 +81,22 @@ def compare(
                     dataset=files.dataset,
                 ),
                 reading,
-                metric_names(asked.metric),
+                [one.name for one in scoring.chosen()],
                 out=results.out,
             )
             for run in named.runs or (None,)
         ]
         pair, study = _paired(named, sides, reading.on_missing)
         tell(1, 1)
-    report = _report(pair, study, asked, resampling)
-    why = dict(report.settings)["Because"]
-    if study.resample and asked.resample is None:
-        why = f"{study.resample}, as in the evaluation."
-    say(f"Resampling: {why}", report.scope)
-    title = results.title or f"{report.title} ({study.name})"
-    deliver(replace(report, title=title), study, results, MARK)
-
-
-def _report(
-    pair: tuple[str, str],
-    study: CliStudy,
-    asked: CompareOptions,
-    resampling: ResamplingOptions,
-) -> "Report":
-    from equipoise.analyses.compare import compare_models
-    from equipoise.analyses.study import StudyOptions
-
-    with progress("comparing") as tell:
-        options = StudyOptions(
-            metrics=study.metrics,
-            on_missing=study.on_missing,
-            ties=study.ties,
-            progress=tell,
-            replicates=resampling.replicates,
-            seed=resampling.seed,
-            level=resampling.level,
-            most=asked.most,
-        )
-        kind = asked.resample or study.resample
-        return compare_models(pair, study.predictions, study.annotations, options, kind)
+    whole = Asked(
+        files=StudyFiles(dataset=files.dataset),
+        scoring=replace(scoring, pair=pair),
+        truth=TruthOptions(),
+        groups=GroupOptions(),
+        reading=reading,
+        results=results,
+    )
+    run_evaluation(whole, study)
 
 
 def _named(words: Sequence[str], files: DataFiles) -> _Named:

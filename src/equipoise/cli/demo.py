@@ -26,11 +26,17 @@ def demo(
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.cli.report import show_run, write_page
+    from equipoise.analyses.catalogue import ANALYSES
+    from equipoise.analyses.study import Study, StudyOptions
+    from equipoise.answer import Asked, answer_report
+    from equipoise.cli._screen import stages
+    from equipoise.cli.evaluate import show_run
+    from equipoise.cli.report import run_json
     from equipoise.cli.targets import check_folder
     from equipoise.demo import SIMULATED, write_study
-    from equipoise.evaluation import Settings, evaluate
+    from equipoise.evaluation import evaluate
     from equipoise.io import read_annotations, read_predictions
+    from equipoise.nouns import Nouns
     from equipoise.run import Provenance, hashed, prepared, question, record
 
     check_folder("--out", out)
@@ -38,23 +44,26 @@ def demo(
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
-    with progress("scoring") as tell:
-        result = evaluate(read_predictions(scores), readings, settings=Settings(progress=tell))
+    models, options = tuple(read_predictions(scores)), StudyOptions()
+    quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+    with stages(len(quick) + 3) as stage:
+        stage("scoring")
+        result = evaluate(models, readings, resampling=options.plan(readings))
+        study = Study(models, readings, options, result, lambda *_: None)
+        nouns = Nouns("tumour", "reader")
+        report = answer_report(study, Asked(analyses=quick, nouns=nouns), stage)
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
-        annotators=readings.annotators or (),
         simulated=SIMULATED,
         question=question(positive="malignant"),
     )
-    run = record(result, provenance)
+    run = record(result, provenance, report)
     run.save(out, overwrite=overwrite)
-    write_page(run, out / "report.html")
     if as_json:
-        print_json([row._asdict() for row in result.table()])
+        print_json(run_json(run))
     else:
-        show_run(run)
-    say(SIMULATED, result.population.scope, f"Resampling: {result.plan.reason}")
+        show_run(run, out=out)
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

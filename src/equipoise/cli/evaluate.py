@@ -1,5 +1,6 @@
-"""equipoise evaluate: two files in, the ranking with its uncertainty out."""
+"""equipoise evaluate: a study in, the answer with its grounds out."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -7,39 +8,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.analyses.catalogue import ANALYSES
 from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import note, print_json, progress, say
+from equipoise.cli._screen import note, output, print_json, progress, say, stages
 from equipoise.cli.options import (
     FILES,
     RESULT,
     UNCERTAINTY,
-    DataFiles,
     Level,
     OutputOptions,
     ReadingOptions,
     Seed,
+    StudyFiles,
     check_choice,
     checked,
     command,
     flag,
     words,
 )
-from equipoise.cli.study import TITLE, dataset_facts, input_rows, read_scored, table_files
+from equipoise.cli.study import TITLE, CliStudy, dataset_facts, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
 if TYPE_CHECKING:
+    from equipoise.analyses.study import Progress, Study
     from equipoise.annotations import Annotations
-    from equipoise.evaluation import Evaluation
+    from equipoise.evaluation import Evaluation, Settings
+    from equipoise.findings import Report
     from equipoise.metrics import Metric
-    from equipoise.predictions import Predictions
+    from equipoise.nouns import Nouns
     from equipoise.run import Run
     from equipoise.run.record import Question
 
-    _Study = tuple[Annotations, tuple[Predictions, ...]]
-
 POPULATIONS = ("random", "fixed")
+FEW = 3  # analyses that a terminal shows with their tables
+NOTES = 3  # notices that a terminal shows
 RECORDED = (
     "positive",
     "at_least",
@@ -56,56 +60,19 @@ RECORDED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateFiles(DataFiles):
-    """Two files, or a public data set."""
-
-    annotations: Annotated[
-        Path | None,
-        typer.Option(
-            "--annotations",
-            "-a",
-            rich_help_panel=FILES,
-            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
-            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
-            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, "
-            "or a Label Studio export.",
-        ),
-    ] = None
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--predictions",
-            "-p",
-            rich_help_panel=FILES,
-            help="What each model scored: `item, [task], model, score`, or one column per "
-            "model, or class probabilities. A folder stands for all tables in it; repeat for "
-            "several.",
-        ),
-    ] = None
-
-    def __post_init__(self) -> None:
-        """Refuse half a study."""
-        super(EvaluateFiles, self).__post_init__()
-        if self.dataset is None and self.annotations is None:
-            message = "give -a FILE, or --dataset NAME (see `equipoise datasets`)"
-            raise typer.BadParameter(message, param_hint="-a FILE")
-        if self.dataset is None and not self.predictions:
-            message = "give what each model scored: -p FILE"
-            raise typer.BadParameter(message, param_hint="-p FILE")
-
-    @property
-    def name(self) -> str:
-        """Name of the study: of its data set, or of its annotations."""
-        return self.dataset or (self.annotations.stem if self.annotations else "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateOptions:
-    """By which metrics models are scored, and how sure that is."""
+    """By which metrics models are scored, what else is looked at, and how sure that is."""
 
-    metrics: Annotated[str, typer.Option(rich_help_panel=RESULT, help=metrics_help())] = (
-        "auroc,average_precision"
-    )
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            "--metric",
+            rich_help_panel=RESULT,
+            help=metrics_help(),
+            show_default="by what models predict",
+        ),
+    ] = None
     listed: Annotated[
         bool,
         typer.Option(
@@ -116,11 +83,58 @@ class EvaluateOptions:
             help="Print every metric with its definition, and stop.",
         ),
     ] = False
+    full: Annotated[
+        bool,
+        typer.Option("--full", rich_help_panel=RESULT, help="Add every analysis there is."),
+    ] = False
+    analyses: Annotated[
+        str | None,
+        typer.Option(
+            "--analyses",
+            "--only",
+            rich_help_panel=RESULT,
+            help=f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}.",
+        ),
+    ] = None
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(rich_help_panel=RESULT, help="Add a close look at two models: A B."),
+    ] = None
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="How much worse a model may be and still count as no worse.",
+        ),
+    ] = None
+    attributes: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=FILES,
+            help="What is known of the items: a table with `item` and a column for each of "
+            "sex, age, site, ...; adds subgroups.",
+        ),
+    ] = None
+    labels: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=RESULT,
+            hidden=True,
+            help="`soft` (share of votes) or `hard` (majority): the labels that decide.",
+        ),
+    ] = "soft"
+    most: Annotated[
+        int,
+        typer.Option(
+            min=1, rich_help_panel=UNCERTAINTY, hidden=True, help="Size at which searches end."
+        ),
+    ] = 50
     resample: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=UNCERTAINTY,
-            help="What is drawn anew: `items`, `votes`, `panel`, `items-x-panel`, "
+            hidden=True,
+            help="What is resampled for shares: `items`, `votes`, `panel`, `items-x-panel`, "
             "`items-x-votes`, `influence` (instant, for very many items); under a model "
             "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
         ),
@@ -130,7 +144,8 @@ class EvaluateOptions:
         typer.Option(
             min=1,
             rich_help_panel=UNCERTAINTY,
-            help="Number of resamples; by default 2,000, fewer for more than 10,000 items.",
+            hidden=True,
+            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
         ),
     ] = None
     seed: Seed = 0
@@ -139,6 +154,7 @@ class EvaluateOptions:
         str,
         typer.Option(
             rich_help_panel=UNCERTAINTY,
+            hidden=True,
             help="`random`: these items stand for others like them; `fixed`: they are all that "
             "count.",
         ),
@@ -147,6 +163,7 @@ class EvaluateOptions:
         str,
         typer.Option(
             rich_help_panel=UNCERTAINTY,
+            hidden=True,
             help="`random`: these annotators stand for others like them; `fixed`: they are the "
             "standard.",
         ),
@@ -155,22 +172,16 @@ class EvaluateOptions:
         str,
         typer.Option(
             rich_help_panel=UNCERTAINTY,
+            hidden=True,
             help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
             "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
         ),
     ] = "two-way"
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            help="How much worse a model may be and still count as no worse: differences are "
-            "judged superior, equivalent, non-inferior, inferior or undecided.",
-        ),
-    ] = None
     matters: Annotated[
         float | None,
         typer.Option(
             rich_help_panel=UNCERTAINTY,
+            hidden=True,
             help="The smallest difference that counts; by default half a unit of the last "
             "printed digit.",
         ),
@@ -178,30 +189,78 @@ class EvaluateOptions:
     workers: Annotated[
         int,
         typer.Option(
-            min=0, rich_help_panel=UNCERTAINTY, help="Threads; 0: all. Changes no number."
+            min=0,
+            rich_help_panel=UNCERTAINTY,
+            hidden=True,
+            help="Threads; 0: all. Changes no number.",
         ),
     ] = 0
 
     def __post_init__(self) -> None:
-        """Refuse unknown words."""
+        """Refuse unknown words, and options of analyses that are left out."""
         from equipoise.evaluation.result import INFERENCES
         from equipoise.inference import check_margin
         from equipoise.resampling import normalised
 
         check_choice("inference", self.inference, tuple(INFERENCES))
-        check_choice("items", self.items, POPULATIONS)
-        check_choice("annotators", self.annotators, POPULATIONS)
+        check_choice("labels", self.labels, ("hard", "soft"))
+        for name in ("items", "annotators"):
+            check_choice(name, getattr(self, name), POPULATIONS)
         for name in ("margin", "matters"):
             checked(flag(name), partial(check_margin, flag(name)), getattr(self, name))
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
-        if not self.chosen():
+        if self.metrics is not None and not self.chosen():
             message = "got nothing, expected at least one metric, for example auroc"
             raise typer.BadParameter(message, param_hint="--metrics")
+        self._check_analyses()
+
+    def _check_analyses(self) -> None:
+        asked = words(self.analyses)
+        if self.analyses is not None and not asked:
+            message = f"got {self.analyses!r}, expected analyses, for example ranking,flips"
+            raise typer.BadParameter(message, param_hint="--analyses")
+        for name in asked:
+            check_choice("analyses", name, tuple(ANALYSES))
+        if self.attributes is not None and asked and "subgroups" not in asked:
+            raise typer.BadParameter(
+                "belongs to subgroups, which --analyses leaves out", param_hint="--attributes"
+            )
 
     def chosen(self) -> "list[Metric]":
         """The metrics that were asked for."""
         return [checked("--metrics", metric_of, word) for word in words(self.metrics)]
+
+    def wanted(self, table: "Annotations") -> tuple[str, ...]:
+        """Names of the analyses to run: those asked for, or those that cost next to nothing."""
+        if self.full:
+            left = () if self.attributes is not None else ("subgroups",)
+            return tuple(name for name in ANALYSES if name not in left)
+        asked = words(self.analyses)
+        if not asked:
+            asked = [name for name, one in ANALYSES.items() if one.quick]
+            if table.is_gold is not None and table.is_gold.any():
+                asked.append("gold")
+        if self.attributes is not None and "subgroups" not in asked:
+            asked.append("subgroups")
+        return tuple(asked)
+
+    def settings(self, reading: ReadingOptions, tell: "Progress") -> "Settings":
+        """How scores become intervals and verdicts."""
+        from equipoise.evaluation import Settings
+
+        return Settings(
+            level=self.level,
+            items=self.items,
+            annotators=self.annotators,
+            inference=self.inference,
+            margin=self.margin,
+            matters=self.matters,
+            on_missing=reading.on_missing,
+            ties=reading.ties,
+            workers=self.workers,
+            progress=tell,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +271,8 @@ class RunOutput(OutputOptions):
         Path | None,
         typer.Option(
             rich_help_panel=RESULT,
-            help="Folder for run.json, replicates.npy and report.html; nothing is written "
-            "without it.",
+            help="Folder for the page (report.html), the record (run.json), disputed.csv and "
+            "replicates.npy; nothing is written without it.",
         ),
     ] = None
     overwrite: Annotated[
@@ -225,16 +284,25 @@ class RunOutput(OutputOptions):
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", rich_help_panel=RESULT, help="Print rows as JSON, full precision."
+            "--json", rich_help_panel=RESULT, help="Print everything as JSON, full precision."
+        ),
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            rich_help_panel=RESULT,
+            help="Print all that is said: every analysis, table and notice.",
         ),
     ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class Asked:
     """All that was asked of one evaluation."""
 
-    files: EvaluateFiles
+    files: StudyFiles
     scoring: EvaluateOptions
     truth: TruthOptions
     groups: GroupOptions
@@ -244,140 +312,235 @@ class _Asked:
 
 @command
 def evaluate(
-    files: EvaluateFiles,
+    files: StudyFiles,
     scoring: EvaluateOptions,
     model: TruthOptions,
     groups: GroupOptions,
     reading: ReadingOptions,
     results: RunOutput,
 ) -> None:
-    """Which model is better, by how much, how sure is that, and does disagreement matter?
+    """Which model is better, how sure is that, and what would settle it?
 
-    Scores every model against the hard labels (the class with most votes) and the soft labels
-    (mean vote). Intervals and verdicts hold for items and annotators like these, groups of
-    items (patients, nights) as wholes; models are paired, and separated only where that holds
-    among all pairs at once. With `--margin` differences are judged superior, equivalent,
-    non-inferior, inferior or undecided. With `--truth` a model of the votes says what is
-    plausibly true, and models are scored against its draws.
+    Reads who said what and what each model scored, and answers: which models may be the best,
+    for items and annotators like these, all pairs of models at once; how far below the best
+    every model may lie; whether models do better than the annotators; which items split them.
+    `--full` adds every analysis, `--pair` a close look at two models. With `--margin` models
+    are shown to be good enough. With `--truth` a model of the votes says what is plausibly
+    true.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
-    Example: equipoise evaluate --dataset chexpert --out run
+    Example: equipoise evaluate --dataset chexpert --margin 0.01 --full --out run
+
+    Example: equipoise evaluate run --pair resnet vit
 
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3
     """
-    from equipoise.evaluation import Settings
-    from equipoise.evaluation import evaluate as run_evaluation
-
-    groups.check_truth(model.truth)
-    if scoring.resample is not None:
-        model.check_plan(scoring.resample)
-    files = replace(files, predictions=table_files(files.predictions))
-    asked = _Asked(
-        files=files,
-        scoring=scoring,
-        truth=model,
-        groups=groups,
-        reading=reading,
-        results=results,
+    run_evaluation(
+        Asked(
+            files=files,
+            scoring=scoring,
+            truth=model,
+            groups=groups,
+            reading=reading,
+            results=results,
+        )
     )
-    check_run_folder(results.out, overwrite=results.overwrite)
+
+
+def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
+    """Read, evaluate, write and show a study; one that was read already is taken as it is."""
+    asked.groups.check_truth(asked.truth.truth)
+    if asked.scoring.resample is not None:
+        asked.truth.check_plan(asked.scoring.resample)
+    check_run_folder(asked.results.out, overwrite=asked.results.overwrite)
     with progress("reading") as tell:
-        grouping = groups.read()
-        table, models = read_scored(files, reading, model.truth, scoring.metrics)
+        grouping = asked.groups.read()
+        read = study or read_study(
+            asked.files,
+            asked.reading,
+            [one.name for one in asked.scoring.chosen()],
+            truth=asked.truth.truth,
+            out=asked.results.out,
+            also={"groups": asked.groups.groups, "attributes": asked.scoring.attributes},
+        )
         tell(1, 1)
-    made = make_truth(table, model, reading, seed=scoring.seed)
+    asked = replace(
+        asked, reading=replace(asked.reading, ties=read.ties, on_missing=read.on_missing)
+    )
+    made = make_truth(read.annotations, asked.truth, asked.reading, seed=asked.scoring.seed)
     made, expected = with_groups(grouping, made)
-    made, models = regrouped(grouping, made, models, by_group=groups.by_group)
-    metrics = scoring.chosen()
+    made, models = regrouped(grouping, made, read.predictions, by_group=asked.groups.by_group)
+    metrics = [metric_of(name) for name in read.metrics]
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
-    with progress("scoring") as tell:
-        settings = Settings(
-            level=scoring.level,
-            items=scoring.items,
-            annotators=scoring.annotators,
-            inference=scoring.inference,
-            margin=scoring.margin,
-            matters=scoring.matters,
-            on_missing=reading.on_missing,
-            ties=reading.ties,
-            workers=scoring.workers,
-            progress=tell,
-        )
-        drawn = make_plan(
-            made,
-            table,
-            scoring.resample,
-            replicates=scoring.replicates,
-            seed=scoring.seed,
-            fixed=settings.fixed,
-        )
-        result = run_evaluation(
-            models,
-            made.given,
-            metrics=within(grouping, metrics, groups.within),
-            resampling=drawn,
-            settings=settings,
-        )
+    metrics = list(within(grouping, metrics, asked.groups.within))
+    read = replace(read, predictions=models)
+    wanted = asked.scoring.wanted(read.annotations)
+    with stages(len(wanted) + 3) as stage:
+        study_of, votes = _evaluated(read, made, metrics, asked, stage)
+        report = _report(study_of, votes, read, asked, stage)
+    report = replace(report, notices=(*read.notices, *report.notices))
+    say(*expected)
+    run = _recorded(study_of.evaluation, report, read, made, asked)
+    _finish(run, asked)
+
+
+def _evaluated(
+    read: CliStudy,
+    made: Truth,
+    metrics: "Sequence[Metric]",
+    asked: Asked,
+    stage: "Callable[[str], Progress]",
+) -> "tuple[Study, Study | None]":
+    """The study against the truth, and against votes where that is something else."""
+    from equipoise.analyses.study import Study, StudyOptions
+    from equipoise.analyses.subgroups import read_attributes
+    from equipoise.evaluation import evaluate as score
+
+    scoring = asked.scoring
+    settings = scoring.settings(asked.reading, stage("scoring"))
+    path = scoring.attributes
+    options = StudyOptions(
+        metrics=tuple(metrics),
+        labels=scoring.labels,
+        replicates=scoring.replicates,
+        seed=scoring.seed,
+        level=scoring.level,
+        on_missing=asked.reading.on_missing,
+        ties=asked.reading.ties,
+        attributes=None if path is None else read_attributes(path),
+        most=scoring.most,
+        base=replace(settings, progress=None),
+    )
+    plan = make_plan(
+        made,
+        read.annotations,
+        scoring.resample or read.resample,
+        replicates=options.number(len(read.annotations.items)),
+        seed=scoring.seed,
+        fixed=settings.fixed,
+    )
+    done = score(
+        read.predictions, made.given, metrics=metrics, resampling=plan, settings=settings
+    )
     if made.parts:
-        result = replace(result, notices=(*table.notices, *result.notices))
+        done = replace(done, notices=(*read.annotations.notices, *done.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    say(result.population.scope, f"Resampling: {result.plan.reason}", *expected)
-    note(result.notices)
-    _finish(result, (table, models), made, asked)
+    study = Study(read.predictions, _annotations(made, read), options, done, lambda *_: None)
+    if not made.parts:
+        return study, None
+    plain = tuple(one for one in metrics if one.labels != "draws") or ("auroc",)
+    votes = replace(options, metrics=plain)
+    again = score(
+        read.predictions, read.annotations, metrics=plain,
+        resampling=votes.plan(read.annotations), settings=replace(settings, progress=None),
+    )  # fmt: skip
+    return study, replace(study, options=votes, evaluation=again)
 
 
-def _finish(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> None:
-    """Write the run where asked, then print it; what is printed is already safe."""
-    results = asked.results
-    if results.out is None and results.as_json:
-        print_json([row._asdict() for row in result.table()])
-        return
-    from equipoise.cli.report import show_run, write_page
+def _annotations(made: Truth, read: CliStudy) -> "Annotations":
+    """The votes behind the truth; those for groups of classes where these are scored."""
+    from equipoise.annotations import Annotations
 
-    run = _recorded(result, study, made, asked)
-    if results.out is not None:
-        folder = run.save(results.out, overwrite=results.overwrite)
-        say(f"Wrote {folder / 'run.json'}, {folder / 'replicates.npy'}")
-        write_page(run, folder / "report.html")
-    if results.as_json:
-        print_json([row._asdict() for row in result.table()])
-    else:
-        show_run(run)
+    return made.given if isinstance(made.given, Annotations) else read.annotations
 
 
-def _recorded(result: "Evaluation", study: "_Study", made: Truth, asked: _Asked) -> "Run":
+def _report(
+    study: "Study",
+    votes: "Study | None",
+    read: CliStudy,
+    asked: Asked,
+    stage: "Callable[[str], Progress]",
+) -> "Report":
+    from equipoise.answer import Asked as Wanted
+    from equipoise.answer import answer_report
+
+    scoring = asked.scoring
+    _check_pair(scoring.pair, study.evaluation.models)
+    wanted = Wanted(
+        analyses=scoring.wanted(read.annotations),
+        pair=scoring.pair,
+        nouns=_nouns(read),
+        votes_study=votes,
+    )
+    return answer_report(study, wanted, stage)
+
+
+def _check_pair(pair: tuple[str, str] | None, models: Sequence[str]) -> None:
+    from equipoise.arrays import InputError, listed, nearest
+
+    for name in pair or ():
+        if name not in models:
+            raise InputError(
+                "--pair", f"{name!r}", f"one of {listed(models, most=8)}", nearest(name, models)
+            )
+    if pair is not None and pair[0] == pair[1]:
+        raise InputError("--pair", f"{pair[0]!r} twice", "two models", "name another one")
+
+
+def _nouns(read: CliStudy) -> "Nouns":
+    """What things are called in a public data set."""
+    from equipoise.datasets import CATALOGUE
+    from equipoise.nouns import Nouns
+
+    name = read.dataset.get("name", "")
+    return CATALOGUE[name].nouns if name in CATALOGUE else Nouns()
+
+
+# ---- the record, the folder and the screen -------------------------------------------------
+
+
+def _recorded(
+    done: "Evaluation", report: "Report", read: CliStudy, made: Truth, asked: Asked
+) -> "Run":
     """Make the run with everything that was asked."""
+    from equipoise import codec
+    from equipoise.cli._results import cited
     from equipoise.findings.json import plain
-    from equipoise.run.agreement import with_agreement
-    from equipoise.run.gold import with_gold
-    from equipoise.run.record import DatasetRecord, TruthModel, read
+    from equipoise.run.record import DatasetRecord, TruthModel
     from equipoise.run.recording import Provenance, record
 
-    table, models = study
     labels: dict[str, str] = {}
     if made.parts:
         labels["soft"] = f"mean of the truth by {made.words}"
         labels["hard"] = _hard_words(asked.reading.ties)
     else:
-        labels |= _label_words(result)
-    also = {"groups": asked.groups.groups}
-    source = dataset_facts(asked.files.dataset)
-    run = record(
-        result,
+        labels |= _label_words(done)
+    name = asked.files.dataset or read.name.removesuffix(f": {TITLE}")
+    return record(
+        done,
         Provenance(
-            title=asked.results.title or f"{asked.files.name}: {TITLE}",
-            inputs=input_rows(asked.files, asked.results.out, also),
-            annotators=table.annotators or (),
-            question=_question(table, asked),
-            truth_model=read(TruthModel, plain(made.facts)) if made.facts else None,
-            dataset=DatasetRecord(**source) if source else None,
+            title=asked.results.title or name,
+            inputs=read.inputs,
+            question=_question(read.annotations, asked),
+            truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
+            dataset=DatasetRecord(**dataset_facts(read.dataset["name"]))
+            if read.dataset
+            else None,
             **labels,
         ),
+        replace(cited(report, read.dataset), command=typed_command()),
     )
-    run = with_agreement(run, table)
-    return run if made.parts else with_gold(run, models, table)
+
+
+def typed_command() -> str:
+    """What was typed, for the foot of the page, but for where the result goes."""
+    import shlex
+    import sys
+
+    from click import get_current_context
+
+    context = get_current_context(silent=True)
+    if context is None or context.info_name not in sys.argv[1:]:
+        return ""
+    typed = sys.argv[sys.argv.index(context.info_name) :]
+    kept = [
+        word
+        for before, word in zip(("", *typed), typed, strict=False)
+        if "--out" not in (before, word) and not word.startswith(("--out=", "--overwrite"))
+    ]
+    return f"equipoise {shlex.join(kept)}"
 
 
 def _label_words(result: "Evaluation") -> dict[str, str]:
@@ -401,7 +564,7 @@ def _hard_words(ties: str) -> str:
     }[ties]
 
 
-def _question(table: "Annotations", asked: _Asked) -> "Question":
+def _question(table: "Annotations", asked: Asked) -> "Question":
     """What the record says of the question: options of models only where there is one."""
     from equipoise.run.record import question
 
@@ -409,17 +572,72 @@ def _question(table: "Annotations", asked: _Asked) -> "Question":
     told: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
     if reading.prediction_layout == "auto":
         del told["prediction_layout"]
-    if asked.truth.truth != "votes":
-        told["truth"] = asked.truth.truth
-    if reading.gold != "truth":
-        told["gold"] = reading.gold
-    if groups.by_group:
-        told["by_group"] = groups.by_group
-    if groups.within:
-        told["within"] = groups.within
     told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
-    if reading.classes is not None:
-        told["classes"] = tuple(reading.class_names())
-    told["columns"] = reading.column_names()
-    told["prediction_columns"] = reading.prediction_column_names()
-    return question(**told)
+    rare = {
+        "truth": asked.truth.truth if asked.truth.truth != "votes" else None,
+        "gold": reading.gold if reading.gold != "truth" else None,
+        "by_group": groups.by_group,
+        "within": groups.within,
+        "classes": reading.class_names() if reading.classes is not None else None,
+        "columns": reading.column_names(),
+        "prediction_columns": reading.prediction_column_names(),
+    }
+    return question(**told, **{name: value for name, value in rare.items() if value})
+
+
+def _finish(run: "Run", asked: Asked) -> None:
+    """Write the run where asked, then print it; what is printed is already safe."""
+    results, scoring = asked.results, asked.scoring
+    if results.out is not None:
+        with progress("page"):
+            run.save(results.out, overwrite=results.overwrite)
+    if results.as_json:
+        from equipoise.cli.report import run_json
+
+        print_json(run_json(run))
+        return
+    shown = [] if scoring.full else words(scoring.analyses)
+    show_run(run, out=results.out, verbose=results.verbose, full=scoring.full, shown=shown)
+
+
+def show_run(
+    run: "Run",
+    *,
+    out: Path | None = None,
+    verbose: bool = False,
+    full: bool = False,
+    shown: Sequence[str] = (),
+) -> None:
+    """Print the answer of a run, and of the evidence what was asked for.
+
+    Parameters
+    ----------
+    out
+        Where it was written, for the last line.
+    full
+        Whether every analysis has a line.
+    shown
+        Analyses that are printed with their tables.
+    """
+    from equipoise.findings.screen import show
+    from equipoise.findings.terminal import evidence_lines, show_answer
+
+    console, report = output(), run.report
+    if report.card is None:
+        show(console, report, verbose=verbose)
+        return
+    files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
+    show_answer(console, report, files=files)
+    if verbose or (shown and len(shown) <= FEW):
+        keys = None if verbose else {*shown}
+        parts = [one for one in report.findings if keys is None or one.key in keys]
+        console.print()
+        show(console, replace(report, findings=tuple(parts)), verbose=verbose)
+    elif full or shown:
+        console.print()
+        for line in evidence_lines(report, console.width):
+            console.print(line, soft_wrap=True)
+    said = report.all_notices
+    note(said if verbose else said[:NOTES])
+    if len(said) > NOTES and not verbose:
+        say(f"{len(said) - NOTES} more notices: --verbose, or the page.")

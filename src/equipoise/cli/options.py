@@ -17,18 +17,19 @@ made, which is wrong usage (exit code 2). Records that read votes build on each 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
 
-from equipoise.arrays import InputError, choice
+from equipoise.arrays import InputError, choice, nearest
 
 FILES, MEANING = "Files", "What the labels mean"
-UNCERTAINTY, RESULT = "Uncertainty", "Result"
+UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
@@ -74,10 +75,18 @@ SearchLimit = Annotated[
 ]
 
 
-def command(verb: Callable[..., None]) -> Callable[..., None]:
+def command(
+    verb: Callable[..., None] | None = None, *, show_all: bool = False
+) -> Callable[..., Any]:
     """Spread the fields of a verb's records out into parameters that typer understands.
 
-    Arguments come first, then options in the order of the records and their fields.
+    Arguments come first, then options in the order of the records and their fields. Options
+    that are rare are hidden: `--set NAME=VALUE` sets them, and so does their own flag.
+
+    Parameters
+    ----------
+    show_all
+        Whether rare options are shown in the help, too.
 
     Examples
     --------
@@ -89,6 +98,8 @@ def command(verb: Callable[..., None]) -> Callable[..., None]:
     >>> list(signature(show).parameters)
     ['out', 'overwrite', 'title', 'as_json', 'wide']
     """
+    if verb is None:
+        return partial(command, show_all=show_all)
     hints = get_type_hints(verb, include_extras=True)
     records: dict[str, type[Any]] = {}
     parameters: list[Parameter] = []
@@ -101,9 +112,17 @@ def command(verb: Callable[..., None]) -> Callable[..., None]:
         types = get_type_hints(hints[name], include_extras=True)
         parameters += [_parameter(one, types[one.name]) for one in fields(hints[name])]
     parameters.sort(key=_is_option)
+    rare = {one.name: one for one in parameters if _info(one) and _info(one).hidden}
+    if rare and show_all:
+        parameters = [_shown(one) if one.name in rare else one for one in parameters]
+    elif rare:
+        parameters.append(_setter(rare))
 
     @wraps(verb)
     def spread(**options: Any) -> None:
+        for word in options.pop(SET, None) or ():
+            name, value = _setting(word, rare)
+            options[name] = value
         made = {
             name: record(
                 **{
@@ -119,6 +138,78 @@ def command(verb: Callable[..., None]) -> Callable[..., None]:
     spread.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     return spread
+
+
+# ---- rare options --------------------------------------------------------------------------
+
+SET = "settings_by_name"
+
+
+def _info(parameter: Parameter) -> Any:
+    """What typer was told of an option; None of an argument."""
+    kinds = getattr(parameter.annotation, "__metadata__", ())
+    return next((one for one in kinds if isinstance(one, typer.models.OptionInfo)), None)
+
+
+def _shown(parameter: Parameter) -> Parameter:
+    """A rare option that the help shows."""
+    info = copy(_info(parameter))
+    info.hidden = False
+    kind = get_args(parameter.annotation)[0]
+    return parameter.replace(annotation=Annotated[kind, info])
+
+
+def _setter(rare: Mapping[str, Parameter]) -> Parameter:
+    names = ", ".join(f"`{name}`" for name in rare)
+    info = typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        rich_help_panel=RARE,
+        help=f"Rare settings, as often as needed: {names}. How files are read is said, and "
+        "settled once for all, by `equipoise check`.",
+    )
+    return Parameter(
+        SET, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[list[str] | None, info]
+    )
+
+
+def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
+    """Read ``name=value``."""
+    name, sign, text = word.partition("=")
+    name = name.strip().lstrip("-").replace("-", "_")
+    if not sign or name not in rare:
+        known = ", ".join(rare)
+        close = nearest(name, list(rare))
+        message = f"got {word!r}, expected NAME=VALUE with one of {known}; {close}"
+        raise typer.BadParameter(message, param_hint="--set")
+    kind, info = get_args(rare[name].annotation)[0], _info(rare[name])
+    value = _converted(name, kind, text.strip())
+    limits = (info.min, info.max)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = limits
+        if (low is not None and value < low) or (high is not None and value > high):
+            ends = f"at least {low}" if high is None else f"{low} to {high}"
+            message = f"got {name}={text}, expected {ends}"
+            raise typer.BadParameter(message, param_hint="--set")
+    return name, value
+
+
+def _converted(name: str, kind: Any, text: str) -> Any:
+    """A text as the type of an option."""
+    kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
+    first = kinds[0]
+    if first is bool:
+        known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+        if text.lower() not in known:
+            message = f"got {name}={text}, expected yes or no"
+            raise typer.BadParameter(message, param_hint="--set")
+        return known[text.lower()]
+    try:
+        return first(text)
+    except ValueError:
+        what = {int: "a whole number", float: "a number"}.get(first, first.__name__)
+        message = f"got {name}={text}, expected {what}"
+        raise typer.BadParameter(message, param_hint="--set") from None
 
 
 def _parameter(field: Field[Any], annotation: Any) -> Parameter:
@@ -157,6 +248,7 @@ class VoteReading:
             "--exchangeable",
             rich_help_panel=MEANING,
             help="Annotator names are arbitrary slots, not persons.",
+            hidden=True,
         ),
     ] = False
     columns: Annotated[
@@ -164,6 +256,7 @@ class VoteReading:
         typer.Option(
             rich_help_panel=FILES,
             help="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
+            hidden=True,
         ),
     ] = None
     layout: Annotated[
@@ -171,6 +264,7 @@ class VoteReading:
         typer.Option(
             rich_help_panel=FILES,
             help="Annotations: `auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
+            hidden=True,
         ),
     ] = "auto"
     repeats: Annotated[
@@ -178,6 +272,7 @@ class VoteReading:
         typer.Option(
             rich_help_panel=FILES,
             help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
+            hidden=True,
         ),
     ] = "keep"
 
@@ -188,6 +283,7 @@ class VoteReading:
             rich_help_panel=MEANING,
             help="Only the first so many votes on an item, by timestamp or else by row: where "
             "votes were added after disagreement.",
+            hidden=True,
         ),
     ] = None
 
@@ -255,11 +351,16 @@ class StudyReading(QuestionReading):
     """How annotations and predictions are read."""
 
     prediction_columns: Annotated[
-        str | None, typer.Option(rich_help_panel=FILES, help="The same for the predictions.")
+        str | None,
+        typer.Option(rich_help_panel=FILES, help="The same for the predictions.", hidden=True),
     ] = None
     prediction_layout: Annotated[
         str,
-        typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`."),
+        typer.Option(
+            rich_help_panel=FILES,
+            help="`auto`, `long`, `wide`, `classes`, `tasks`.",
+            hidden=True,
+        ),
     ] = "auto"
 
     OF_SCORES: ClassVar[tuple[str, ...]] = ("prediction_columns", "prediction_layout")
@@ -286,6 +387,7 @@ class ReadingOptions(StudyReading):
         typer.Option(
             rich_help_panel=FILES,
             help="Items that only one side has: `error`, or `drop` and say so.",
+            hidden=True,
         ),
     ] = "error"
     gold: Annotated[
@@ -294,6 +396,7 @@ class ReadingOptions(StudyReading):
             rich_help_panel=MEANING,
             help="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
             "count), or `only` items that have some.",
+            hidden=True,
         ),
     ] = "truth"
     ties: Annotated[
@@ -302,6 +405,7 @@ class ReadingOptions(StudyReading):
             rich_help_panel=MEANING,
             help="Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
             "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
+            hidden=True,
         ),
     ] = "half"
     circular: Annotated[
@@ -309,6 +413,7 @@ class ReadingOptions(StudyReading):
         typer.Option(
             rich_help_panel=FILES,
             help="A model that is an annotator too: `error`, or `drop` its votes and say so.",
+            hidden=True,
         ),
     ] = "error"
 
@@ -444,7 +549,7 @@ class OutputOptions:
 
     def check_folder(self, *names: str) -> None:
         """Refuse a folder that cannot be written, or that holds other things than ours."""
-        from equipoise.run.text_folder import check_folder
+        from equipoise.folders import check_folder
 
         if self.out is not None:
             check_folder(self.out, names, overwrite=self.overwrite)

@@ -162,8 +162,8 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
     Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
     from equipoise.cli.study import read_study
+    from equipoise.folders import check_folder
     from equipoise.planning import plan_report
-    from equipoise.run.text_folder import check_folder
 
     folder = output.folder
     if folder is not None:

@@ -2,46 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equipoise.arrays import InputError
-from equipoise.cli._screen import counted, output, print_json, say
+from equipoise.cli._screen import counted, print_json, say
 from equipoise.cli.options import command
 from equipoise.numbers import count
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.run import Run
-
-PRINTED = (
-    "title",
-    "settings",
-    "rows",
-    "differences",
-    "rank_probabilities",
-    "rank_correlation",
-    "annotators",
-    "agreement",
-    "notices",
-)
-TABLES = (
-    "agreement",
-    "agreement_annotators",
-    "ambiguous_items",
-    "annotators",
-    "calibration",
-    "certainty",
-    "differences",
-    "hardest_items",
-    "influential_items",
-    "rank_correlation",
-    "rank_probabilities",
-    "reliability_bins",
-    "truth",
-    "values",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +28,8 @@ class ReportOptions:
     export: Annotated[
         Path | None,
         typer.Option(
-            help="In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), a "
-            "methods paragraph and its references (BibTeX)."
+            help="In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), "
+            "figures (SVG), a methods paragraph and its references (BibTeX)."
         ),
     ] = None
     overwrite: Annotated[
@@ -101,25 +73,32 @@ def report(options: ReportOptions) -> None:
     if out is not None or not options.as_json:
         write_page(loaded, out or (run if run.is_dir() else run.parent) / "report.html")
     if options.as_json:
-        header = loaded.header
-        print_json({name: header[name] for name in PRINTED if name in header})
+        print_json(run_json(loaded))
 
 
-def show_run(run: "Run") -> None:
-    """Print the leaderboards of a run and its verdict."""
-    from equipoise.findings.screen import show
-    from equipoise.run.findings import terminal_report
+def run_json(run: "Run") -> dict[str, Any]:
+    """The answer, values and differences of a run, and every finding by its key."""
+    from dataclasses import asdict
 
-    show(output(), terminal_report(run), verbose=True)
+    from equipoise.findings.json import as_json
+
+    record, report = run.record, run.report
+    card = report.card
+    return {
+        **({"answer": asdict(card)} if card is not None else {}),
+        **as_json(report),
+        "metrics": [one.name for one in record.metrics],
+        "rows": [row._asdict() for row in record.rows],
+        "differences": [gap._asdict() for gap in record.differences],
+    }
 
 
 def write_page(run: "Run", page: Path) -> None:
     """Render a run into a file."""
+    from equipoise.folders import write_text
     from equipoise.page import render
-    from equipoise.run.findings import evaluation_report
-    from equipoise.run.folder import write_text
 
-    text = render(evaluation_report(run))
+    text = render(run.report)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
     say(f"Wrote {page} ({count(len(text.encode()) // 1024)} KB)")
@@ -128,9 +107,9 @@ def write_page(run: "Run", page: Path) -> None:
 def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
     from equipoise.findings.text import texts
+    from equipoise.folders import check_folder, write_folder
+    from equipoise.page.files import figures
     from equipoise.run import Run
-    from equipoise.run.findings import evaluation_report
-    from equipoise.run.text_folder import check_folder, write_folder
 
     if folder.exists() and not overwrite:
         raise InputError(
@@ -140,9 +119,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
             hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
         )
     check_folder(folder, (), overwrite=overwrite)
-    files = texts(evaluation_report(Run.load(run)))
+    report = Run.load(run).report
+    files = {**texts(report), **{f"figures/{n}.svg": one for n, one in figures(report).items()}}
     write_folder(folder, files)
-    for name in (f"tables/{table}.{end}" for table in TABLES for end in ("csv", "md", "tex")):
-        if name not in files:
-            (folder / name).unlink(missing_ok=True)
     say(f"Wrote {folder}: {counted(files)}")

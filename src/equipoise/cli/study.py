@@ -97,6 +97,7 @@ def read_study(
     reading: StudyReading,
     metrics: Sequence[str] = (),
     *,
+    truth: str = "votes",
     out: Path | None = None,
     also: Mapping[str, Path | None] | None = None,
 ) -> CliStudy:
@@ -105,7 +106,9 @@ def read_study(
     Parameters
     ----------
     metrics
-        Metrics that were asked for; none takes those of the evaluation, or auroc.
+        Metrics that were asked for; none takes those of the evaluation, or what suits.
+    truth
+        ``votes``, or the model of the votes, which may take them before a question is asked.
     out
         Folder of the results: files are recorded with their way from there.
     also
@@ -123,8 +126,9 @@ def read_study(
         )
     check_reading(data.dataset, sources.reading, own_scores=bool(data.predictions))
     own_metrics = () if record is None else tuple(one.name for one in record.metrics)
-    asked = tuple(metrics) or own_metrics or ("auroc",)
-    table, models = _read_scored(sources, "votes", Option("metric", ",".join(asked)))
+    asked = tuple(metrics) or own_metrics
+    table, models = _read_scored(sources, truth, Option("metrics", ",".join(asked)))
+    asked = asked or default_metrics(table, models)
     own = sources.reading
     return CliStudy(
         annotations=table,
@@ -159,6 +163,13 @@ def read_scored(
         classes=reading.class_names() or None,
     )
     return _read_scored(sources, truth, Option("metrics", metrics))
+
+
+def default_metrics(table: "Annotations", models: "Sequence[Predictions]") -> tuple[str, ...]:
+    """Metrics that suit what models predict, where nobody says."""
+    from equipoise.metrics import DEFAULT
+
+    return DEFAULT
 
 
 def read_votes(path: Path | None, dataset: str | None, reading: VoteReading) -> "Annotations":

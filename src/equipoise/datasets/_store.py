@@ -10,6 +10,7 @@ from pathlib import Path
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.findings.bibliography import cite
+from equipoise.nouns import Nouns
 from equipoise.predictions import Predictions
 
 VARIABLE = "EQUIPOISE_DATA"
@@ -41,6 +42,8 @@ class Source:
         Keys of its sources in the bibliography.
     folder
         Of the data set in the folder that ``EQUIPOISE_DATA`` names; empty: its name.
+    nouns
+        What its items, annotators and tasks are called.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Source:
     load: Callable[[], "Study"] | None = None
     references: tuple[str, ...] = ()
     folder: str = ""
+    nouns: Nouns = Nouns()  # noqa: RUF009
 
     @property
     def methods(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched, pinned
+from equipoise.nouns import Nouns
 from equipoise.predictions import Predictions
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")
@@ -95,4 +96,5 @@ SOURCE = Source(
     citation="Rajpurkar et al. (2021), CheXternal; Irvin et al. (2019), CheXpert",
     load=chexpert,
     references=("irvin2019", "rajpurkar2021"),
+    nouns=Nouns("study", "radiologist", "finding"),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
+from equipoise.nouns import Nouns
 
 CLASSES = (
     "airplane",
@@ -48,4 +49,5 @@ SOURCE = Source(
     citation="Peterson et al. (2019), Human uncertainty makes classification more robust",
     load=cifar10h,
     references=("peterson2019",),
+    nouns=Nouns("image", "annotator"),
 )

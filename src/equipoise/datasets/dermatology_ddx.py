@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
 from equipoise.groupings import Grouping
+from equipoise.nouns import Nouns
 
 RISKS = ("low", "medium", "high")
 
@@ -64,4 +65,5 @@ SOURCE = Source(
     "ground truth",
     load=dermatology_ddx,
     references=("stutz2025", "stutz2023"),
+    nouns=Nouns("case", "dermatologist"),
 )

@@ -12,6 +12,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
+from equipoise.nouns import Nouns
 from equipoise.predictions import Predictions
 
 STAGES = ("Wake", "N1", "N2", "N3", "REM")
@@ -75,4 +76,5 @@ SOURCE = Source(
     folder="votes",
     load=sleep_dodh,
     references=("guillot2020",),
+    nouns=Nouns("epoch", "scorer"),
 )

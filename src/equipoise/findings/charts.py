@@ -7,7 +7,7 @@ it stands. Numbers that are nan are not drawn, and a chart with nothing to draw 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ Matrix2D = NDArray[np.float64]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Named:
     """What every chart has."""
+
+    TAGGED: ClassVar[bool] = True  # a chart in a file says which it is
 
     name: str
     caption: str

@@ -21,6 +21,7 @@ Kind = Literal[
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
+CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.codec`
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,8 @@ class Table:
     name: str
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Row]
-    brief: Sequence[Row] | None = None
+    rows: Sequence[Row] = field(metadata=CELLS)
+    brief: Sequence[Row] | None = field(default=None, metadata=CELLS)
     legend: str = ""
     open: bool = False
     file: bool = True

@@ -15,12 +15,12 @@ from xml.sax.saxutils import escape, quoteattr
 from equipoise.findings.json import JsonValue, as_json, plain
 from equipoise.findings.record import Report
 from equipoise.findings.text import texts
+from equipoise.folders import write_folder
 from equipoise.page.charts import draw
 from equipoise.page.document import asset, render
 from equipoise.page.markup import Html
 from equipoise.page.palette import LIGHT_MODELS, LIGHT_STEPS, theme
 from equipoise.page.svg import ModelStyles
-from equipoise.run.text_folder import write_folder
 
 SPACE = "http://www.w3.org/2000/svg"
 MARGIN = 10.0

@@ -1,12 +1,14 @@
-"""The folder on disk: ``run.json`` for people, ``replicates.npy`` for programs.
+"""The folder on disk: the page for people, ``run.json`` and ``replicates.npy`` for programs.
 
 ``run.json`` is written last and names the hash of the replicates, so a folder that has one is
-whole: an interrupted or broken write is noticed, never half read.
+whole: an interrupted or broken write is noticed, never half read. Disputed items lie beside it
+as a table for adjudication.
 
 What they hold is `equipoise.run.record`.
 """
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -18,8 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.findings import Column, Finding, Report, Table
 from equipoise.findings.json import JsonValue
-from equipoise.read.files import replaced
+from equipoise.findings.text import as_csv
+from equipoise.folders import write_folder
+from equipoise.notices import as_notices
+from equipoise.page import render
 from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 
 HEADER = "run.json"
@@ -59,20 +65,29 @@ class Run:
         """The record as plain JSON."""
         return encode(self.record)
 
+    @property
+    def report(self) -> Report:
+        """What was said of it; of runs of earlier versions, their values."""
+        return self.record.report or _values_alone(self.record)
+
     def save(self, folder: Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder; an earlier run there is only replaced if asked."""
         target = prepared(folder, overwrite=overwrite)
-        target.mkdir(parents=True, exist_ok=True)
-        (target / HEADER).unlink(missing_ok=True)
-        with replaced(target / REPLICATES) as out:
-            np.save(out, self.replicates)
+        array = io.BytesIO()
+        np.save(array, self.replicates)
         header = dict(self.header)
         header["replicates"] = {
             "file": REPLICATES,
-            "sha256": _sha256(target / REPLICATES),
+            "sha256": hashlib.sha256(array.getbuffer()).hexdigest(),
             "shape": list(self.replicates.shape),
         }
-        write_text(target / HEADER, json.dumps(header, indent=1, allow_nan=False) + "\n")
+        files: dict[str, str | bytes] = {
+            REPLICATES: array.getvalue(),
+            PAGE: render(self.report),
+            **{f"{one.name}.csv": as_csv(one.rows) for one in downloads(self.report)},
+            HEADER: json.dumps(header, indent=1, allow_nan=False) + "\n",
+        }
+        write_folder(target, files, mark=HEADER)
         return target
 
     @classmethod
@@ -94,7 +109,7 @@ class Run:
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
     """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
-    there = [name for name in (HEADER, REPLICATES, PAGE) if (target / name).exists()]
+    there = [name for name in (HEADER,) if (target / name).exists()]
     if there and not overwrite:
         raise InputError(
             f"{target}",
@@ -114,10 +129,43 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
     return target
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file in one step, so that a reader sees the old one or the new one."""
-    with replaced(path) as out:
-        out.write(text.encode("utf-8"))
+def downloads(report: Report) -> list[Table]:
+    """Tables that lie in the folder as files of their own."""
+    return [one for part in report.findings for one in part.tables if one.download]
+
+
+def _values_alone(record: RunRecord) -> Report:
+    """What is said of a run of an earlier version: its values, and how to get the rest."""
+    words = {metric.name: metric.title for metric in record.metrics}
+    table = Table(
+        name="values",
+        caption="Every model by task, metric and labels",
+        columns=(
+            Column("task", "task"),
+            Column("metric", "metric", words=words),
+            Column("labels", "labels"),
+            Column("model", "model", "model"),
+            Column("value", "value", "number", ("low", "high")),
+            Column("rank", "rank", "rank"),
+        ),
+        rows=[row._asdict() for row in record.rows],
+        open=True,
+    )
+    return Report(
+        title=record.title,
+        banner=record.simulated or "",
+        models=record.models,
+        findings=(
+            Finding(
+                key="values",
+                title="Values",
+                sentence=f"This run was written by equipoise {record.equipoise}: these are its "
+                "values. For the answer and its grounds, evaluate the files again.",
+                tables=(table,),
+            ),
+        ),
+        notices=as_notices(record.notices),
+    )
 
 
 def _header(target: Path) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
 from equipoise.arrays import InputError
-from equipoise.run.folder import HEADER, write_text
+from equipoise.read.files import replaced
 
 PLACES = ("tables", "figures")
+RUN = "run.json"  # the mark of an evaluation
 
 
 def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = False) -> None:
@@ -26,10 +27,10 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
     names
         Files that must not be there already, unless overwriting is allowed.
     """
-    if (folder / HEADER).exists():
+    if (folder / RUN).exists():
         raise InputError(
-            f"{folder}", "holds an evaluation (run.json)", "a folder of its own",
-            f"name another folder, for example {folder.name}-stability",
+            f"{folder}", f"holds an evaluation ({RUN})", "a folder of its own",
+            f"name another folder, for example {folder.name}-other",
         )  # fmt: skip
     there = [name for name in names if (folder / name).exists()]
     if there and not overwrite:
@@ -59,7 +60,9 @@ def _unwritable(folder: Path, why: str) -> InputError:
     )  # fmt: skip
 
 
-def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str | None = None) -> Path:
+def write_folder(
+    folder: Path, texts: Mapping[str, str | bytes], *, mark: str | None = None
+) -> Path:
     """Write texts by their paths inside the folder, the mark last if there is one."""
     try:
         return _refill(folder, texts, mark) if folder.exists() else _new(folder, texts, mark)
@@ -67,7 +70,7 @@ def write_folder(folder: Path, texts: Mapping[str, str], *, mark: str | None = N
         raise _unwritable(folder, error.strerror or type(error).__name__) from error
 
 
-def _new(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
+def _new(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> Path:
     """Fill a folder beside its place, then put it there."""
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     scratch = folder.absolute().with_name(f".{folder.name}.part")
@@ -81,7 +84,7 @@ def _new(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
     return folder
 
 
-def _refill(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
+def _refill(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> Path:
     """Write into a folder that exists."""
     if mark is not None:
         stale = [name for name in _earlier(folder, mark) if name not in texts]
@@ -93,11 +96,17 @@ def _refill(folder: Path, texts: Mapping[str, str], mark: str | None) -> Path:
     return folder
 
 
-def _fill(folder: Path, texts: Mapping[str, str], mark: str | None) -> None:
+def _fill(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> None:
     for name in sorted(texts, key=lambda one: one == mark):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, texts[name])
+
+
+def write_text(path: Path, text: str | bytes) -> None:
+    """Write a file in one step, so that a reader sees the old one or the new one."""
+    with replaced(path) as out:
+        out.write(text if isinstance(text, bytes) else text.encode("utf-8"))
 
 
 def _earlier(folder: Path, mark: str) -> list[str]:
