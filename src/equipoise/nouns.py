@@ -23,6 +23,7 @@ class Nouns:
     item: str = "item"
     annotator: str = "annotator"
     task: str = "task"
+    group: str = "group"
 
     @property
     def items(self) -> str:
@@ -33,6 +34,11 @@ class Nouns:
     def annotators(self) -> str:
         """Several annotators."""
         return plural(self.annotator)
+
+    @property
+    def groups(self) -> str:
+        """Several groups of items."""
+        return plural(self.group)
 
     @property
     def tasks(self) -> str:

@@ -149,10 +149,10 @@ def _range(front: Standing, group: Sequence[int], name: str) -> str:
 def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
     """Whom the answer speaks for, and on how much it rests."""
     whom = front.population
-    units = nouns.items if whom.units == "items" or not sample.groups else "groups"
+    units = nouns.items if whom.units == "items" or not sample.groups else nouns.groups
     size = counted(sample.items, nouns.item)
     if sample.groups:
-        size += f" in {count(sample.groups, 'group')}"
+        size += f" in {counted(sample.groups, nouns.group)}"
     people = some(sample.annotators, nouns.annotator)
     fewest, median, most = sample.votes_per_item
     if sample.annotators and fewest == most == sample.annotators:
@@ -241,7 +241,7 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
     people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
     left = needed - people
     if left <= 0 or parts.items / left > MANY**2:
-        more = nouns.items if whom.units == "items" else "groups"
+        more = nouns.items if whom.units == "items" else nouns.groups
         return f"More {more} alone would not part {pair[0]} from {pair[1]}."
     times = parts.items / left
     if times <= 1:

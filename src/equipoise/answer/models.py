@@ -1,7 +1,5 @@
 """Models: the decision by task, and how far below the best every model may lie."""
 
-import math
-
 from equipoise.analyses.words import level_text
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
 from equipoise.evaluation import MACRO
@@ -76,7 +74,7 @@ def _place(answer: Answer, column: Standing, name: str) -> Place:
     m = column.models.index(name)
     return Place(
         value=float(column.values[m]),
-        inside=bool(column.inside[m]) and math.isfinite(column.values[m]),
+        inside=bool(column.inside[m]),
         best=column.known > 1 and float(column.gap[m]) == 0.0,
         same=name in answer.same(column.column.task),
     )

@@ -1,7 +1,7 @@
 """Readers: models against each annotator, and how far annotators agree."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -38,13 +38,23 @@ def disputed(shares: Floats, sizes: Ints) -> Bools:
     return np.asarray((1 - shares.max(axis=0) >= DISPUTED - 1e-9) & (sizes >= 2))
 
 
-def task_votes(annotations: Annotations) -> dict[str, tuple[Votes, Floats]]:
-    """Votes of every task with the share of each class, (classes, items); none of ratings."""
+def task_votes(
+    annotations: Annotations, scored: Mapping[str, Ints]
+) -> dict[str, tuple[Votes, Floats]]:
+    """Votes of every task with the share of each class, (classes, items); none of ratings.
+
+    Parameters
+    ----------
+    scored
+        Which items count in every task, by their places among the items of the annotations.
+    """
     if annotations.kind == "interval":
         return {}
     made = {}
     for task in annotations.tasks or ("",):
         votes = collect_votes(annotations, task)
+        use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
+        votes = votes if len(use) == len(votes.items) else votes.subset(use)
         every = [votes.shares(k) for k in range(len(annotations.classes))]
         made[task] = votes, np.stack(every)
     return made

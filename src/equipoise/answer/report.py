@@ -35,7 +35,7 @@ from equipoise.answer.readers import (
 )
 from equipoise.answer.standing import Answer, Column
 from equipoise.answer.worklist import worklist_finding
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, Ints
 from equipoise.evaluation import MACRO, evaluate
 from equipoise.findings import Column as TableColumn
 from equipoise.findings import Finding, Report, Slopes, Table
@@ -77,7 +77,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.options.labels), asked.nouns
     base, data = study_report(study), StudyData.of(study.evaluation, study.annotations)
-    votes = task_votes(study.annotations)
+    votes = task_votes(study.annotations, _scored(study))
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.annotations, votes, nouns)
     behind = answer.front.behind
@@ -110,6 +110,15 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         references=(*base.references, *SOURCES),
         task=study.evaluation.tasks[-1],
     )
+
+
+def _scored(study: Study) -> dict[str, Ints]:
+    """Places of the scored items of every task among the items of the annotations."""
+    place = {name: code for code, name in enumerate(study.annotations.items)}
+    return {
+        one.task: np.array([place[name] for name in one.items if name in place], dtype=np.int64)
+        for one in study.evaluation.questions
+    }
 
 
 def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:

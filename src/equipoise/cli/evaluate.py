@@ -11,7 +11,7 @@ import typer
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import note, output, print_json, progress, say, stages
+from equipoise.cli._screen import output, print_json, progress, say, stages, verb_options
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -621,6 +621,7 @@ def show_run(
     """
     from equipoise.findings.screen import show
     from equipoise.findings.terminal import evidence_lines, show_answer
+    from equipoise.notices import worded
 
     console, report = output(), run.report
     if report.card is None:
@@ -637,7 +638,7 @@ def show_run(
         console.print()
         for line in evidence_lines(report, console.width):
             console.print(line, soft_wrap=True)
-    said = report.all_notices
-    note(said if verbose else said[:NOTES])
+    said = worded(report.all_notices, command=True, options=verb_options())
+    say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
     if len(said) > NOTES and not verbose:
         say(f"{len(said) - NOTES} more notices: --verbose, or the page.")

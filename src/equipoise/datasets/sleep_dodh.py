@@ -76,5 +76,5 @@ SOURCE = Source(
     folder="votes",
     load=sleep_dodh,
     references=("guillot2020",),
-    nouns=Nouns("epoch", "scorer"),
+    nouns=Nouns("epoch", "scorer", group="night"),
 )

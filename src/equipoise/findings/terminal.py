@@ -219,7 +219,7 @@ def _foot(
     from rich.text import Text
 
     rows = [
-        ("known to", [f"±{_reach(one)}" for one in board.known_to]),
+        ("known to", [_reach(one) for one in board.known_to]),
         *((title, list(texts)) for title, texts in board.foot),
     ]
     for title, texts in rows:
@@ -228,7 +228,9 @@ def _foot(
 
 
 def _reach(half: float) -> str:
-    return number(half, 2) if math.isfinite(half) and half >= 0.005 else number(half)
+    if not math.isfinite(half):
+        return ""
+    return f"±{number(half, 2) if half >= 0.005 else number(half)}"
 
 
 # ---- distances -----------------------------------------------------------------------------
