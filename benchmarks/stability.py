@@ -19,8 +19,8 @@ from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.options import ResamplingOptions
 from equipoise.analyses.ranking import rank_stability
 from equipoise.analyses.resampling import as_drawn, plan_for
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
+from equipoise.answer import analyse_study
 from equipoise.arrays import InputError
 from equipoise.datasets.chexpert import chexpert
 from equipoise.evaluation import evaluate

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from equipoise.run.findings import evaluation_report
 from numpy.typing import NDArray
 
 from equipoise import page
 from equipoise.findings import Finding
 from equipoise.numbers import EXACT
 from equipoise.run import Run
-from equipoise.run.findings import evaluation_report
 from equipoise.run.record import decode
 
 LIKE_THESE = "items and annotators like these"

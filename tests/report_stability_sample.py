@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pyarrow
 
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.analyses.subgroups import Attributes
 from equipoise.annotations import Annotations
+from equipoise.answer import analyse_study
 from equipoise.predictions import Predictions
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"

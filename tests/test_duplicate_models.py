@@ -5,8 +5,8 @@ import numpy as np
 from equipoise import Annotations, Predictions, evaluate, resample
 from equipoise.analyses.compare import compare_models
 from equipoise.analyses.methods import Duplicates, duplicate_models, duplicate_notices
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
+from equipoise.answer import analyse_study
 from tests.strategies import names
 
 ITEMS = 30

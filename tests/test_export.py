@@ -72,8 +72,9 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.run import Provenance, record
     from equipoise.run.findings import evaluation_report
+
+    from equipoise.run import Provenance, record
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),

@@ -8,8 +8,8 @@ import pytest
 
 from equipoise import Annotations, Predictions
 from equipoise.analyses.compare import compare_models
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
+from equipoise.answer import analyse_study
 from equipoise.datasets import CATALOGUE
 from equipoise.export import bibtex
 from equipoise.findings.bibliography import ENTRIES
@@ -67,9 +67,10 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
 
 
 def test_an_evaluation_cites_what_it_holds_too():
+    from equipoise.run.findings import evaluation_report
+
     from equipoise import evaluate, resample
     from equipoise.run import Provenance, record
-    from equipoise.run.findings import evaluation_report
     from equipoise.run.record import DatasetRecord
 
     plan = resample(votes(), "panel", replicates=5)

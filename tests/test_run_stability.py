@@ -8,8 +8,8 @@ import pytest
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.compare import compare_models
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
+from equipoise.answer import analyse_study
 from equipoise.findings.json import as_json, plain
 from equipoise.findings.text import texts
 from equipoise.stability import Attributes, flips, leave_one_out

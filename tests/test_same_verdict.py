@@ -7,8 +7,8 @@ import pytest
 
 from equipoise import evaluate, resample
 from equipoise.analyses.compare import compare_models
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
+from equipoise.answer import analyse_study
 from equipoise.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.report_stability_sample import rows

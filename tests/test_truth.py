@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from equipoise.run.findings.panels import RunView
+from equipoise.run.findings.truth import truth_findings
 from scipy.stats import binom
 from typer.testing import CliRunner
 
@@ -49,8 +51,6 @@ from equipoise.io import read_annotations
 from equipoise.page import render
 from equipoise.predictions import Predictions
 from equipoise.run import Provenance, Run, record
-from equipoise.run.findings.panels import RunView
-from equipoise.run.findings.truth import truth_findings
 from equipoise.run.record import CertaintyRow, encoded, read
 from tests.report_truth_sample import BAD, rankings, votes
 

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from equipoise.arrays import InputError
+
 if TYPE_CHECKING:
     from equipoise.analyses.study import Study
     from equipoise.findings import Finding
@@ -46,6 +50,16 @@ class Analysis:
         """Make its finding; raises `InputError` where the data do not allow it."""
         analyse: Callable[[Study], Finding] = import_module(self.module).analyse
         return analyse(study)
+
+    def attempt(self, study: "Study") -> "Finding":
+        """Make its finding, or one that says why the data do not allow it."""
+        from equipoise.findings import left_out
+
+        try:
+            with np.errstate(invalid="ignore"):  # of two infinite values: undefined
+                return self.run(study)
+        except InputError as error:
+            return left_out(self.name, self.title, error)
 
 
 _IN_ORDER = (

@@ -5,12 +5,12 @@ agreement and the disputed items stand open; everything else is evidence: how ma
 labels compare, all pairs, and the analyses that were asked for.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from equipoise.analyses.catalogue import ANALYSES, Analysis
+from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.compare import Comparison
 from equipoise.analyses.experts import experts
 from equipoise.analyses.methods import (
@@ -21,10 +21,10 @@ from equipoise.analyses.methods import (
     labels_sentence,
     study_report,
 )
-from equipoise.analyses.run_study import attempt
-from equipoise.analyses.study import Progress, Study
+from equipoise.analyses.study import Progress, Study, StudyOptions
 from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
+from equipoise.annotations import Annotations
 from equipoise.answer.card import Sample, make_card
 from equipoise.answer.models import distance_finding, standings_finding
 from equipoise.answer.readers import (
@@ -35,17 +35,19 @@ from equipoise.answer.readers import (
 )
 from equipoise.answer.standing import Answer, Column
 from equipoise.answer.worklist import worklist_finding
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, evaluate
 from equipoise.findings import Column as TableColumn
 from equipoise.findings import Finding, Report, Slopes, Table
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
+from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better
 from equipoise.wording import capital, joined
 
 Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
 NAMED = 3
+PARTS = 100  # steps of progress per analysis
 PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
 
@@ -70,6 +72,73 @@ class Asked:
     pair: tuple[str, str] | None = None
     nouns: Nouns = field(default_factory=Nouns)
     votes_study: Study | None = None
+
+
+def analyse_study(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    options: StudyOptions | None = None,
+    *,
+    pair: tuple[str, str] | None = None,
+) -> Report:
+    """The answer to a study with all of its grounds.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    options
+        What is asked; by default every analysis that the data allow.
+    pair
+        Two models to look at closely.
+
+    Examples
+    --------
+    >>> from equipoise.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
+    >>> report = analyse_study(scores, readings, options)
+    >>> [one.key for one in report.findings if one.evidence]
+    ['labels', 'differences', 'vote_cutoffs']
+    """
+    how = options or StudyOptions()
+    for name in how.only:
+        choice("analyses", name, tuple(ANALYSES))
+    models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
+    require_models(pair, models)
+    done = evaluate(
+        models,
+        annotations,
+        metrics=how.metrics,
+        resampling=how.plan(annotations),
+        settings=how.settings,
+    )
+    study = Study(models, annotations, how, done, lambda *_: None)
+    wanted = Asked(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
+    every = len(wanted.analyses) + 2
+    place = iter(range(every))
+    return answer_report(study, wanted, lambda _: _within(how.progress, next(place, 0), every))
+
+
+def require_models(pair: tuple[str, str] | None, given: Sequence[Predictions]) -> None:
+    """Refuse a pair of which a model is unknown, or twice the same."""
+    known = list(dict.fromkeys(one.model for one in given))
+    for name in pair or ():
+        if name not in known:
+            expected = f"one of {listed(known, most=8)}"
+            raise InputError("pair, model", f"{name!r}", expected, nearest(name, known))
+    if pair is not None and pair[0] == pair[1]:
+        raise InputError("pair", f"{pair[0]!r} twice", "two models", "name another one")
+
+
+def _within(progress: Progress | None, place: int, every: int) -> Progress:
+    """Progress of one step as a part of all."""
+
+    def tell(done: int, whole: int) -> None:
+        if progress is not None:
+            progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
+
+    return tell
 
 
 def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Report:
@@ -313,19 +382,14 @@ def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
     own = asked.votes_study or study
     for name, analysis in ANALYSES.items():
         if name in asked.analyses:
-            yield _attempt(analysis, own.telling(tell(name)))
+            yield analysis.attempt(own.telling(tell(name)))
     if asked.pair is None:
         return
     two = _two(own, asked.pair)
     for name in PAIR_GROUNDS:
-        found = _attempt(ANALYSES[name], two.telling(tell(name)))
+        found = ANALYSES[name].attempt(two.telling(tell(name)))
         title = f"{asked.pair[0]} against {asked.pair[1]}: {found.title}"
         yield replace(found, key=f"pair_{name}", title=title)
-
-
-def _attempt(analysis: Analysis, study: Study) -> Finding:
-    finding, _ = attempt(analysis, study)
-    return finding
 
 
 # ---- how it was done -----------------------------------------------------------------------

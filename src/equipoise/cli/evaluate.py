@@ -454,10 +454,10 @@ def _report(
     stage: "Callable[[str], Progress]",
 ) -> "Report":
     from equipoise.answer import Asked as Wanted
-    from equipoise.answer import answer_report
+    from equipoise.answer import answer_report, require_models
 
     scoring = asked.scoring
-    _check_pair(scoring.pair, study.evaluation.models)
+    require_models(scoring.pair, study.predictions)
     wanted = Wanted(
         analyses=scoring.wanted(read.annotations),
         pair=scoring.pair,
@@ -465,18 +465,6 @@ def _report(
         votes_study=votes,
     )
     return answer_report(study, wanted, stage)
-
-
-def _check_pair(pair: tuple[str, str] | None, models: Sequence[str]) -> None:
-    from equipoise.arrays import InputError, listed, nearest
-
-    for name in pair or ():
-        if name not in models:
-            raise InputError(
-                "--pair", f"{name!r}", f"one of {listed(models, most=8)}", nearest(name, models)
-            )
-    if pair is not None and pair[0] == pair[1]:
-        raise InputError("--pair", f"{pair[0]!r} twice", "two models", "name another one")
 
 
 def _nouns(read: CliStudy) -> "Nouns":

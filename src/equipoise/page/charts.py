@@ -59,7 +59,8 @@ Places = Sequence[tuple[float, float]]
 
 def draw(chart: Chart, styles: ModelStyles) -> Html | None:
     """Draw a chart; None where there is nothing to draw."""
-    return _DRAWERS[type(chart)](chart, styles)
+    drawer = _DRAWERS.get(type(chart))
+    return drawer(chart, styles) if drawer is not None else None
 
 
 def _finite(*values: float) -> list[float]:
