@@ -30,6 +30,14 @@ from equipoise.arrays import InputError, choice, nearest
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
+RARE_NAMES = {
+    *("draws", "burn_in", "reliability", "prior", "bootstrap"),  # of a model of the truth
+    *("by_group", "within"),
+    *("replicates", "simulations", "infinite", "reach"),
+    *("votes_per_item", "items_per_group", "price_item", "price_vote", "price_annotator"),
+    *("expert_columns", "prediction_columns", "prediction_layout", "on_missing"),
+    "title",
+}  # options that no help shows, in whichever verb; others say so themselves
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
@@ -96,7 +104,7 @@ def command(
     >>> show(as_json=True)
     True False
     >>> list(signature(show).parameters)
-    ['out', 'overwrite', 'title', 'as_json', 'wide']
+    ['out', 'overwrite', 'title', 'as_json', 'wide', 'settings_by_name']
     """
     if verb is None:
         return partial(command, show_all=show_all)
@@ -112,10 +120,11 @@ def command(
         types = get_type_hints(hints[name], include_extras=True)
         parameters += [_parameter(one, types[one.name]) for one in fields(hints[name])]
     parameters.sort(key=_is_option)
-    rare = {one.name: one for one in parameters if _info(one) and _info(one).hidden}
-    if rare and show_all:
-        parameters = [_shown(one) if one.name in rare else one for one in parameters]
-    elif rare:
+    rare = {one.name: one for one in parameters if _is_rare(one)}
+    parameters = [
+        _with_help(one, hidden=not show_all) if one.name in rare else one for one in parameters
+    ]
+    if rare and not show_all:
         parameters.append(_setter(rare))
 
     @wraps(verb)
@@ -151,10 +160,15 @@ def _info(parameter: Parameter) -> Any:
     return next((one for one in kinds if isinstance(one, typer.models.OptionInfo)), None)
 
 
-def _shown(parameter: Parameter) -> Parameter:
-    """A rare option that the help shows."""
+def _is_rare(parameter: Parameter) -> bool:
+    info = _info(parameter)
+    return info is not None and (info.hidden or parameter.name in RARE_NAMES)
+
+
+def _with_help(parameter: Parameter, *, hidden: bool) -> Parameter:
+    """A rare option that the help shows, or not."""
     info = copy(_info(parameter))
-    info.hidden = False
+    info.hidden = hidden
     kind = get_args(parameter.annotation)[0]
     return parameter.replace(annotation=Annotated[kind, info])
 
