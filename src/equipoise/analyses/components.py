@@ -34,7 +34,7 @@ from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import Population, Reason, Spread, TwoWay
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
-from equipoise.numbers import percent, significant
+from equipoise.numbers import number, percent, significant
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.resampling import resample
@@ -44,6 +44,7 @@ TITLE = "Where does the uncertainty come from?"
 ROUNDING = 1e-12  # of the variance of a number that did not vary
 ITEMS, ANNOTATORS, VOTES, DRAWS = "items", "annotators", "votes", "possible truths"
 TOTAL = "total"
+SMALL = 0.0005  # half a unit of the last printed digit
 NOTE = (
     "The standard deviation that each source alone would cause: other items, other "
     "annotators, or other votes of the same annotators. Their variances (not their standard "
@@ -347,6 +348,9 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
     most = max(known, key=lambda one: one.variance)
     if most.variance <= 0:
         return f"Nothing ({joined([one.source for one in known])}) moves {what}."
+    if most.deviation < SMALL:
+        names = joined([one.source for one in known])
+        return f"None of {names} moves {what} by as much as {number(2 * SMALL)}."
     less = [one for one in known if one.high < most.low]
     tied = [one for one in known if one not in less]
     names, size = joined([one.source for one in tied]), significant(most.deviation)
