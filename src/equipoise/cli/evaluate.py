@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 POPULATIONS = ("random", "fixed")
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
+IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 RECORDED = (
     "positive",
     "at_least",
@@ -626,7 +627,8 @@ def show_run(
         console.print()
         for line in evidence_lines(report, console.width):
             console.print(line, soft_wrap=True)
-    said = worded(report.all_notices, command=True, options=verb_options())
+    others = [one for one in report.all_notices if one.code not in IN_CARD]
+    said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
     if len(said) > NOTES and not verbose:
         say(f"{len(said) - NOTES} more notices: --verbose, or the page.")
