@@ -218,6 +218,10 @@ def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     masses = _distributions(truth, labels)
     if np.allclose(masses, masses[:1]):
         return "all items have the same label"
+    if metric.of_class and not masses.sum(axis=0).all():
+        return missing_classes(truth, labels)
+    if metric.of_class:
+        return "a class is decided for no item, or for every item"
     return "labels or predictions do not vary enough between items to define it"
 
 
