@@ -237,12 +237,14 @@ ENTRIES: Mapping[str, str] = {
 }""",
     "brodersen2010": """@inproceedings{brodersen2010,
   title  = {The Balanced Accuracy and Its Posterior Distribution},
-  author = {Brodersen, Kay H. and Ong, Cheng Soon and Stephan, Klaas E. and Buhmann, Joachim M.},
+  author = {Brodersen, Kay H. and Ong, Cheng Soon and Stephan, Klaas E. and Buhmann, Joachim
+            M.},
   booktitle = {20th International Conference on Pattern Recognition},
   pages  = {3121--3124}, year = {2010},
 }""",
     "matthews1975": """@article{matthews1975,
-  title  = {Comparison of the predicted and observed secondary structure of {T4} phage lysozyme},
+  title  = {Comparison of the predicted and observed secondary structure of {T4} phage
+            lysozyme},
   author = {Matthews, B. W.},
   journal = {Biochimica et Biophysica Acta},
   volume = {405}, number = {2}, pages = {442--451}, year = {1975},

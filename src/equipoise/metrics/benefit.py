@@ -1,7 +1,7 @@
 r"""Net benefit: what acting on a model's probabilities is worth, labels hard or soft.
 
-Whoever acts when the probability is at least t, and holds a needless action t/(1-t) times as bad
-as a missed one, gains
+Whoever acts when the probability is at least t, and holds a needless action t/(1-t) times as
+bad as a missed one, gains
 
 .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}}{n} - \frac{\mathrm{FP}}{n}\,\frac{t}{1-t}
 
@@ -28,6 +28,7 @@ Examples
 (array([0.438, 0.25 ]), array([0.375, 0.   ]))
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -60,7 +61,7 @@ class DecisionCurve(NamedTuple):
 def net_benefit(
     y_true: Any, probabilities: Any, *, threshold: float = 0.1, weights: Any = None
 ) -> float:
-    """Expected true positives per item less needless actions, each at the odds of `threshold`."""
+    """True positives per item, less false ones at the odds of the threshold."""
     values = net_benefit_per_item(y_true, probabilities, threshold=threshold)
     return _mean(values, checked_weights(weights, len(values)).each)
 
@@ -74,7 +75,7 @@ def net_benefit_per_item(y_true: Any, probabilities: Any, *, threshold: float = 
     array([ 1., -1.,  0.])
     """
     labels, predicted = checked_distributions(y_true, probabilities)
-    gains = _gains(_checked(threshold), predicted.shape[1] == 2, predicted)
+    gains = _gains(predicted, _checked(threshold), yes_no=predicted.shape[1] == 2)
     return expected_loss(labels.T, gains)
 
 
@@ -91,7 +92,11 @@ def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
         # a yes/no question has two columns, of which the second counts; so has a table of two
         alone = None if classes is None else len(classes) == 1
         metric = mean_metric(
-            "net_benefit", f"net benefit at {word}", text, _acting(at, alone), expected_loss
+            "net_benefit",
+            f"net benefit at {word}",
+            text,
+            _acting(at, alone=alone),
+            expected_loss,
         )
         return replace(
             metric,
@@ -111,17 +116,17 @@ def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
 
 
 @cache
-def _acting(threshold: float, alone: bool | None) -> Any:
+def _acting(threshold: float, *, alone: bool | None) -> Callable[[Floats], Floats]:
     """One function per threshold, so that a bound metric prepares what others prepared."""
 
     def prepare(predicted: Floats) -> Floats:
         yes_no = predicted.shape[1] == 2 if alone is None else alone
-        return _gains(threshold, yes_no, predicted)
+        return _gains(predicted, threshold, yes_no=yes_no)
 
     return prepare
 
 
-def _gains(threshold: float, yes_no: bool, predicted: Floats) -> Floats:
+def _gains(predicted: Floats, threshold: float, *, yes_no: bool) -> Floats:
     """What acting as the probabilities say is worth if the truth is each class.
 
     Shape (items, classes): of a yes/no question the second column is the class that is acted
@@ -157,7 +162,8 @@ def decision_curve(
     at = np.array([_checked(float(one)) for one in np.atleast_1d(every)])
     each = checked_weights(weights, len(labels)).each
     positive = _mean(labels[:, 1], each)
-    values = [_mean(expected_loss(labels.T, _gains(t, True, predicted)), each) for t in at]
+    gains = [_gains(predicted, t, yes_no=True) for t in at]
+    values = [_mean(expected_loss(labels.T, one), each) for one in gains]
     treat_all = positive - (1 - positive) * at / (1 - at)
     return DecisionCurve(at, np.array(values), treat_all, np.zeros(len(at)))
 

@@ -1,4 +1,4 @@
-r"""Confusion matrix, balanced accuracy, MCC and Cohen's kappa of decisions, labels hard or soft.
+r"""Confusion matrix, balanced accuracy, MCC and Cohen's kappa, labels hard or soft.
 
 Decisions are those of `equipoise.metrics.decisions`: the largest probability, classes tied for
 it sharing the item, a score of exactly 1/2 half a yes. :math:`O_{kd}` is the share of items

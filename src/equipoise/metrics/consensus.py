@@ -7,13 +7,17 @@ probability; tied classes share), Guillot's soft agreement is
 
 1 for an item whose decision is what most scorers said, or as many as any other class; less, by
 the votes that it has, for a minority's class; 0 for what nobody said. Unlike `accuracy`, which
-is the share of votes, it is 1 for whoever follows the majority throughout. A scorer is judged by
-the votes of the others alone: leave their own out of the labels. With hard labels it is the
+is the share of votes, it is 1 for whoever follows the majority throughout. A scorer is judged
+by the votes of the others alone: leave their own out of the labels. With hard labels it is the
 accuracy, except that a tied item agrees with each of its classes in full.
 
 It takes class codes or label distributions (items, classes) and predicted distributions, class
 codes, or one probability or decision per item of a yes/no question. `weights` are importance
 weights (items,), or `Copies` of counts. Undefined (nan) without items.
+
+By a vote for class k an item moves by :math:`([k = d_i] - s_i\,[k = m_i]) / \pi_{i m_i}`, where
+:math:`s_i` is its agreement and :math:`m_i` the class with most votes (tied ones share). Labels
+that are all settled on one class, or evenly on several, move as a whole: by [k = d].
 
 References
 ----------
@@ -33,9 +37,11 @@ import numpy as np
 
 from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Metric, Topic
+from equipoise.metrics._metric import Influence, Metric, Topic
 from equipoise.metrics.decisions import checked_decisions, decide
 from equipoise.metrics.distributions import mean_metric, over_classes
+
+_TIE = 1e-12  # a share of votes up to which classes are tied
 
 
 def soft_agreement(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
@@ -67,11 +73,25 @@ def soft_agreement_metric() -> Metric:
     return replace(
         made,
         better="higher",
+        influence=_influence,
         per_item=soft_agreement_per_item,
         topic=Topic.DECISIONS,
         decides=True,
         references=("guillot2020",),
     )
+
+
+def _influence(decided: Floats, labels: Floats) -> Influence:
+    """Value and derivatives; where classes are tied for most votes, the mean of both sides."""
+    number, top = len(labels), labels.max(axis=1, keepdims=True)
+    values = _agreement(labels.T, decided)
+    leading = labels >= top - _TIE
+    slope = decided
+    if (labels[~leading] > _TIE).any():
+        share = leading / leading.sum(axis=1, keepdims=True)
+        slope = (decided - values[:, None] * share) / top
+    value = float(values.mean())
+    return Influence(value, np.asarray((values - value) / number), slope / number)
 
 
 def _agreement(labels: Floats, decided: Floats) -> Floats:

@@ -44,9 +44,10 @@ the columns, lowest first; their order is given, never inferred,
     \qquad c_{kd} = (k - d)^2
 
 All take class codes or label distributions (items, classes), and predicted distributions
-(items, classes), those of the second of two classes (items,), or decisions as class codes. `weights` are importance weights
-(items,), or `Copies` of counts. Every metric is a function of the confusion table, label mass
-of every true class among the items decided for every class, so they share one pass.
+(items, classes), those of the second of two classes (items,), or decisions as class codes.
+`weights` are importance weights (items,), or `Copies` of counts. Every metric is a function of
+the confusion table, label mass of every true class among the items decided for every class, so
+they share one pass.
 
 References
 ----------

@@ -1,9 +1,9 @@
 r"""Sensitivity, specificity, predictive values and F1 of decisions, labels hard or soft.
 
 A model decides for a class or not (`equipoise.metrics.decisions`: the largest probability; a
-score above 1/2 means yes, one of exactly 1/2 is half a yes and half a no; decisions may be given
-as 0 and 1). With :math:`p_i` the share of votes for the class and :math:`d_i` whether it is
-decided for,
+score above 1/2 means yes, one of exactly 1/2 is half a yes and half a no; decisions may be
+given as 0 and 1). With :math:`p_i` the share of votes for the class and :math:`d_i` whether it
+is decided for,
 
 .. math:: n = \sum_i 1, \quad P = \sum_i p_i, \quad D = \sum_i d_i, \quad
     \mathrm{TP} = \sum_i p_i d_i, \quad \mathrm{TN} = n - P - D + \mathrm{TP}
@@ -20,11 +20,11 @@ metric          value                       undefined (nan)
 `f1`            2 TP / (P + D)              no positive label, and nothing decided positive
 ==============  ==========================  ===================================================
 
-Of a yes/no question it is the positive class, the second of two columns. Of several classes each
-is taken against the rest and they are averaged: ``average=macro`` weighs them alike,
+Of a yes/no question it is the positive class, the second of two columns. Of several classes
+each is taken against the rest and they are averaged: ``average=macro`` weighs them alike,
 ``weighted`` by their mass, and an undefined class makes the average undefined. To name an
 average with a yes/no question averages both answers, as scikit-learn does. ``positive`` looks
-at one class alone: its name (``f1:positive=N3``), in Python the number of its column.
+at one class alone: its name (``f1:positive=N3``), in a plain call the number of its column.
 
 All are ratios of sums over items, A/B, so that the derivative by the weight of an item is
 :math:`(a_i - \theta b_i)/B`.
@@ -87,7 +87,8 @@ class _Ratio:
         out = np.broadcast_to(parts[0][:, None, None], (len(table),) * 3).copy()
         out += parts[1][:, None, None] * own[:, :, None]
         out += parts[2][:, None, None] * own[:, None, :]
-        return out + parts[3][:, None, None] * own[:, :, None] * own[:, None, :]
+        out += parts[3][:, None, None] * own[:, :, None] * own[:, None, :]
+        return np.asarray(out)
 
 
 def _sums(table: Floats) -> Floats:
@@ -129,7 +130,8 @@ _RATIOS: Mapping[str, _Ratio] = {
         _Ratio(
             "npv",
             "NPV",
-            "Negative predictive value: share of negative votes among what is decided negative.",
+            "Negative predictive value: share of negative votes among what is decided "
+            "negative.",
             (1, -1, -1, 1),
             (1, 0, -1, 0),
             _PREDICTIVE,
@@ -240,7 +242,7 @@ def _plain(name: str, y_true: Any, y_pred: Any, scope: _Scope, weights: Any) -> 
 
 
 def _check(name: str, positive: str | int, average: str) -> None:
-    choice(f"{name}, average", average, ("", *AVERAGES))
+    choice(f"{name}, average", average or "macro", AVERAGES)
     if average and positive != "":
         got, do = f"positive {positive} and average {average}", "leave one of them out"
         raise InputError(name, got, "one class, or an average over all", do)
@@ -285,8 +287,8 @@ def _binder(
             scope = _Scope(None, average) if average else _Scope(1, "")
         if wanted and wanted not in classes:
             got, expected = f"positive {wanted!r}", f"a scored class ({listed(classes)})"
-            do = hint("leave it out, or ask about that class with {}", ONE_CLASS)
-            do = nearest(wanted, list(classes)) if len(classes) > 1 else do
+            ask = hint("leave it out, or ask about that class with {}", ONE_CLASS)
+            do = nearest(wanted, list(classes)) if len(classes) > 1 else ask
             raise InputError(f"metric {name}", got, expected, do)
         if wanted and len(classes) > 1:
             scope = _Scope(classes.index(wanted), "")

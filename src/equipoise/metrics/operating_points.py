@@ -2,12 +2,12 @@ r"""Sensitivity at a given specificity and the reverse, labels hard or soft.
 
 The ROC curve of soft labels (`equipoise.metrics.roc_curve`) is read where one of its rates is
 given. `sensitivity_at_specificity` is the largest sensitivity at a specificity of at least the
-one asked for, `specificity_at_sensitivity` the largest specificity at a sensitivity of at least
-the one asked for. Between two thresholds the curve is a straight line: equal scores, and an item
-whose label is shared, are called in part, which is the expectation of a random choice among
-them. With hard labels and no ties this is the usual rule, the best of the thresholds that keep
-what is asked. The threshold is chosen on the same items that are scored, so that a value says
-what the score could do, not what a threshold fixed beforehand will.
+one asked for, `specificity_at_sensitivity` the largest specificity at a sensitivity of at
+least the one asked for. Between two thresholds the curve is a straight line: equal scores, and
+an item whose label is shared, are called in part, which is the expectation of a random choice
+among them. With hard labels and no ties this is the usual rule, the best of the thresholds that
+keep what is asked. The threshold is chosen on the same items that are scored, so that a value
+says what the score could do, not what a threshold fixed beforehand will.
 
 Both take labels in [0, 1] and scores, shape (items,), any scale, higher meaning more positive,
 and importance weights (items,), or `Copies` of counts. Class scores (items, classes) give the
@@ -37,6 +37,7 @@ Examples
 """
 
 import math
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -54,7 +55,13 @@ from equipoise.metrics._metric import (
     average_classes,
     parameters,
 )
-from equipoise.metrics._ranking import prepare, repeat_truth, run_starts, sort_items, spread_runs
+from equipoise.metrics._ranking import (
+    prepare,
+    repeat_truth,
+    run_starts,
+    sort_items,
+    spread_runs,
+)
 from equipoise.numbers import exact_percent
 
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
@@ -187,7 +194,7 @@ def _made(point: _Point) -> Metric:
 
 
 @cache
-def _reduction(point: _Point) -> Any:
+def _reduction(point: _Point) -> Callable[[Prepared, Block], Floats]:
     """Positive mass and value of every class, shape (classes, 2, replicates)."""
 
     def reduce(prepared: Prepared, block: Block) -> Floats:
