@@ -158,7 +158,13 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "kendall_tau": draws.kendall_tau_metric,
     "spearman_footrule": draws.spearman_footrule_metric,
 }
-CURVES = ("roc_curve", "precision_recall_curve", "retained_samples_curve", "reliability_curve")
+CURVES = (
+    "roc_curve",
+    "precision_recall_curve",
+    "decision_curve",
+    "retained_samples_curve",
+    "reliability_curve",
+)
 DEFAULT = ("auroc", "average_precision")
 
 

@@ -1,18 +1,20 @@
 r"""Net benefit: what acting on a model's probabilities is worth, labels hard or soft.
 
-Whoever acts when the probability is at least t, and holds a needless action t/(1-t) times as
-bad as a missed one, gains
+`net_benefit`: whoever acts when the probability is at least t, and holds a needless action
+t/(1-t) times as bad as a missed one, gains
 
 .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}}{n} - \frac{\mathrm{FP}}{n}\,\frac{t}{1-t}
 
 in units of true positives per item. With label distributions TP and FP are expected counts: a
-vote drawn at random is positive. To act on nobody is worth 0, to act on everybody
-:math:`\bar p - (1-\bar p)\,t/(1-t)`; a model is useful at t when it is worth more than both. A
-probability of exactly t (to 1e-12) means to act. Several classes: each against the rest, the
-mean over classes. It needs probabilities that mean what they say; scores of another scale are
-refused. Undefined (nan) without items.
+vote drawn at random is positive. A probability of exactly t (to 1e-12) means to act. Several
+classes: each against the rest, the mean over classes. It needs probabilities that mean what
+they say; scores of another scale are refused. Undefined (nan) without items.
 
-`decision_curve` is the net benefit over a range of thresholds with those two strategies.
+`decision_curve`: the net benefit over a range of thresholds, beside those of acting on
+everybody and on nobody. A model is useful at t when it is worth more than both,
+
+.. math:: \mathrm{NB}_\mathrm{all}(t) = \bar p - (1 - \bar p)\,\frac{t}{1-t}, \quad
+    \mathrm{NB}_\mathrm{none} = 0
 
 References
 ----------
@@ -41,9 +43,9 @@ from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics.distributions import (
     checked_distributions,
     expected_loss,
-    mean_metric,
+    mean_of_items,
 )
-from equipoise.numbers import exact_percent
+from equipoise.numbers import exact_percent, number
 
 _TIE = 1e-12
 _THRESHOLDS = np.arange(1, 100) / 100
@@ -84,14 +86,14 @@ def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
     at = _checked(threshold)
     word = exact_percent(at)
     text = (
-        f"True positives per item less false ones times {at / (1 - at):.3g}, acting at a "
+        f"True positives per item less false ones times {number(at / (1 - at))}, acting at a "
         f"probability of at least {word}."
     )
 
     def made(classes: tuple[str, ...] | None) -> Metric:
         # a yes/no question has two columns, of which the second counts; so has a table of two
         alone = None if classes is None else len(classes) == 1
-        metric = mean_metric(
+        metric = mean_of_items(
             "net_benefit",
             f"net benefit at {word}",
             text,

@@ -60,7 +60,7 @@ from equipoise.arrays import Floats, PerReplicate
 from equipoise.metrics._metric import Metric
 from equipoise.metrics.decisions import (
     cost_matrix,
-    decision_metric,
+    from_table,
     kappa,
     kappa_gradient,
     plain_table,
@@ -82,7 +82,7 @@ def balanced_accuracy(y_true: Any, y_pred: Any, *, weights: Any = None) -> float
 def balanced_accuracy_metric() -> Metric:
     """Balanced accuracy for the engine."""
     text = "Mean over classes of the share of their votes that is decided right."
-    made = decision_metric(
+    made = from_table(
         "balanced_accuracy", "balanced accuracy", text, _balanced, _balanced_gradient
     )
     return replace(made, of_class=True, references=("brodersen2010",))
@@ -112,7 +112,7 @@ def mcc_metric() -> Metric:
         "Matthews' correlation of votes and decisions: 1 for perfect decisions, 0 at chance; "
         "several classes after Gorodkin."
     )
-    made = decision_metric("mcc", "MCC", text, _correlation, _correlation_gradient)
+    made = from_table("mcc", "MCC", text, _correlation, _correlation_gradient)
     references = ("matthews1975", "gorodkin2004")
     return replace(made, bounds=(-1.0, 1.0), references=references)
 
@@ -147,7 +147,7 @@ def cohen_kappa(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
 def cohen_kappa_metric() -> Metric:
     """Cohen's kappa to the consensus for the engine."""
     text = "Agreement of vote and decision beyond chance, all errors alike."
-    made = decision_metric("cohen_kappa", "Cohen's kappa", text, _cohen, _cohen_gradient)
+    made = from_table("cohen_kappa", "Cohen's kappa", text, _cohen, _cohen_gradient)
     return replace(made, bounds=(-1.0, 1.0), references=("cohen1960",))
 
 

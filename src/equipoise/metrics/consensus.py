@@ -1,7 +1,7 @@
 r"""Soft agreement: how well decisions agree with the consensus of several scorers.
 
-With :math:`\pi_i` the shares of votes of item i and :math:`d_i` the decision (the largest
-probability; tied classes share), Guillot's soft agreement is
+`soft_agreement`: with :math:`\pi_i` the shares of votes of item i and :math:`d_i` the decision
+(the largest probability; tied classes share), after Guillot,
 
 .. math:: \mathrm{SA} = \frac1n \sum_i \frac{\pi_{i,\,d_i}}{\max_k \pi_{ik}}
 
@@ -39,7 +39,7 @@ from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._arguments import checked_weights
 from equipoise.metrics._metric import Influence, Metric, Topic
 from equipoise.metrics.decisions import checked_decisions, decide
-from equipoise.metrics.distributions import mean_metric, over_classes
+from equipoise.metrics.distributions import mean_of_items, over_classes
 
 _TIE = 1e-12  # a share of votes up to which classes are tied
 
@@ -69,7 +69,7 @@ def soft_agreement_metric() -> Metric:
         "Votes for the decided class relative to those of the class with most: 1 for whoever "
         "follows the majority."
     )
-    made = mean_metric("soft_agreement", "soft agreement", text, decide, _agreement)
+    made = mean_of_items("soft_agreement", "soft agreement", text, decide, _agreement)
     return replace(
         made,
         better="higher",

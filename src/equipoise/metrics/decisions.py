@@ -253,7 +253,7 @@ def normalised_expected_cost_metric(
     text = f"Mean cost of the decision relative to the best constant one, {how}"
     finish, gradient = partial(_relative, known), partial(_relative_gradient, known)
     choose = _deciding(known, decision)
-    made = decision_metric(name, title, text, finish, gradient, choose)
+    made = from_table(name, title, text, finish, gradient, choose)
     return _costly(replace(made, better="lower", bounds=(0.0, math.inf)), known, decision)
 
 
@@ -308,7 +308,7 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
         "counts against it."
     )
     return replace(
-        decision_metric(_KAPPA, f"{cost} weighted kappa", text, finish, gradient),
+        from_table(_KAPPA, f"{cost} weighted kappa", text, finish, gradient),
         name=parameters(_KAPPA, {"cost": "quadratic"}, {"cost": cost}),
         bounds=(-1.0, 1.0),
         ordered=True,
@@ -352,7 +352,7 @@ def _table_influence(
     return influence
 
 
-def decision_metric(
+def from_table(
     name: str,
     title: str,
     definition: str,
@@ -394,7 +394,7 @@ def _mean_metric(
         return costs(len(table))
 
     return replace(
-        decision_metric(name, title, definition, finish, gradient, choose),
+        from_table(name, title, definition, finish, gradient, choose),
         better="lower",
         per_item=partial(_plain_per_item, costs=costs, choose=choose),
     )

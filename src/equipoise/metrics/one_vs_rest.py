@@ -26,8 +26,10 @@ each is taken against the rest and they are averaged: ``average=macro`` weighs t
 average with a yes/no question averages both answers, as scikit-learn does. ``positive`` looks
 at one class alone: its name (``f1:positive=N3``), in a plain call the number of its column.
 
-All are ratios of sums over items, A/B, so that the derivative by the weight of an item is
-:math:`(a_i - \theta b_i)/B`.
+All are ratios of sums over items, so that the derivative by the weight of an item is
+
+.. math:: \theta = \frac AB = \frac{\sum_i a_i}{\sum_i b_i}, \quad
+    g_i = \frac{a_i - \theta b_i}{B}
 
 References
 ----------
@@ -54,7 +56,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, PerReplicate, choice, listed, nearest
 from equipoise.metrics._metric import AVERAGES, Metric, Topic, average_classes, parameters
-from equipoise.metrics.decisions import decision_metric, plain_table
+from equipoise.metrics.decisions import from_table, plain_table
 from equipoise.wording import ONE_CLASS, hint
 
 _LEAST = 1e-12  # of all items: less than that is nothing to divide by
@@ -98,7 +100,7 @@ def _sums(table: Floats) -> Floats:
     return np.stack([number, true, decided, np.einsum("kk...->k...", table)])
 
 
-_DIAGNOSTIC, _PREDICTIVE = ("altman1994a",), ("altman1994b",)
+_DIAGNOSTIC, _PREDICTIVE = ("altman_sensitivity1994",), ("altman_predictive1994",)
 _RATIOS: Mapping[str, _Ratio] = {
     one.name: one
     for one in (
@@ -318,10 +320,10 @@ def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metr
     title = f"{average} {ratio.title}" if average else ratio.title
     title = title if positive == "" else f"{ratio.title} of {positive}"
     given = {"positive": positive, "average": average}
-    several = f"the {average or 'macro'} average over classes, each against the rest"
-    which = f"With several classes: {several}." if positive == "" else f"Of {positive} alone."
+    several = f"With several classes: one-vs-rest, {average or 'macro'}."
+    which = several if positive == "" else f"Of {positive} alone."
     return replace(
-        decision_metric(name, title, f"{ratio.definition} {which}", finish, gradient),
+        from_table(name, title, f"{ratio.definition} {which}", finish, gradient),
         name=parameters(name, {"positive": "", "average": ""}, given),
         topic=Topic.ONE_CLASS,
         of_class=True,
