@@ -215,7 +215,25 @@ def value_notices(
         )
         for k, label in np.argwhere(np.isnan(values).all(axis=2))
     ]
+    made += _undecided(aligned, metrics, values)
     return made + _infinite(aligned, metrics, values, labels)
+
+
+def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> list[Notice]:
+    """Models that decide for one class alone, and have no value where others have one."""
+    task = aligned.question.task
+    names, missing = list(aligned.scores), np.isnan(values)
+    made = []
+    for k, metric in enumerate(metrics):
+        some = missing[k].any(axis=0) & ~missing[k].all(axis=1).any()
+        if metric.decides and some.any():
+            text = "{metric} is undefined for {models}: some class is never decided for."
+            told = {
+                "metric": metric.title,
+                "models": listed([names[m] for m in np.flatnonzero(some)]),
+            }
+            made.append(Notice("undefined_decisions", text, (task,) if task else (), told))
+    return made
 
 
 def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
@@ -230,6 +248,10 @@ def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     masses = _distributions(truth, labels)
     if np.allclose(masses, masses[:1]):
         return "all items have the same label"
+    if metric.of_class and not masses.sum(axis=0).all():
+        return missing_classes(truth, labels)
+    if metric.of_class:
+        return "a class is decided for no item, or for every item"
     return "labels or predictions do not vary enough between items to define it"
 
 

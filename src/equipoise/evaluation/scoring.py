@@ -181,6 +181,7 @@ def evaluate(
     aligned, notices = align(given, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
+    chosen = [_bound(metric, aligned) for metric in chosen]
     scorer = _Scorer(aligned, chosen, plan, how)
     values, replicates = scorer.run()
     tasks = [one.question.task for one in aligned]
@@ -260,6 +261,19 @@ def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
                         "read the annotations as {} with {}", Option("kind", "ordinal"), GRADES
                     ),
                 )
+
+
+def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
+    """The metric for the classes of every task, which must agree about the one it looks at."""
+    made = [metric.among(one.question.classes) for one in aligned]
+    if len({one.column for one in made}) > 1:
+        raise InputError(
+            f"metric {metric.name}",
+            "tasks with different classes",
+            "the same classes in the same order in every task",
+            "evaluate one task at a time",
+        )
+    return made[0]
 
 
 def _asked(

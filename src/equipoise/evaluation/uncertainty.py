@@ -240,7 +240,7 @@ class Uncertainty:
         """How many units a value that did not vary rests on."""
         if metric.trials is not None:
             return float(metric.trials)
-        if metric.labels != "classes":
+        if metric.labels != "classes" and not metric.of_class:
             return float(design.units)
         rare = [
             min(float(mass.sum()), float(len(mass) - mass.sum()))

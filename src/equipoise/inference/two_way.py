@@ -21,6 +21,8 @@ from equipoise.arrays import Floats, Ints, frozen
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 
+_ROUNDING = 1e-14  # of a value, up to which its influences are rounding
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoWay:
@@ -141,7 +143,7 @@ def two_way(
         annotators=factor * people,
         cells=factor * cells,
         draws=zero,
-        df_items=_item_df(sums, design),
+        df_items=_item_df(sums, design, np.asarray(values)),
         df_annotators=design.df_annotators,
         floor=0.0,
         population=population,
@@ -156,7 +158,7 @@ def _by_unit(influence: Floats, unit: Ints, units: int) -> Floats:
     return np.stack([np.bincount(unit, one, units) for one in influence])
 
 
-def _item_df(sums: Floats, design: Design) -> Floats:
+def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
     """Degrees of freedom of items, less where few units carry a number."""
     models, units = sums.shape
     found = np.full((models, models), design.df_units)
@@ -165,7 +167,7 @@ def _item_df(sums: Floats, design: Design) -> Floats:
             gap = sums[a] if a == b else sums[a] - sums[b]
             square = gap * gap
             total = float(square.sum())
-            if not total > 0:
+            if not total > (_ROUNDING * max(abs(values[a]), abs(values[b]))) ** 2:
                 continue
             excess = units * float(square @ square) / total**2 - 1
             if excess > 0:
