@@ -10,6 +10,7 @@ from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
 from equipoise.cli.audit import audit
+from equipoise.cli.check import check
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _NEEDY = (
-    evaluate, stability, compare, report, aggregate, agreement, plan, threshold_plan,
+    check, evaluate, stability, compare, report, aggregate, agreement, plan, threshold_plan,
     threshold, audit,
 )  # fmt: skip
 for _verb in (*_NEEDY, reproduce, datasets, demo):

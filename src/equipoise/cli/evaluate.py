@@ -25,7 +25,14 @@ from equipoise.cli.options import (
     flag,
     words,
 )
-from equipoise.cli.study import TITLE, dataset_facts, input_rows, read_scored, table_files
+from equipoise.cli.study import (
+    TITLE,
+    dataset_facts,
+    holds_study,
+    input_rows,
+    read_scored,
+    table_files,
+)
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
@@ -60,7 +67,7 @@ class EvaluateFiles(DataFiles):
     """Two files, or a public data set."""
 
     annotations: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--annotations",
             "-a",
@@ -68,7 +75,8 @@ class EvaluateFiles(DataFiles):
             help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
             "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
             "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, "
-            "or a Label Studio export.",
+            "a Label Studio export, or a study that `equipoise check --out` wrote. Repeat it, "
+            "or name a folder, for one file per annotator.",
         ),
     ] = None
     predictions: Annotated[
@@ -86,17 +94,18 @@ class EvaluateFiles(DataFiles):
     def __post_init__(self) -> None:
         """Refuse half a study."""
         super(EvaluateFiles, self).__post_init__()
-        if self.dataset is None and self.annotations is None:
+        if self.dataset is None and not self.annotations:
             message = "give -a FILE, or --dataset NAME (see `equipoise datasets`)"
             raise typer.BadParameter(message, param_hint="-a FILE")
-        if self.dataset is None and not self.predictions:
+        whole = self.dataset is not None or holds_study(self.annotations)
+        if not whole and not self.predictions:
             message = "give what each model scored: -p FILE"
             raise typer.BadParameter(message, param_hint="-p FILE")
 
     @property
     def name(self) -> str:
         """Name of the study: of its data set, or of its annotations."""
-        return self.dataset or (self.annotations.stem if self.annotations else "")
+        return self.dataset or (self.annotations[0].stem if self.annotations else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,14 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
 from equipoise.read import parquet
-from equipoise.read.files import AnyPath, Content, content, replaced, unknown_ending
+from equipoise.read.files import (
+    AnyPath,
+    Content,
+    content,
+    replaced,
+    unknown_ending,
+    unreadable,
+)
 
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
@@ -38,8 +46,19 @@ _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
 def is_canonical(path: AnyPath) -> bool:
-    """Whether a file holds a whole study, as `write_study` makes it."""
-    return is_study(content(path))
+    """Whether a file holds a whole study, as `write_study` makes it; reads but its ends."""
+    place = Path(path)
+    try:
+        with place.open("rb") as file:
+            if place.suffix.lower() not in parquet.ENDINGS:
+                return file.read(len(_MARK)) == _MARK
+            size = file.seek(0, 2)
+            file.seek(max(size - 8, 0))
+            footer = int.from_bytes(file.read(4), "little") + 8
+            file.seek(max(size - footer, 0))
+            return _KEY in file.read(footer)
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def is_study(file: Content) -> bool:

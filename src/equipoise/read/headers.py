@@ -151,6 +151,28 @@ def is_named_like(header: str, ours: str) -> bool:
     return any(key in known.sure | known.unsure for key in _keys(header))
 
 
+def side_of(table: Table) -> tuple[str, str] | None:
+    """Whether the names of the columns are of annotations or predictions, and by which sign.
+
+    Examples
+    --------
+    >>> side_of(Table(name="x", columns={"case": (), "rater": (), "grade": ()}))
+    ('annotations', "column 'rater' names annotators")
+    """
+    signs = (
+        ("predictions", "model", "names models"),
+        ("annotations", "annotator", "names annotators"),
+        ("predictions", "score", "holds scores"),
+        ("annotations", "label", "holds labels"),
+    )
+    for side, ours, what in signs:
+        known = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours].sure
+        for name in table.columns:
+            if any(key in known for key in _keys(name)):
+                return side, f"column {name!r} {what}"
+    return None
+
+
 def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
     """Say that a column such as ``patient`` could be the group of its items."""
     near = [name for name in unused if any(key in _GROUPS for key in _keys(name))]

@@ -105,6 +105,15 @@ def annotations_of_tables(
     return tidy_annotations(_stacked(parts), replace(options, columns=_confirmed(options)))
 
 
+def layouts_of(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[str]:
+    """How each of some tables is laid out, read alone or as one."""
+    headed = [_by_header(one.table, options) for one in tables]
+    if len(headed) == 1:
+        return [_layout(*headed[0]).name]
+    named = [NamedTable(own[0], one.reader) for one, own in zip(tables, headed, strict=True)]
+    return [one.name for one in _layouts(named, [own[1] for own in headed], options.layout)]
+
+
 def _confirmed(options: AnnotationOptions) -> dict[str, str]:
     """Columns that the caller named, by our names once they have them: not in doubt."""
     return {ours: ours for ours in ("item", "annotator") if ours in options.columns}
