@@ -142,4 +142,5 @@ def _write(found: "StudyCheck", out: Path) -> None:
         )
     write_study(out, found.annotations, found.predictions)
     verb = "evaluate -a" if found.predictions else "agreement"
-    say(f"Wrote {out}; `equipoise {verb} {out}` takes it without options.")
+    drop = "" if found.matches or not found.predictions else " --on-missing drop"
+    say(f"Wrote {out}; take it as it is: equipoise {verb} {out}{drop}")

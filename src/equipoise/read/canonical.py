@@ -16,9 +16,9 @@ types, notices, and which rows are whose. ::
 Every verb takes such a file without options. `read_study` returns what `write_study` was given.
 """
 
-import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
 _TITLE = "# equipoise study 1: annotations and predictions as read; every verb takes this file"
+_SPECIAL = re.compile(r'[",\r\n]')
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
@@ -78,7 +79,12 @@ def write_study(
     suffix = "".join(ending for ending in ENDINGS if str(path).lower().endswith(ending))
     if not suffix:
         raise unknown_ending(Content(str(path), "", "", b""), ENDINGS)
-    table, facts = _encoded(annotations, predictions)
+    try:
+        table, facts = _encoded(annotations, predictions)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "study", "a name with half a character", "whole characters", "correct the name"
+        ) from error
     with replaced(path) as sink:
         if suffix == ".csv":
             _write_text(sink, table, facts)
@@ -186,27 +192,23 @@ def _prediction_rows(one: Predictions) -> Any:
 
 
 def _write_text(sink: Any, table: Any, facts: Mapping[str, Any]) -> None:
-    try:
-        text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
-        text.write(f"{_TITLE}\n# {json.dumps(facts)}\n")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(table.column_names)
-        for batch in table.to_batches(max_chunksize=1 << 16):
-            columns = [_written(column) for column in batch.columns]
-            writer.writerows(zip(*columns, strict=True))
-        text.detach()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            "study", "a name with half a character", "whole characters", "correct the name"
-        ) from error
+    text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
+    text.write(f"{_TITLE}\n# {json.dumps(facts)}\n")
+    text.write(",".join(table.column_names) + "\n")
+    for batch in table.to_batches(max_chunksize=1 << 16):
+        rows = zip(*map(_written, batch.columns), strict=True)
+        text.write("".join(",".join(row) + "\n" for row in rows))
+    text.detach()
 
 
-def _written(column: Any) -> list[Any]:
+def _written(column: Any) -> list[str]:
     """Values as text: floats at full length, nothing for what is not there."""
-    values = column.to_pylist()
-    return [
-        "" if one is None else repr(one) if isinstance(one, float) else one for one in values
-    ]
+    return ["" if one is None else _quoted(str(one)) for one in column.to_pylist()]
+
+
+def _quoted(word: str) -> str:
+    """A word in quotes where it needs them, for a carriage return too."""
+    return '"' + word.replace('"', '""') + '"' if _SPECIAL.search(word) else word
 
 
 def _read_parquet(file: Content) -> tuple[Any, Mapping[str, Any]]:
@@ -221,7 +223,7 @@ def _read_text(file: Content) -> tuple[Any, Mapping[str, Any]]:
 
     _, notes, body = file.data.split(b"\n", 2)
     facts = json.loads(notes.removeprefix(b"#"))
-    names = next(csv.reader(io.StringIO(body.split(b"\n", 1)[0].decode())))
+    names = body.split(b"\n", 1)[0].decode().split(",")
     table = arrow_csv.read_csv(
         pa.BufferReader(body),
         read_options=arrow_csv.ReadOptions(block_size=max(1 << 24, len(body) // 8)),

@@ -81,6 +81,30 @@ class StudyCheck:
     predictions: tuple[Predictions, ...] = ()
     notices: tuple[Notice, ...] = ()
 
+    @property
+    def silent_tasks(self) -> tuple[str, ...]:
+        """Annotated tasks without predictions, where there are predictions."""
+        if self.annotations is None or not self.predictions:
+            return ()
+        known = {one.task for one in self.predictions}
+        return tuple(task for task in self.annotations.tasks if task not in known)
+
+    def unmatched(self, one: Predictions) -> tuple[int, int]:
+        """Annotated items of a task without a prediction, and predictions without votes."""
+        table, known = self.annotations, set[str]()
+        if table is not None and one.task in table.tasks:
+            known = {
+                table.items[code] for code in np.unique(table.item[table.in_task(one.task)])
+            }
+        return len(known - set(one.items)), len(set(one.items) - known)
+
+    @property
+    def matches(self) -> bool:
+        """Whether every annotated item of every task has predictions, and no other."""
+        return not self.silent_tasks and not any(
+            any(self.unmatched(one)) for one in self.predictions
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyPaths:

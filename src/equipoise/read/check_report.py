@@ -278,15 +278,12 @@ def _annotator_table(table: Annotations) -> tuple[Table, ...]:
 
 def _models(check: StudyCheck) -> Finding:
     """What models say, and for which of the items."""
-    rows = [_model_row(one, check.annotations) for one in check.predictions]
+    rows = [_model_row(one, check) for one in check.predictions]
     names = list(dict.fromkeys(one.model for one in check.predictions))
-    off = [row for row in rows if row["without"] or row["unknown"]]
     said = f"{count(len(names), 'model')}: {joined(names, most=6)}."
-    tasks = () if check.annotations is None else check.annotations.tasks
-    silent = [task for task in tasks if task not in {one.task for one in check.predictions}]
-    if silent:
-        said += f" No predictions for {joined(silent, most=4)}."
-    if off or silent:
+    if check.silent_tasks:
+        said += f" No predictions for {joined(check.silent_tasks, most=4)}."
+    if check.annotations is not None and not check.matches:
         said += " `--on-missing drop` keeps what matches."
     return Finding(
         key="predictions",
@@ -311,17 +308,10 @@ def _models(check: StudyCheck) -> Finding:
     )
 
 
-def _model_row(one: Predictions, table: Annotations | None) -> Row:
+def _model_row(one: Predictions, check: StudyCheck) -> Row:
     kind = "decisions" if one.decides else "probabilities" if one.classes else "scores"
-    without: int | str = ""
-    unknown: int | str = ""
-    if table is not None:
-        known = set()
-        if one.task in table.tasks:
-            known = {
-                table.items[code] for code in np.unique(table.item[table.in_task(one.task)])
-            }
-        without, unknown = len(known - set(one.items)), len(set(one.items) - known)
+    alone = check.annotations is None
+    without, unknown = ("", "") if alone else check.unmatched(one)
     return {
         "model": one.model,
         "task": one.task,
