@@ -371,7 +371,9 @@ def _same_annotators(table: Annotations) -> Iterator[tuple[str, str, int]]:
     what = table.label if table.value is None else table.value
     if table.annotator is None or what is None or not 1 < len(people) <= _MOST_PEOPLE:
         return
-    use = table.rank == 0 if table.rank is not None else np.ones(len(table), dtype=bool)
+    use = np.ones(len(table), dtype=bool) if table.is_gold is None else ~table.is_gold
+    if table.rank is not None:
+        use &= table.rank == 0
     task = np.zeros(len(table), dtype=np.int64) if table.task is None else table.task
     cell = task.astype(np.int64) * len(table.items) + table.item
     votes = [

@@ -118,7 +118,7 @@ def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
         found = {ours: one for ours, one in found.items() if ours not in _OF_VOTES}
     elif not _label_is_sure(table, found, options.columns):
         found = {ours: one for ours, one in found.items() if ours in ("item", "task", "group")}
-    return _headers(table, options.columns, found)
+    return _headers(table, options.columns, found, Option("columns"))
 
 
 def prediction_headers(
@@ -136,7 +136,8 @@ def prediction_headers(
     more = len(scores) > 1 or any(name not in used for name in columns)
     if scores and more and plain(scores[0]) != "score":
         del found["score"]  # a wide table whose models have such names
-    return _headers(table, options.columns, found)
+    own = Option("columns", flag="prediction_columns")
+    return _headers(table, options.columns, found, own)
 
 
 def is_named_like(header: str, ours: str) -> bool:
@@ -264,14 +265,18 @@ def _is_crowd_kit(table: Table, options: AnnotationOptions) -> bool:
 
 
 def _headers(
-    table: Table, named: Mapping[str, str], found: Mapping[str, Sequence[str]]
+    table: Table,
+    named: Mapping[str, str],
+    found: Mapping[str, Sequence[str]],
+    option: Option,
 ) -> Headers:
     if not found:
         return Headers(named, ())
     single = {ours: _single(table, ours, alike) for ours, alike in found.items()}
-    text = "read by their headers: {pairs}; {columns} says otherwise"
+    side = "predictions are " if option.flag else ""
+    text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
-    values: dict[str, Value] = {"pairs": pairs, "columns": Option("columns")}
+    values: dict[str, Value] = {"pairs": pairs, "columns": option}
     return Headers({**named, **single}, (Notice("columns_by_synonym", text, (), values),))
 
 
