@@ -111,6 +111,8 @@ def read_study(
     also
         Other files of the study, by their role.
     """
+    if files.run is not None and holds_study([files.run]):
+        files = replace(files, run=None, annotations=[files.run])
     sources = _sources(files, reading)
     record, data = sources.record, sources.files
     whole = data.dataset is not None or holds_study(data.annotations)

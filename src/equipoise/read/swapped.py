@@ -6,7 +6,7 @@ and about no item. The votes: there are at least ten times as many annotators as
 labels hang on the annotator, not on the item. With :math:`o` the share of equal labels among
 pairs of votes that have something in common, and :math:`e` that among all pairs of votes,
 :math:`(o - e) / (1 - e)` is how far that something settles the label; for the annotator it must
-exceed that for the item by .2. Experts agree about items, so that the reverse needs people with
+exceed that for the item by .15. Experts agree about items, so that the reverse needs people with
 strong habits who look at cases that all are alike.
 
 Ten times as many annotators as items without the rest, a poll or a slip, is only said, and so
@@ -28,7 +28,7 @@ from equipoise.wording import Option, hint
 
 _MANY = 10  # annotators per item from which a table is odd
 _LEAST = 100  # annotators of an odd table
-_MORE = 0.2  # by which annotators must settle the label better than items
+_MORE = 0.15  # by which annotators must settle the label better than items
 _SHARE = 0.9  # of the names that must look alike
 _COLUMNS = Option("columns", {"item": "...", "annotator": "..."})
 
