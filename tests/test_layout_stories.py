@@ -224,6 +224,8 @@ def test_nonsense_is_refused(tmp_path):
     body = tidy(slice(0, 1))[["item", "annotator", "label"]].to_csv(index=False, header=False)
     refused(tmp_path, f"foo,bar,baz\n{body}", "'foo': there is no column 'label'")
     refused(tmp_path, body, "first line: .*, expected the names of the columns")
+    single = "".join(f"i{n},r1,{'yes' if n % 2 else 'no'}\n" for n in range(20))
+    refused(tmp_path, single, "first line: 'r1', 'no', which are values of their own columns")
     once = "".join(f"i{n},{READERS[n % 3]},{'yes' if n % 2 else 'no'}\n" for n in range(20))
     refused(tmp_path, f"foo,bar,baz\n{once}", "column 'bar': no value of another column")
     text = "".join(f"i{n},f{n}.png,{n % 2},{n % 3 % 2}\n" for n in range(30))

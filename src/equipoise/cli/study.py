@@ -204,7 +204,7 @@ def read_predictions_of(
     try:
         return read_predictions(paths, classes=classes, **_prediction_keywords(reading))
     except InputError as error:
-        raise _with_check(error.renamed(OF_SCORES), paths) from None
+        raise naming_check(error.renamed(OF_SCORES), paths) from None
 
 
 def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
     }
 
 
-def _with_check(error: InputError, paths: Sequence[Path]) -> InputError:
+def naming_check(error: InputError, paths: Sequence[Path]) -> InputError:
     """The same refusal, with the verb that shows how files are read."""
     if not all(path.exists() for path in paths):
         return error
@@ -523,7 +523,7 @@ def _read_votes(
     try:
         table = read_annotations(list(paths), **how)
     except InputError as error:
-        raise _with_check(error, paths) from None
+        raise naming_check(error, paths) from None
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
@@ -562,7 +562,7 @@ def _with_predictions(
     try:
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
     except InputError as error:
-        raise _with_check(error.renamed(OF_SCORES), paths) from None
+        raise naming_check(error.renamed(OF_SCORES), paths) from None
     return table, read.predictions
 
 

@@ -45,6 +45,7 @@ from equipoise.read.tables import Table, code_names, numbers
 
 _ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
 _SHOWN = 3  # rows of a preview
+_OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,16 +202,23 @@ def _read_sides(
         annotations = read_annotations(votes, **how.annotations)
     if annotations is not None and how.first_votes is not None:
         annotations = annotations.first_votes(how.first_votes)
-    if scores and annotations is None:
-        return None, predictions_read(scores, **how.predictions)
-    if scores and annotations is not None:
-        known = how.annotations.get("classes") is not None
-        annotations, read = predictions_for(
-            annotations, scores, classes_known=known, **how.predictions
-        )
-        both = (*models.predictions, *read.predictions)
-        models = read._replace(predictions=both)
-    return annotations, models
+    if not scores:
+        return annotations, models
+    try:
+        annotations, read = _read_predictions(annotations, scores, how)
+    except InputError as error:
+        raise error.renamed(_OF_SCORES) from None
+    return annotations, read._replace(predictions=(*models.predictions, *read.predictions))
+
+
+def _read_predictions(
+    annotations: Annotations | None, paths: Sequence[AnyPath], how: StudyKeywords
+) -> tuple[Annotations | None, PredictionsRead]:
+    """Predictions alone, or for annotations."""
+    if annotations is None:
+        return None, predictions_read(paths, **how.predictions)
+    known = how.annotations.get("classes") is not None
+    return predictions_for(annotations, paths, classes_known=known, **how.predictions)
 
 
 def _opened(path: AnyPath) -> _File:

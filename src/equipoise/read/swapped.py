@@ -6,8 +6,8 @@ and about no item. The votes: there are at least ten times as many annotators as
 labels hang on the annotator, not on the item. With :math:`o` the share of equal labels among
 pairs of votes that have something in common, and :math:`e` that among all pairs of votes,
 :math:`(o - e) / (1 - e)` is how far that something settles the label; for the annotator it must
-exceed that for the item by .15. Experts agree about items, so that the reverse needs people with
-strong habits who look at cases that all are alike.
+exceed that for the item by .15. Experts agree about items, so that the reverse needs people
+with strong habits who look at cases that all are alike.
 
 Ten times as many annotators as items without the rest, a poll or a slip, is only said, and so
 are labels that hang on the annotator where there are fewer. A caller who names both columns
