@@ -251,6 +251,10 @@ def test_labels_that_are_no_classes_are_refused_or_noted(tmp_path):
     (tmp_path / "wide.csv").write_text("\n".join(["id,a,b,c,d", *texts]) + "\n")
     done = run("wide.csv", cwd=tmp_path)
     assert done.returncode == 1
+    assert "column 'a': a different word in almost every row" in done.stderr
+    assert "see `equipoise check wide.csv`" in done.stderr
+    done = run("wide.csv", "--layout", "wide", cwd=tmp_path)
+    assert done.returncode == 1
     assert "1,200 distinct ones" in done.stderr
     assert "--layout tidy, --layout wide), or name the classes with --classes" in done.stderr
     rows = [f"i{i},r{a},{(7 * i + a) % 30}" for i in range(30) for a in range(3)]

@@ -113,13 +113,28 @@ class Predictions:
         task = f" for {self.task!r}" if self.task else ""
         return f"predictions of {self.model!r}{task}"
 
+    @property
+    def decides(self) -> bool:
+        """Whether the model names one class per item: probability 1, and 0 for all others."""
+        return bool(self.classes) and bool(((self.values == 0) | (self.values == 1)).all())
+
     def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
-        """Return the values in the given item (and class) order."""
+        """Return the values in the given item (and class) order.
+
+        A model that names one class per item gives a class that it never names probability 0.
+        """
         rows: Ints = np.arange(len(self.items))
         if tuple(items) != self.items:
             rows = positions(items, self.items, where=f"{self.where}, items")
         if not classes:
             return np.asarray(self.values[rows])
+        if self.decides and not set(classes) <= set(self.classes):
+            place = {name: code for code, name in enumerate(self.classes)}
+            known = [code for code, name in enumerate(classes) if name in place]
+            values = np.zeros((len(rows), len(classes)))
+            own = [place[classes[code]] for code in known]
+            values[:, known] = self.values[rows][:, own]
+            return values
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
         return np.asarray(self.values[rows][:, columns])
 

@@ -11,6 +11,7 @@ from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
 from equipoise.cli.audit import audit
+from equipoise.cli.check import check
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
@@ -43,7 +44,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for _verb in (evaluate, report, aggregate, agreement, plan):
+for _verb in (evaluate, check, report, aggregate, agreement, plan):
     app.command(no_args_is_help=True)(_verb)
 _thresholds = typer.Typer(
     cls=_WithFormer,

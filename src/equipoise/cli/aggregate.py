@@ -19,7 +19,7 @@ from equipoise.cli.options import (
     check_choice,
     command,
 )
-from equipoise.cli.study import ask, dataset_facts, published_files, read_votes
+from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
 from equipoise.wording import Option, hint
 
@@ -200,12 +200,13 @@ def _made_with(
     if file.dataset is not None:
         rows = published_files(file.dataset)
     else:
-        rows = hashed("annotations", [file.annotations] if file.annotations else [])
+        rows = hashed("annotations", table_files(file.annotations))
     files = [{"name": one.name, "sha256": one.sha256} for one in rows]
     source = dataset_facts(file.dataset)
     return {
         "version": __version__,
-        **({"dataset": source, "inputs": files} if source else {"input": files[0]}),
+        **({"dataset": source} if source else {}),
+        **({"input": files[0]} if len(files) == 1 and not source else {"inputs": files}),
         "seed": asked.seed,
         "positive": reading.positive,
         "at_least": reading.at_least,

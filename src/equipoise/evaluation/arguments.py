@@ -1,12 +1,17 @@
 """Arguments: what a caller hands over, checked for its type before anything is done with it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import wrong_type
 from equipoise.metrics import Metric, named
+from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
+from equipoise.read.swapped import refuse_swapped_items
 
+_OURS = (Annotations, Plausibilities, Predictions, list, tuple, str, int, float)
 NAMES = "names of metrics such as auroc, or metrics"
 
 
@@ -23,6 +28,8 @@ def as_predictions(predictions: object) -> list[Predictions]:
     expected, do = "predictions, one per model and task", "read them with read_predictions"
     if isinstance(predictions, Predictions):
         return [predictions]
+    if is_frame(predictions):
+        return list(Predictions.from_dataframe(predictions))
     if not isinstance(predictions, Iterable):
         raise wrong_type("predictions", predictions, expected, do)
     found = []
@@ -33,8 +40,48 @@ def as_predictions(predictions: object) -> list[Predictions]:
     return found
 
 
+def is_frame(given: object) -> bool:
+    """Whether something is a dataframe that narwhals knows, eager or lazy.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_frame(pyarrow.table({"item": [1]})), is_frame([1]), is_frame("votes.csv")
+    (True, False, False)
+    """
+    if given is None or isinstance(given, _OURS):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(given, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def as_study(predictions: object, truth: Any) -> tuple[list[Predictions], Any]:
+    """Predictions and truth, each of which may be a dataframe.
+
+    Predictions in a dataframe are read with the classes and tasks of the annotations, and
+    what there is to say of them goes to the annotations.
+    """
+    if is_frame(truth):
+        truth = Annotations.from_dataframe(truth)
+    if not is_frame(predictions) or not isinstance(truth, Annotations):
+        given = as_predictions(predictions)
+    else:
+        from equipoise.read.options import PredictionOptions
+        from equipoise.read.predictions import told_predictions
+        from equipoise.read.tables import from_frame
+
+        options = PredictionOptions(classes=truth.classes or None, tasks=truth.tasks)
+        read = told_predictions(from_frame(predictions), options)
+        given = list(read.predictions)
+        truth = replace(truth, notices=(*truth.notices, *read.notices))
+    if isinstance(truth, Annotations):
+        refuse_swapped_items(truth, given)
+    return given, truth
+
+
 def as_annotations(annotations: object) -> Annotations:
-    """Annotations; a truth without votes is refused.
+    """Annotations, or a dataframe of votes read as such; a truth without votes is refused.
 
     Examples
     --------
@@ -43,6 +90,8 @@ def as_annotations(annotations: object) -> Annotations:
     ...
     equipoise.arrays.InputError: annotations: 'votes.csv' (str), expected annotations ...
     """
+    if is_frame(annotations):
+        return Annotations.from_dataframe(annotations)
     if not isinstance(annotations, Annotations):
         raise wrong_type(
             "annotations",

@@ -18,7 +18,9 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
+from equipoise.duplicates import duplicate_models, duplicate_notices
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.arguments import as_study
 from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
@@ -138,8 +140,8 @@ class Settings:
 
 
 def evaluate(
-    predictions: Predictions | Iterable[Predictions],
-    truth: Truths,
+    predictions: Predictions | Iterable[Predictions] | Any,
+    truth: Truths | Any,
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     resampling: str | Resampling | None = None,
@@ -150,10 +152,11 @@ def evaluate(
     Parameters
     ----------
     predictions
-        What each model says, one object per model and task.
+        What each model says, one object per model and task, or a dataframe of pandas, polars
+        or another kind that narwhals knows, in any layout of `read_predictions`.
     truth
         Annotations (soft label: mean vote; hard label: the class with most votes), or
-        plausibilities (one per task; soft label: their mean).
+        plausibilities (one per task; soft label: their mean), or a dataframe of votes.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -173,12 +176,15 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, truth = as_study(predictions, truth)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
     asked, plan = _asked(truth, resampling, how.fixed)
     asked = [replace(one, ties=how.ties) for one in asked]
     aligned, notices = align(given, asked, on_missing=how.on_missing)
+    copies = duplicate_notices(
+        duplicate_models((one.question.task, one.scores) for one in aligned)
+    )
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
     chosen = [_bound(metric, aligned) for metric in chosen]
@@ -209,7 +215,7 @@ def evaluate(
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
         influential=scorer.influential(values),
-        notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
+        notices=(*_truth_notices(truth), *notices, *copies, *scorer.notices(values)),
     )
 
 
