@@ -23,6 +23,7 @@ from equipoise.analyses.verdict import Lead, find_lead, verdict
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
 from equipoise.evaluation import MACRO, evaluate
+from equipoise.evaluation.thresholds import cut_study
 from equipoise.findings import Finding, Report, left_out
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
@@ -90,9 +91,11 @@ def _prepared(
         annotations,
         metrics=asked.metrics,
         resampling=asked.plan(annotations),
-        settings=asked.settings,
+        settings=replace(asked.settings, thresholds=asked.thresholds),
     )
-    return Study(models, annotations, asked, evaluation, lambda *_: None)
+    cut = cut_study(models, annotations, evaluation.metrics, asked.thresholds)
+    assert isinstance(cut.truth, Annotations)
+    return Study(tuple(cut.predictions), cut.truth, asked, evaluation, lambda *_: None)
 
 
 def _within(progress: Progress | None, place: int, every: int) -> Progress:

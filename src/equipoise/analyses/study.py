@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from equipoise.analyses.options import AnalysisKeywords, ResamplingKeywords
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
-from equipoise.evaluation import LABELS, Evaluation, Settings
+from equipoise.evaluation import LABELS, Evaluation, Settings, Thresholds
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample, usual_replicates
@@ -35,6 +35,8 @@ class StudyOptions:
         What is known of the items beside their labels, for subgroups.
     only
         Names of analyses; empty is all.
+    thresholds
+        By which metrics of decisions decide, as in `equipoise.evaluation.Settings`.
     most
         Size at which the search for flips ends.
     progress
@@ -50,6 +52,7 @@ class StudyOptions:
     ties: str = "half"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
+    thresholds: Thresholds | None = None
     most: int = 50
     progress: Progress | None = None
 
@@ -64,7 +67,7 @@ class StudyOptions:
 
     @property
     def settings(self) -> Settings:
-        """What evaluations of the study share."""
+        """What evaluations of the study share; its predictions have their thresholds."""
         return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
 
     def plan(self, annotations: Annotations, kind: str | None = None) -> Resampling:

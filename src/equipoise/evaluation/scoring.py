@@ -31,6 +31,7 @@ from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
 from equipoise.evaluation.readers import TWO_WAY, reader_cells
 from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.thresholds import Thresholds, Truths, cut_study
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import Reason, check_margin, normal_replicates
@@ -51,7 +52,6 @@ MODEL = Option(
 )
 GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
 MOST_BYTES = 4 * 2**30  # of replicates in memory
-Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,9 @@ class Settings:
     ties
         What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
         counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
+    thresholds
+        From which score on an item is called positive, for metrics of decisions; see
+        `equipoise.evaluation.thresholds`. Without, scores are cut at .5, and a notice says so.
     """
 
     level: float = 0.95
@@ -99,6 +102,7 @@ class Settings:
     progress: Callable[[int, int], None] | None = None
     ties: str = "half"
     circular: str = "error"
+    thresholds: Thresholds | None = None
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -176,9 +180,10 @@ def evaluate(
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
-    asked, plan = _asked(truth, resampling, how.fixed)
+    cut = cut_study(given, truth, chosen, how.thresholds, resampling)
+    asked, plan = _asked(cut.truth, cut.resampling, how.fixed)
     asked = [replace(one, ties=how.ties) for one in asked]
-    aligned, notices = align(given, asked, on_missing=how.on_missing)
+    aligned, notices = align(cut.predictions, asked, on_missing=how.on_missing)
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
     scorer = _Scorer(aligned, chosen, plan, how)
@@ -207,8 +212,10 @@ def evaluate(
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
+        decided=tuple(one.decided for one in aligned),
+        thresholds=cut.used,
         influential=scorer.influential(values),
-        notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
+        notices=(*_truth_notices(truth), *notices, *cut.notices, *scorer.notices(values)),
     )
 
 
@@ -363,14 +370,11 @@ class _Scorer:
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
-        kinds = {one.prepare: one.labels for one in self.families.values()}
+        kinds = {one.prepare: one for one in self.families.values()}
 
         def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
             one, m = part
-            each = {
-                p: p(one.scores[m] if k == "classes" else one.distributions(m))
-                for p, k in kinds.items()
-            }
+            each = {p: p(one.seen(m, metric)) for p, metric in kinds.items()}
             return {metric.prepare: each[first.prepare] for metric, first in alike}
 
         every = [(one, m) for one in aligned for m in one.scores]

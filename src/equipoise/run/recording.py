@@ -348,7 +348,8 @@ class Predicted:
 def predicted(evaluation: Evaluation) -> Iterator[Predicted]:
     """What can be read as probabilities, task by task.
 
-    Class probabilities can, unless the truth lacks some of the classes. Scores of a yes/no
+    Class probabilities can, unless the truth lacks some of the classes; decisions (0 and 1
+    alone) cannot. Scores of a yes/no
     question are only read so when a metric of probabilities was asked for, because then they
     were given as such.
     """
@@ -356,13 +357,19 @@ def predicted(evaluation: Evaluation) -> Iterator[Predicted]:
     for truth, scores in zip(evaluation.questions, evaluation.scores, strict=False):
         several = len(truth.classes) > 1
         readable = _whole if several else _inside
-        if (asked or several) and all(map(readable, scores.values())):
+        scores = {model: one for model, one in scores.items() if not _plain_answers(one)}
+        if scores and (asked or several) and all(map(readable, scores.values())):
             yield Predicted(
                 truth,
                 _class_names(truth),
                 np.stack(every_class(truth.shares), axis=1),
                 {model: _distribution(one) for model, one in scores.items()},
             )
+
+
+def _plain_answers(scores: Floats) -> bool:
+    """Whether these are decisions, which are no probabilities."""
+    return bool(((scores == 0) | (scores == 1)).all())
 
 
 def _inside(scores: Floats) -> bool:
