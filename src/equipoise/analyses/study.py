@@ -29,7 +29,7 @@ class StudyOptions:
         Names of metrics, or metrics; analyses of a single metric take the first.
     labels
         ``soft`` or ``hard``; rankings and choices of aggregation show both.
-    replicates, seed, level, on_missing, ties
+    replicates, seed, level, on_missing, ties, circular
         As in `evaluate`; by default 1,000 resamples, fewer for more than 20,000 items.
     attributes
         What is known of the items beside their labels, for subgroups.
@@ -50,6 +50,7 @@ class StudyOptions:
     level: float = 0.95
     on_missing: str = "error"
     ties: str = "half"
+    circular: str = "error"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
     thresholds: Thresholds | None = None
@@ -68,7 +69,12 @@ class StudyOptions:
     @property
     def settings(self) -> Settings:
         """What evaluations of the study share; its predictions have their thresholds."""
-        return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
+        return Settings(
+            level=self.level,
+            on_missing=self.on_missing,
+            ties=self.ties,
+            circular=self.circular,
+        )
 
     def plan(self, annotations: Annotations, kind: str | None = None) -> Resampling:
         """What is resampled; without a kind, what fits the annotations."""

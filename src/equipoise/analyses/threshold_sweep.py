@@ -587,7 +587,7 @@ def _scored(
     how: Grid,
 ) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
-    settings = Settings(how.level, on_missing=how.on_missing)
+    settings = Settings(how.level, on_missing=how.on_missing, circular="keep")
     known: dict[bytes, _Scored] = {}
     steps = []
     for place, threshold in enumerate(tried, 1):

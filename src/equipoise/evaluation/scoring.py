@@ -27,11 +27,13 @@ from equipoise.evaluation.cautions import (
     votes_notices,
 )
 from equipoise.evaluation.circularity import CIRCULAR, independent
+from equipoise.evaluation.defaults import reader_metrics
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
+from equipoise.evaluation.left_out_readers import ReaderRow, score_readers
 from equipoise.evaluation.readers import TWO_WAY, reader_cells
 from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
-from equipoise.evaluation.thresholds import Thresholds, Truths, cut_study
+from equipoise.evaluation.thresholds import CutStudy, Thresholds, Truths, cut_study
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import Reason, check_margin, normal_replicates
@@ -77,8 +79,9 @@ class Settings:
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
     circular
-        ``error`` refuses a model that is also an annotator; ``drop`` leaves that annotator
-        out of the truth, and says so. See `equipoise.evaluation.circularity`.
+        ``error`` refuses a model that is also an annotator, and a truth made from a model's
+        scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
+        and says so. See `equipoise.evaluation.circularity`.
     workers
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
@@ -148,6 +151,7 @@ def evaluate(
     metrics: Sequence[str | Metric] = DEFAULT,
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
+    readers: bool = False,
 ) -> Evaluation:
     """Score models against a truth that experts disagree about.
 
@@ -164,7 +168,10 @@ def evaluate(
         A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
         default what fits the truth.
     settings
-        Level, interval, missing items, threads.
+        Level, interval, missing items, thresholds, threads.
+    readers
+        Whether to score every annotator as if it were a model, each against a truth without
+        its votes, by the metrics of decisions (or by the usual ones, if there are none).
 
     Examples
     --------
@@ -180,7 +187,47 @@ def evaluate(
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
-    cut = cut_study(given, truth, chosen, how.thresholds, resampling)
+    competing = _reader_metrics(truth, chosen) if readers else []
+    cut = cut_study(given, truth, [*chosen, *competing], how.thresholds, resampling)
+    made = _evaluated(cut, chosen, how)
+    if not readers:
+        return made
+    assert isinstance(cut.truth, Annotations)
+    rows, told = compete(cut, competing, how)
+    return replace(made, readers=rows, notices=(*made.notices, *told))
+
+
+def compete(
+    cut: CutStudy, metrics: list[Metric], how: Settings
+) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
+    """Every annotator next to the models, each against a truth without its votes."""
+    plainly = replace(how, inference="two-way", on_missing="drop", progress=None)
+
+    def score(given: list[Predictions], truth: Annotations) -> Evaluation:
+        plan = resample(truth, "influence", replicates=1)
+        return _evaluated(CutStudy(given, truth, plan), metrics, plainly)
+
+    assert isinstance(cut.truth, Annotations)
+    return score_readers(list(cut.predictions), cut.truth, score)
+
+
+def _reader_metrics(truth: Truths, metrics: list[Metric]) -> list[Metric]:
+    """Those that decide, or the usual ones."""
+    if not isinstance(truth, Annotations):
+        raise InputError(
+            "readers",
+            "a model of the truth",
+            "votes, from which each reader can be left out",
+            "evaluate the annotations themselves",
+        )
+    deciding = [one for one in metrics if one.decides and one.labels != "draws"]
+    several = truth.kind == "nominal" or len(truth.classes) > 2
+    usual = reader_metrics(several=several, ordered=several and truth.kind == "ordinal")
+    return deciding or _metrics(usual)
+
+
+def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation:
+    """Score predictions that have their thresholds."""
     asked, plan = _asked(cut.truth, cut.resampling, how.fixed)
     asked = [replace(one, ties=how.ties) for one in asked]
     aligned, notices = align(cut.predictions, asked, on_missing=how.on_missing)
@@ -215,7 +262,7 @@ def evaluate(
         decided=tuple(one.decided for one in aligned),
         thresholds=cut.used,
         influential=scorer.influential(values),
-        notices=(*_truth_notices(truth), *notices, *cut.notices, *scorer.notices(values)),
+        notices=(*_truth_notices(cut.truth), *notices, *cut.notices, *scorer.notices(values)),
     )
 
 

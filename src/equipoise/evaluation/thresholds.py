@@ -2,7 +2,7 @@
 
 They are for metrics of decisions on yes/no questions, where a model gives one score per item;
 of several classes the most probable is decided for. A threshold is given, or chosen by a rule
-(see `equipoise.evaluation.operating_points`) against the mean votes of items that are not
+(see `equipoise.evaluation.threshold_rules`) against the mean votes of items that are not
 scored with it:
 
 - a **tuning split**: items named by the caller, or a fraction drawn by a hash of the seed and
@@ -45,7 +45,7 @@ from equipoise.arrays import (
     wrong_type,
 )
 from equipoise.evaluation.alignment import THRESHOLD, takes_threshold
-from equipoise.evaluation.operating_points import RULES, TARGETS, Rule
+from equipoise.evaluation.threshold_rules import RULES, TARGETS, Rule
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import Column, Table
 from equipoise.metrics import Metric
