@@ -55,6 +55,7 @@ _IN_ORDER = (
     Analysis("panel_size", "equipoise.analyses.panel_size"),
     Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),
     Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
+    Analysis("curves", "equipoise.analyses.curves", "scores of a yes/no question"),
     Analysis("gold", "equipoise.analyses.gold", "gold labels and annotators' votes"),
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),
