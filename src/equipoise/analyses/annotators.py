@@ -8,9 +8,18 @@ as a cloud.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from equipoise.analyses.confusions import (
+    confusion_charts,
+    confusion_tables,
+    confusion_words,
+    confusions,
+    shared_errors,
+)
+from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.evaluation.truth import TaskTruth, task_truths
@@ -154,6 +163,28 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
         }
         for a in np.flatnonzero(size)
     ]
+
+
+def analyse(study: Study) -> Finding:
+    """How the annotators of a study differ: what they say, and what they confuse."""
+    table = study.annotations
+    found = confusions(table)
+    front = found[0].task if found else ""
+    rows = annotator_rows(study.evaluation.questions, table.annotators or ())
+    made = annotators_finding([row for row in rows if row["task"] == front])
+    several = len(table.tasks) > 1
+    first = replace(
+        made.tables[0], columns=(Column("task", "task"), *made.tables[0].columns), rows=rows
+    )
+    return replace(
+        made,
+        sentence=f"{front}: {made.sentence}" if several else made.sentence,
+        more=confusion_words([one for one in found if one.task == front]),
+        tables=(first, *confusion_tables(found)),
+        charts=(*made.charts, *confusion_charts(found, front)),
+        notices=tuple(shared_errors(found)),
+        references=("dawid1979",),
+    )
 
 
 def annotators_finding(

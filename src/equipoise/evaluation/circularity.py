@@ -110,6 +110,8 @@ def _shared(annotations: Annotations, one: Predictions) -> _Shared | None:
         use &= ~annotations.is_gold
     who = np.zeros(len(annotations)) if annotations.annotator is None else annotations.annotator
     item = annotations.item[use]
+    if not len(item):
+        return None
     return _Shared(
         who[use].astype(np.int64), item, annotations.label[use], known[item], values.ndim == 1
     )
