@@ -47,6 +47,10 @@ NOTE = (
     "Agreement is with the mean of the others on the same items; the positive share is over "
     "the votes each annotator gave."
 )
+METHODS = (
+    "Confusion matrices of annotators are against the votes of the others, against gold where "
+    "there is any, and as fitted by the model of Dawid and Skene [@dawid1979]."
+)
 AXES = {
     "skill": "skill",
     "base_rate": "share of positive votes",
@@ -171,19 +175,23 @@ def analyse(study: Study) -> Finding:
     found = confusions(table)
     front = found[0].task if found else ""
     rows = annotator_rows(study.evaluation.questions, table.annotators or ())
+    for row in rows:
+        row["all_votes"] = panel_rate([one for one in rows if one["task"] == row["task"]])
     made = annotators_finding([row for row in rows if row["task"] == front])
-    several = len(table.tasks) > 1
+    words = confusion_words([one for one in found if one.task == front])
+    sentence, *more = (*words, made.sentence)
     first = replace(
         made.tables[0], columns=(Column("task", "task"), *made.tables[0].columns), rows=rows
     )
     return replace(
         made,
-        sentence=f"{front}: {made.sentence}" if several else made.sentence,
-        more=confusion_words([one for one in found if one.task == front]),
-        tables=(first, *confusion_tables(found)),
+        sentence=f"{front}: {sentence}" if len(table.tasks) > 1 else sentence,
+        more=tuple(more),
+        tables=(*confusion_tables(found), first),
         charts=(*made.charts, *confusion_charts(found, front)),
-        notices=tuple(shared_errors(found)),
+        methods=METHODS,
         references=("dawid1979",),
+        notices=tuple(shared_errors(found)),
     )
 
 

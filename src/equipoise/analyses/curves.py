@@ -33,7 +33,7 @@ from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
 from equipoise.findings import Cell, Column, Finding, Line, Lines, Point, Table
-from equipoise.metrics import auroc, precision_recall_curve, roc_curve
+from equipoise.metrics import auroc, average_precision, precision_recall_curve, roc_curve
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, estimate
 from equipoise.wording import ONE_CLASS, hint, joined
@@ -84,6 +84,8 @@ class TaskCurves:
         Which question, and the model with the largest soft AUROC.
     models
         Names of the models with a curve, the best first.
+    areas
+        Soft AUROC and average precision of each.
     roc, precision_recall
         By model, the places of its curves: shape (points, 2).
     readers
@@ -95,6 +97,7 @@ class TaskCurves:
     task: str
     best: str
     models: tuple[str, ...]
+    areas: tuple[tuple[float, float], ...]
     roc: tuple[Floats, ...]
     precision_recall: tuple[Floats, ...]
     readers: tuple[ReaderPoint, ...]
@@ -156,7 +159,7 @@ class Curves:
             one._asdict() for task in self.tasks for one in task.readers
         ]
         if not rows:
-            return ()
+            return (self._areas(),)
         return (
             Table(
                 name="readers_on_curves",
@@ -176,6 +179,24 @@ class Curves:
                 legend="Gain: the model's sensitivity less the reader's, at the reader's own "
                 "false positive rate; brackets: other items, other readers to set the truth.",
             ),
+            self._areas(),
+        )
+
+    def _areas(self) -> Table:
+        return Table(
+            name="areas_under_curves",
+            caption="Areas under the curves",
+            columns=(
+                Column("task", "task"),
+                Column("model", "model", "model"),
+                Column("auroc", "soft AUROC", "number"),
+                Column("average_precision", "soft average precision", "number"),
+            ),
+            rows=[
+                {"task": one.task, "model": name, "auroc": area, "average_precision": mean}
+                for one in self.tasks
+                for name, (area, mean) in zip(one.models, one.areas, strict=True)
+            ],
         )
 
 
@@ -319,6 +340,9 @@ def _task(aligned: Aligned, votes: Annotations, level: float) -> TaskCurves:
         task=aligned.question.task,
         best=order[0],
         models=tuple(order),
+        areas=tuple(
+            (areas[name], average_precision(truth, aligned.scores[name])) for name in order
+        ),
         roc=tuple(_thinned_roc(truth, aligned.scores[name]) for name in order),
         precision_recall=tuple(
             _thinned_precision(truth, aligned.scores[name]) for name in order

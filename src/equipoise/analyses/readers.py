@@ -179,8 +179,9 @@ def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
     for task in dict.fromkeys(row.task for row in rows):
         for metric in metrics:
             here = [r for r in rows if r.task == task and r.metric == metric.name]
+            most = max(row.items for row in here)
             for name, value in _model_means(here).items():
-                start = {"task": task, "who": name, "kind": "model", "items": None}
+                start = {"task": task, "who": name, "kind": "model", "items": most}
                 made.setdefault((task, "1", name), start)[metric.name] = value
     order = list(dict.fromkeys(row.task for row in rows))
     lines = [made[key] for key in sorted(made, key=lambda key: (order.index(key[0]), key[1]))]
@@ -197,9 +198,7 @@ def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
                 for one in metrics
             ),
         ),
-        rows=[
-            {**line, "items": "" if line["items"] is None else line["items"]} for line in lines
-        ],
+        rows=lines,
         legend="Brackets: interval for other items and other readers to set the truth; of a "
         "model the mean over the truths without each reader.",
     )

@@ -27,7 +27,6 @@ ON_MISSING = ("error", "drop")
 DROP = Option("on_missing", "drop")
 POSITIVE = hint("give class probabilities, or ask about one class with {}", Option("positive"))
 LEFT_OUT = 1e-3  # of a probability, up to which it is rounding
-THRESHOLD = Option("threshold", python="Settings(thresholds=...)")
 SHOWN = 5  # classes that are named
 FEW = 0.05  # of the votes for the next class, up to which a class may be a slip
 
@@ -90,10 +89,7 @@ class Aligned:
                 self._where(model, outside[0]),
                 f"score {scores[outside[0]]:g}",
                 "a probability in [0, 1]",
-                hint(
-                    "give probabilities, thresholds ({}), or metrics of order such as auroc",
-                    THRESHOLD,
-                ),
+                "give probabilities, or choose metrics of order such as auroc",
             )
         return np.stack([1 - scores, scores], axis=1)
 

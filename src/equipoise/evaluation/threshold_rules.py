@@ -28,7 +28,7 @@ Examples
 [0.4, 0.2]
 """
 
-import re
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,7 @@ class Rule:
         name, _, text = word.partition("=")
         if name in RULES and not text:
             return cls(name)
-        if name in TARGETS and re.fullmatch(r"0?\.\d+|1(\.0*)?", text):
+        if name in TARGETS and 0 < _number(text) <= 1:
             return cls(name, float(text))
         if name in TARGETS:
             raise InputError(
@@ -113,3 +113,11 @@ class Rule:
         assert self.target is not None
         reached, other = (sens, spec) if self.name == "sensitivity" else (spec, sens)
         return np.where(reached >= self.target - ROUNDING, other, -1.0)
+
+
+def _number(text: str) -> float:
+    """A number, or nan."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -44,7 +44,7 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.evaluation.alignment import THRESHOLD, takes_threshold
+from equipoise.evaluation.alignment import takes_threshold
 from equipoise.evaluation.threshold_rules import RULES, TARGETS, Rule
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import Column, Table
@@ -59,6 +59,7 @@ from equipoise.wording import Option, hint, joined
 HALF = 0.5  # where scores are cut when nobody says
 FAR = 4  # times rarer, from which a cut is far from what the votes say
 SHOWN = 6  # models and tasks in a notice
+THRESHOLD = Option("threshold", python="Settings(thresholds=...)")
 TUNING = Option("tuning", "0.3", python="tuning=Tuning(fraction=0.3)")
 CROSS_FIT = Option("tuning", "folds=5", python="tuning=Tuning(folds=5)")
 Choice = float | str
@@ -255,7 +256,7 @@ def _names_in(path: str) -> tuple[str, ...]:
     from equipoise.read.files import content
     from equipoise.read.tables import words_of
 
-    if Path(path).suffix in delimited.ENDINGS:
+    if Path(path).suffix in (".csv", ".tsv"):
         table = delimited.read_delimited(content(path))
         codes, words = words_of(table, table.required("item", {}))
         return tuple(dict.fromkeys(words[code] for code in codes if code >= 0))
