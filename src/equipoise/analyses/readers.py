@@ -17,6 +17,7 @@ Examples
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from equipoise.analyses.study import Study
 from equipoise.analyses.words import level_text
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO
+from equipoise.evaluation.alignment import takes_threshold
 from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.scoring import evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
@@ -35,6 +37,10 @@ from equipoise.wording import capital, joined
 KEY, TITLE = "readers", "Readers against the models"
 OVERALL = ("cohen_kappa", "quadratic_weighted_kappa", "mcc", "f1", "accuracy")
 SHOWN = 24  # readers in a chart
+TOLD = (
+    "thresholds", "threshold_assumed", "cross_fitted", "tuning_split", "reader_left_out",
+    "readers_most",
+)  # fmt: skip
 NOTE = (
     "Every reader is scored as if it were a model, against the votes of the other readers on "
     "the items that it read; models are scored on the same items against the same votes, at "
@@ -59,19 +65,19 @@ class _Pair(NamedTuple):
 
 def analyse(study: Study) -> Finding:
     """Readers of a study against its models."""
-    asked = study.options
-    rows = study.evaluation.readers
-    if not rows:
+    asked, made = study.options, study.evaluation
+    if not made.readers:
+        unused = not any(takes_threshold(metric) for metric in made.metrics)
         made = evaluate(
             study.predictions,
             study.annotations,
             metrics=asked.metrics,
             resampling="influence",
-            settings=asked.settings,
+            settings=replace(asked.settings, thresholds=asked.thresholds if unused else None),
             readers=True,
         )
-        rows = made.readers
-    return readers_finding(rows, labels=asked.labels, level=asked.level)
+    finding = readers_finding(made.readers, labels=asked.labels, level=asked.level)
+    return replace(finding, notices=tuple(one for one in made.notices if one.code in TOLD))
 
 
 def readers_finding(
