@@ -208,6 +208,7 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
         ),
         rows=rows,
         brief=(),
+        page=False,
     )
     return (_rates(found), matrices)
 
@@ -257,7 +258,7 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
     classes, where = own[0].classes, f" ({task})" if task else ""
     yes_no, size = own[0].yes_no, len(classes)
     order = [1, 0] if yes_no else range(size)
-    heads = ["specificity", "sensitivity"] if yes_no else [f"right on {c}" for c in classes]
+    heads = ["spec.", "sens."] if yes_no else list(classes)
     values = np.full((len(people), len(truths) * size), np.nan)
     for row, name in enumerate(people):
         for column, truth in enumerate(truths):
@@ -265,7 +266,7 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
             if matrix is not None:
                 right = np.diag(matrix)[list(order)]
                 values[row, column * size : (column + 1) * size] = right
-    columns = [f"{heads[place]}, {truth}" for truth in truths for place in order]
+    columns = [f"{heads[place]} ({truth})" for truth in truths for place in order]
     charts: list[Chart] = [
         _heat(
             "annotator-rates", f"How often annotators are right{where}", people, columns, values

@@ -171,7 +171,7 @@ class Curves:
                     Column("false_positive_rate", "false positive rate", "number"),
                     Column("sensitivity", "sensitivity", "number"),
                     Column("precision", "precision", "number", brief=False),
-                    Column("model", "best model", "model"),
+                    Column("model", "best model"),
                     Column("model_sensitivity", "its sensitivity", "number"),
                     Column("gain", "gain", "change", ("gain_low", "gain_high")),
                 ),
