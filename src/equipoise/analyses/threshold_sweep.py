@@ -587,7 +587,7 @@ def _scored(
     how: Grid,
 ) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
-    settings = Settings(how.level, on_missing=how.on_missing)
+    settings = Settings(how.level, on_missing=how.on_missing, circular="keep")
     known: dict[bytes, _Scored] = {}
     steps = []
     for place, threshold in enumerate(tried, 1):
@@ -704,5 +704,9 @@ def _swept(
         strict=True,
         group=group,
     )
-    models = [Predictions(name, items, values) for name, values in scores.items()]
+    own = {one.model: one for one in study.predictions if one.task == question.task}
+    models = [
+        Predictions(name, items, values, threshold=own[name].of_items(items).threshold)
+        for name, values in scores.items()
+    ]
     return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)

@@ -37,6 +37,7 @@ from equipoise.answer.standing import Answer, Column
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, evaluate
+from equipoise.evaluation.thresholds import cut_study
 from equipoise.findings import Column as TableColumn
 from equipoise.findings import Finding, Report, Slopes, Table
 from equipoise.nouns import Nouns, counted
@@ -111,9 +112,11 @@ def analyse_study(
         annotations,
         metrics=how.metrics,
         resampling=how.plan(annotations),
-        settings=how.settings,
+        settings=replace(how.settings, thresholds=how.thresholds),
     )
-    study = Study(models, annotations, how, done, lambda *_: None)
+    cut = cut_study(models, annotations, done.metrics, how.thresholds)
+    assert isinstance(cut.truth, Annotations)
+    study = Study(tuple(cut.predictions), cut.truth, how, done, lambda *_: None)
     wanted = Asked(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
     every = len(wanted.analyses) + 2
     place = iter(range(every))

@@ -131,7 +131,10 @@ def read_study(
     own_metrics = () if record is None else tuple(one.name for one in record.metrics)
     asked = tuple(metrics) or own_metrics
     table, models = _read_scored(sources, truth, Option("metrics", ",".join(asked)))
-    asked = asked or default_metrics(table, models)
+    if not asked:
+        from equipoise.evaluation.defaults import default_metrics
+
+        asked = default_metrics(table, models)
     own = sources.reading
     return CliStudy(
         annotations=table,
@@ -166,13 +169,6 @@ def read_scored(
         classes=reading.class_names() or None,
     )
     return _read_scored(sources, truth, Option("metrics", metrics))
-
-
-def default_metrics(table: "Annotations", models: "Sequence[Predictions]") -> tuple[str, ...]:
-    """Metrics that suit what models predict, where nobody says."""
-    from equipoise.metrics import DEFAULT
-
-    return DEFAULT
 
 
 def holds_study(paths: Sequence[Path] | None) -> bool:

@@ -18,6 +18,8 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, frozen, listed, nearest
 from equipoise.estimate import Estimate
 from equipoise.evaluation.influence import Influential
+from equipoise.evaluation.left_out_readers import ReaderRow
+from equipoise.evaluation.thresholds import UsedThreshold
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import Family, Population, TwoWay, family, judge
 from equipoise.metrics import Metric
@@ -116,6 +118,13 @@ class Evaluation:
     scores
         What each model said of the items of each question, by model: shape (items,) or
         (items, classes). May be empty.
+    decided
+        What thresholds make of these scores, by model, shape (items,).
+    thresholds
+        The thresholds by which metrics of decisions decide, with where they come from.
+    readers
+        Annotators as competitors, each against a truth without its votes, where that was
+        asked for; see `equipoise.evaluation.left_out_readers`.
     influential
         Items that decide between the two best models of each task.
     notices
@@ -136,6 +145,9 @@ class Evaluation:
     widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
+    decided: tuple[Mapping[str, Floats], ...] = ()
+    thresholds: tuple[UsedThreshold, ...] = ()
+    readers: tuple[ReaderRow, ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[Notice, ...] = ()
     _families: dict[tuple[int, int, int], Family] = field(default_factory=dict, repr=False)

@@ -23,6 +23,7 @@ from equipoise.findings.charts import (
     Line,
     Lines,
     Matrix,
+    Point,
     Scatter,
     Slopes,
 )
@@ -174,6 +175,7 @@ def _lines(chart: Lines, styles: ModelStyles) -> Html | None:
         *(_band(line, frame, classes[line.name]) for line in drawn if line.band),
         *(_grey(line, frame) for line in rest),
         *_named(named, rest, frame, classes),
+        *_single_points(chart.points, frame, styles),
     ]
     if chart.diagonal:
         low = max(sideways.low, upward.low)
@@ -182,6 +184,20 @@ def _lines(chart: Lines, styles: ModelStyles) -> Html | None:
         parts.insert(2, path("ref", through(ends)))
     deep = (78.0 if slanted else 38.0) + (STRIP + 26 if chart.bars else 0)
     return drawing((NARROW, bottom + deep), described(chart), *parts)
+
+
+def _single_points(points: Sequence[Point], frame: Frame, styles: ModelStyles) -> list[Html]:
+    """Marks beside the lines, hollow; who they are stands in their titles."""
+    return [
+        element(
+            "g",
+            element("title", one.name),
+            marker((frame[0](one.x), frame[1](one.y)), hollow=True),
+            class_=styles.class_(one.model, "someone"),
+        )
+        for one in points
+        if len(_finite(one.x, one.y)) == 2
+    ]
 
 
 def _known(line: Line) -> list[tuple[float, float]]:
