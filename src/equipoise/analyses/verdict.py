@@ -203,8 +203,12 @@ class Lead:
 
 
 def find_lead(study: Study) -> Lead:
-    """The leaderboard in front, its leaders, and their lead over the next."""
-    done, labels = study.evaluation, study.options.labels
+    """The leaderboard in front of a study, its leaders, and their lead over the next."""
+    return lead_of(study.evaluation, study.options.labels)
+
+
+def lead_of(done: Evaluation, labels: str) -> Lead:
+    """The leaderboard in front of an evaluation, its leaders, and their lead over the next."""
     metric = done.metrics[0]
     every = [score for score in done.table() if score.labels == labels]
     scores = [score for score in every if score.metric == metric.name]

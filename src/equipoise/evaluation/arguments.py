@@ -1,13 +1,69 @@
-"""Arguments: what a caller hands over, checked for its type before anything is done with it."""
+"""Arguments: what a caller hands over, checked for its type before anything is done with it.
+
+Predictions and votes may be dataframes of any kind; which kind is remembered, so that results
+go back as the caller works.
+"""
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import wrong_type
 from equipoise.metrics import Metric, named
+from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
+from equipoise.read.frames import frame_kind
 
+Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 NAMES = "names of metrics such as auroc, or metrics"
+
+
+class StudyArguments(NamedTuple):
+    """What an evaluation was given: predictions, truth, and the caller's kind of dataframe."""
+
+    predictions: list[Predictions]
+    truth: Truths
+    frame: str
+
+
+def as_study(predictions: Any, truth: Any) -> StudyArguments:
+    """Predictions and a truth, read where they are dataframes, in either order.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> votes = pyarrow.table({"item": [1, 2, 2], "annotator": ["ana", "ana", "bo"],
+    ...     "label": [0, 1, 1]})
+    >>> scores = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
+    >>> as_study(scores, votes).truth, as_study(votes, scores).frame
+    (Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow')
+    """
+    if _holds_votes(predictions) and not _holds_votes(truth):
+        predictions, truth = truth, predictions
+    kind = frame_kind(truth)
+    if kind:
+        truth = Annotations.from_dataframe(truth)
+    several = predictions if isinstance(predictions, list | tuple) else (predictions,)
+    kinds = [frame_kind(one) for one in several]
+    if not any(kinds):
+        found = as_predictions(predictions)
+    else:
+        found = []
+        for one, own in zip(several, kinds, strict=True):
+            found += Predictions.from_dataframe(one) if own else as_predictions(one)
+    return StudyArguments(found, truth, next(filter(None, kinds), kind))
+
+
+def _holds_votes(thing: Any) -> bool:
+    """Whether these are votes: annotations, or a dataframe of who said what."""
+    if isinstance(thing, Annotations | Plausibilities):
+        return True
+    if not frame_kind(thing):
+        return False
+    import narwhals as nw
+
+    names = set(nw.from_native(thing).collect_schema().names())
+    return "label" in names and bool(names & {"annotator", "rank", "is_gold"})
 
 
 def as_predictions(predictions: object) -> list[Predictions]:

@@ -19,6 +19,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.arguments import Truths, as_study
 from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
@@ -51,7 +52,6 @@ MODEL = Option(
 )
 GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
 MOST_BYTES = 4 * 2**30  # of replicates in memory
-Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class Settings:
 
 
 def evaluate(
-    predictions: Predictions | Iterable[Predictions],
-    truth: Truths,
+    predictions: Predictions | Iterable[Predictions] | Any,
+    truth: Truths | Any,
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     resampling: str | Resampling | None = None,
@@ -150,10 +150,13 @@ def evaluate(
     Parameters
     ----------
     predictions
-        What each model says, one object per model and task.
+        What each model says, one object per model and task; or a dataframe (pandas, polars,
+        pyarrow, ...) with a column of items and one per model, or of any other layout that
+        `Predictions.from_dataframe` knows; or a list of such.
     truth
         Annotations (soft label: mean vote; hard label: the class with most votes), or
-        plausibilities (one per task; soft label: their mean).
+        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -173,7 +176,7 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, truth, frame = as_study(predictions, truth)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
     asked, plan = _asked(truth, resampling, how.fixed)
@@ -209,6 +212,9 @@ def evaluate(
         scores=tuple(one.scores for one in aligned),
         influential=scorer.influential(values),
         notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
+        predictions=tuple(given),
+        annotations=truth if isinstance(truth, Annotations) else None,
+        frame=frame,
     )
 
 

@@ -180,6 +180,9 @@ class Card:
     settled_by: str = ""
     caveat: str = ""
 
+    def __str__(self) -> str:
+        return self.answer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
