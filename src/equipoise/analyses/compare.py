@@ -26,7 +26,7 @@ from equipoise.analyses.study import Study, StudyOptions
 from equipoise.analyses.verdict import scores_table
 from equipoise.analyses.words import QUESTION, RESAMPLED, score_title, with_titles
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, listed, nearest
+from equipoise.arrays import InputError, listed, nearest, short_repr
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Finding, Report, Table
@@ -64,6 +64,8 @@ class Comparison:
     labels: str
     evaluation: Evaluation
     among: int = 2
+
+    __repr__ = short_repr
 
     def differences(self) -> list[Difference]:
         """First minus second, for every task, metric and kind of labels."""

@@ -19,6 +19,7 @@ from equipoise.analyses.certainty import SURE
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.annotations import Annotations
+from equipoise.arrays import short_repr
 from equipoise.choosing import (
     SkillRanks,
     cautions,
@@ -74,6 +75,8 @@ class FittedModels:
     models: Mapping[str, Plausibilities]
     scores: Mapping[str, float]
     compared: bool = False
+
+    __repr__ = short_repr
 
     @property
     def chosen(self) -> Plausibilities:

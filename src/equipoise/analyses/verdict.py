@@ -23,6 +23,7 @@ from equipoise.analyses.words import (
     score_title,
     with_titles,
 )
+from equipoise.arrays import short_repr
 from equipoise.evaluation import Evaluation
 from equipoise.evaluation import Row as Score
 from equipoise.evaluation.result import Difference
@@ -89,6 +90,8 @@ class Lead:
     others: tuple[str, ...]
     gap: Difference | None
     separated: tuple[str, ...]
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per model, the best first."""

@@ -21,6 +21,7 @@ Kind = Literal[
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
+MOST_LETTERS = 240  # of an answer where it is one of many lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,10 @@ class Card:
 
     def __str__(self) -> str:
         return self.answer
+
+    def __repr__(self) -> str:
+        more = "..." if len(self.answer) > MOST_LETTERS else ""
+        return f"Card({self.answer[:MOST_LETTERS] + more!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

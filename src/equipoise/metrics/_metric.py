@@ -176,6 +176,9 @@ class Metric:
     infinite: str = ""
     references: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r})"
+
     @property
     def least(self) -> int:
         """The former name of `min_items`."""

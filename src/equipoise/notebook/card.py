@@ -31,8 +31,7 @@ MOST_COLUMNS = 8  # tasks or metrics of it
 POWER = 0.84  # normal quantile of a power of 80%
 CAVEATS = (  # codes of notices that may change a decision, the gravest first
     "circular", "added_votes", "undefined_score", "infinite_score", "few_groups", "small_panel",
-    "single_item", "single_votes", "dropped_tasks", "dropped_items", "tied_scores",
-    "no_majority", "tied_votes", "plug_in",
+    "single_item", "single_votes", "dropped_tasks", "dropped_items", "no_majority",
 )  # fmt: skip
 SOURCES = {
     "items": "which items were chosen, so more items would help",

@@ -325,5 +325,6 @@ def _curve(
         across, up, _ = roc_curve(labels, scores)
     else:
         up, across, _ = precision_recall_curve(labels, scores)
+        up, across = up[::-1], across[::-1]
     few = np.unique(np.linspace(0, len(across) - 1, POINTS).round().astype(np.intp))
     return across[few].tolist(), up[few].tolist()

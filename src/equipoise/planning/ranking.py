@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
+from equipoise.arrays import short_repr
 from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Finding
 from equipoise.metrics import Metric, titled
@@ -94,6 +95,8 @@ class RankingPlan:
     pairs: tuple[Size, ...]
     designs: tuple[RankingDesign, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, short_repr
 from equipoise.findings import Cell, Finding
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
@@ -114,6 +114,8 @@ class Size:
     aim: PowerTarget
     designs: tuple[Design, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def resolved(self) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, short_repr
 from equipoise.findings.json import JsonValue
 from equipoise.read.files import replaced
 from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
@@ -41,6 +41,8 @@ class Run:
 
     record: RunRecord
     replicates: NDArray[np.float64]
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         """Refuse replicates of another run."""
