@@ -89,6 +89,7 @@ class _Asked(NamedTuple):
 
     @property
     def family(self) -> Family:
+        """Simultaneous statements about all pairs of models."""
         return self.evaluation.family(self.metric.name, labels=self.labels, task=self.task)
 
     @property
