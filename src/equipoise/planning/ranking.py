@@ -160,6 +160,7 @@ class RankingPlan:
             rest = f"; and {more:,} more pair{'s' * (more > 1)}" if more > 0 else ""
             if lost:
                 sentences.append(text.format("; ".join(lost[:NAMED]) + rest))
+        sentences += self._beyond()
         best, few = self.recommended, len(self.planned)
         if self.open:
             sentences.append(
@@ -183,6 +184,16 @@ class RankingPlan:
                 ),
             ]
         )
+
+    def _beyond(self) -> list[str]:
+        """What the pair that is furthest out of reach takes with more annotators."""
+        lost = [one for one in self.pairs if one.state == "out of reach"]
+        known = [(made.votes, one) for one in lost if (made := one.beyond()) is not None]
+        if not known:
+            return []
+        hard = max(known, key=lambda pair: pair[0])[1]
+        return [f"{hard.a} and {hard.b} alone: {hard.beyond_words()[0].lower()}"
+                f"{hard.beyond_words()[1:]}"]  # fmt: skip
 
     @property
     def open(self) -> bool:
