@@ -12,20 +12,22 @@ import numpy as np
 from equipoise.analyses.verdict import Lead, lead_of
 from equipoise.analyses.words import score_title
 from equipoise.arrays import InputError
-from equipoise.evaluation import Evaluation
+from equipoise.evaluation import Evaluation, Row
 from equipoise.findings import Card
 from equipoise.notices import worded
 from equipoise.numbers import estimate, exact_percent, number
 from equipoise.page import render
-from equipoise.page.markup import Html, element, join
+from equipoise.page.markup import Html, element
 from equipoise.ranks import higher_is_better
 from equipoise.run.agreement import with_agreement
 from equipoise.run.findings import evaluation_report
 from equipoise.run.folder import write_text
 from equipoise.run.gold import with_gold
 from equipoise.run.recording import Provenance, record
+from equipoise.wording import capital
 
 TITLE = "Which model is better?"
+BELOW = "▾"  # behind a value
 MOST_ROWS = 30  # models of the table in a notebook
 MOST_COLUMNS = 8  # tasks or metrics of it
 POWER = 0.84  # normal quantile of a power of 80%
@@ -100,42 +102,61 @@ def notebook_html(evaluation: Evaluation) -> str:
 
 
 def _table(evaluation: Evaluation) -> Html:
-    """Soft scores with intervals: a column per metric, or per task where there are several."""
-    first = evaluation.metrics[0].name
-    tasks = evaluation.tasks
-    columns = [(task, first) for task in (tasks[-1], *tasks[:-1])]
+    """Soft scores: a column per metric, or per task where there are several.
+
+    The first column has intervals; a mark says where a model is surely below another.
+    """
+    first, tasks = evaluation.metrics[0], evaluation.tasks
+    columns = [(task, first.name) for task in (tasks[-1], *tasks[:-1])]
+    heads = [task for task, _ in columns]
     if len(tasks) == 1:
         columns = [(tasks[0], one.name) for one in evaluation.metrics]
+        heads = [score_title(name, "soft", "") for _, name in columns]
     shown = columns[:MOST_COLUMNS]
     rows = {(r.task, r.metric, r.model): r for r in evaluation.table() if r.labels == "soft"}
-    front = higher_is_better(
-        np.array([rows[*shown[0], model].value for model in evaluation.models]),
-        evaluation.metrics[0].better,
-    )
-    order = [evaluation.models[m] for m in np.argsort(-front, kind="stable")]
-    pad, right = "padding:.15em .8em;", "text-align:right"
-    heads = [element("th", "", style=pad)] + [
-        element("th", score_title(metric, "soft", task), style=f"{pad}{right};font-weight:600")
-        for task, metric in shown
+    front = np.array([rows[*shown[0], model].value for model in evaluation.models])
+    places = np.argsort(-higher_is_better(front, first.better), kind="stable")
+    order = [evaluation.models[m] for m in places]
+    cell = "padding:.15em .8em;white-space:nowrap;text-align:"
+    lines = [
+        element(
+            "tr",
+            element("th", model, style=f"{cell}left;font-weight:400"),
+            *(
+                element(
+                    "td", _score(rows[*column, model], wide=place == 0), style=f"{cell}right"
+                )
+                for place, column in enumerate(shown)
+            ),
+        )
+        for model in order[:MOST_ROWS]
     ]
-    lines = []
-    for model in order[:MOST_ROWS]:
-        cells = [rows[*column, model] for column in shown]
-        values = (estimate(one.value, one.low, one.high) for one in cells)
-        name = element("th", model, style=f"{pad}text-align:left;font-weight:400")
-        boxes = (element("td", text, style=f"{pad}{right}") for text in values)
-        lines.append(element("tr", name, *boxes))
-    left = len(order) - len(lines) + len(columns) - len(shown)
-    more = element("p", "More in to_dataframe().", style="font-size:12px") if left else ""
-    caption = f"{exact_percent(evaluation.level)} intervals of single values"
-    table = element(
-        "table",
-        element("caption", caption, style="caption-side:bottom;font-size:12px;text-align:left"),
-        element("thead", element("tr", *heads)),
-        element("tbody", *lines),
-        style="border-collapse:collapse;margin:.6em 0;font-variant-numeric:tabular-nums",
+    names = [
+        element("th", one, style=f"{cell}right;font-weight:600")
+        for one in ["", *heads[:MOST_COLUMNS]]
+    ]
+    what = "" if len(tasks) == 1 else f"{capital(score_title(first.name, 'soft', ''))}. "
+    left = len(order) > len(lines) or len(columns) > len(shown)
+    caption = (
+        f"{what}Brackets: {exact_percent(evaluation.level)} interval of the value by itself. "
+        f"{BELOW} surely below another model, all pairs at once."
+        f"{' More in to_dataframe().' * left}"
     )
-    return join([table, more])
+    note = "caption-side:bottom;font-size:12px;text-align:left"
+    return element(
+        "table",
+        element("caption", caption, style=note),
+        element("thead", element("tr", *names)),
+        element("tbody", *lines),
+        style="border-collapse:collapse;margin:.6em 0;font-size:13px;"
+        "font-variant-numeric:tabular-nums",
+    )
+
+
+def _score(row: Row, *, wide: bool) -> str:
+    """A value, with its interval where there is room, and a mark where it is behind."""
+    text = estimate(row.value, row.low, row.high) if wide else number(row.value)
+    return f"{text} {BELOW}" if row.rank_low > 1 else text
 
 
 def write_page(evaluation: Evaluation, path: str | Path, *, title: str = "") -> Path:
