@@ -237,7 +237,7 @@ def test_every_model_makes_a_harmless_page_with_all_sections(name):
     read = Reader(text)
     ids = [value for tag, key, value in read.attributes if key == "id" and tag == "section"]
     checked = ["unanimity"] if name in ("dawid_skene", "glad") else []
-    first = ["certainty", "ambiguous", "annotators", "cases", "reliability"]
+    first = ["certainty", "ambiguous", "annotators", "consensus", "cases", "reliability"]
     assert ids == [*first, *checked, "method"]
     assert not re.search(r"(?<![\w&;])(nan|None|NaN|inf)(?![\w])", " ".join(read.words[2:-3]))
     links = [v for _, key, v in read.attributes if key in {"href", "src", "action", "srcset"}]

@@ -152,7 +152,7 @@ class Predictions:
             rows = positions(items, self.items, where=f"{self.where}, items")
         if not classes:
             return np.asarray(self.values[rows])
-        if self.decides and not set(classes) <= set(self.classes):
+        if self.classes and self.decides and not set(classes) <= set(self.classes):
             place = {name: code for code, name in enumerate(self.classes)}
             known = [code for code, name in enumerate(classes) if name in place]
             values = np.zeros((len(rows), len(classes)))

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, frozen, meant
+from equipoise.arrays import Bools, Floats, InputError, Ints, choice, frozen, meant, short_repr
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
@@ -107,6 +107,8 @@ class Resampling:
     weights: Floats | None = None
     gold: bool = False
     _names: str = field(default="", repr=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         choice("resampling, kind", self.kind, KINDS)

@@ -33,7 +33,7 @@ from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, level_text
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
@@ -101,6 +101,8 @@ class Calibration:
     intercept_high: Floats
     whom: str
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         freeze(self)

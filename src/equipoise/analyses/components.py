@@ -27,7 +27,7 @@ import numpy as np
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
-from equipoise.arrays import choice, wrong_type
+from equipoise.arrays import choice, short_repr, wrong_type
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.findings import Column, Dot, Dots, Finding, Table
@@ -130,6 +130,8 @@ class Components:
     models: tuple[str, ...]
     parts: tuple[Component, ...]
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, result and source."""

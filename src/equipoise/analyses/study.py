@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.analyses.options import AnalysisKeywords, ResamplingKeywords
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice
+from equipoise.arrays import InputError, choice, short_repr
 from equipoise.evaluation import LABELS, Evaluation, Settings, Thresholds
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
@@ -110,6 +110,8 @@ class Study:
     options: StudyOptions
     evaluation: Evaluation
     tell: Progress
+
+    __repr__ = short_repr
 
     @property
     def replicates(self) -> int:

@@ -34,6 +34,7 @@ from equipoise.arrays import (
     frozen,
     require_number,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.estimate import Estimate
@@ -121,6 +122,8 @@ class Grid:
     strict: bool = False
     on_missing: str = "error"
     group: Sequence[str] | Ints | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
@@ -211,6 +214,8 @@ class ThresholdSweep:
     strict: bool = False
     notices: tuple[Notice, ...] = ()
     groups: int = 0
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold, metric and model."""

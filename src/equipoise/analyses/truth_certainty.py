@@ -28,7 +28,7 @@ import numpy as np
 from equipoise.aggregate.counts import Entries, vote_posterior
 from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.annotations import Annotations
-from equipoise.arrays import Ints
+from equipoise.arrays import Ints, short_repr
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import (
     Bar,
@@ -231,6 +231,8 @@ class Certainty:
     counts_below: tuple[int, ...]
     curve: tuple[tuple[float, float], ...]
     ambiguous: tuple[AmbiguousItem, ...]
+
+    __repr__ = short_repr
 
     def as_json(self) -> dict[str, object]:
         """For a run."""

@@ -36,10 +36,10 @@ from equipoise.answer.readers import (
 from equipoise.answer.standing import Answer, Column
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
-from equipoise.evaluation import MACRO, evaluate
+from equipoise.evaluation import MACRO, Evaluation, evaluate
 from equipoise.evaluation.thresholds import cut_study
+from equipoise.findings import Card, Finding, Report, Slopes, Table
 from equipoise.findings import Column as TableColumn
-from equipoise.findings import Finding, Report, Slopes, Table
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
@@ -173,7 +173,9 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     )
     return replace(
         base,
-        card=make_card(answer, _sample(study, data), nouns, base.notices),
+        card=make_card(
+            answer, sample_of(study.evaluation, study.annotations), nouns, base.notices
+        ),
         findings=findings,
         known=_known(study, data, nouns),
         terms=_terms(study),
@@ -203,17 +205,54 @@ def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
     )
 
 
-def _sample(study: Study, data: StudyData) -> Sample:
-    sizes = [one.votes.sizes for one in study.evaluation.questions if one.votes is not None]
+def sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
+    """How much an evaluation rests on."""
+    sizes = [one.votes.sizes for one in evaluation.questions if one.votes is not None]
     votes = (0, 0.0, 0)
     if sizes:
         every = np.concatenate(sizes)
         votes = int(every.min()), float(np.median(every)), int(every.max())
+    if annotations is None:
+        items = {name for one in evaluation.questions for name in one.items}
+        return Sample(items=len(items), votes_per_item=votes)
+    data = StudyData.of(evaluation, annotations)
     return Sample(
         items=data.items,
         groups=data.scored_groups,
         annotators=data.annotators,
         votes_per_item=votes,
+    )
+
+
+def evaluation_card(evaluation: Evaluation) -> Card:
+    """The card of an evaluation that Python made."""
+    sample = sample_of(evaluation, evaluation.annotations)
+    return make_card(Answer(evaluation), sample, Nouns(), evaluation.notices)
+
+
+def evaluation_report(evaluation: Evaluation) -> Report:
+    """Everything that is said of an evaluation that Python made, with the quick analyses."""
+    votes = evaluation.annotations
+    options = StudyOptions(
+        metrics=evaluation.metrics, level=evaluation.level, seed=evaluation.plan.seed
+    )
+    if votes is not None:
+        study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
+        quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+        return answer_report(study, Asked(analyses=quick))
+    answer, nouns = Answer(evaluation), Nouns()
+    front = (standings_finding(answer, nouns), distance_finding(answer))
+    evidence = [*_labels(answer), *_all_pairs(answer)]
+    return Report(
+        title="",
+        models=evaluation.models,
+        card=evaluation_card(evaluation),
+        findings=(
+            *(one for one in front if one is not None),
+            *(replace(one, evidence=True) for one in evidence),
+        ),
+        notices=evaluation.notices,
+        scope=evaluation.population.scope,
     )
 
 

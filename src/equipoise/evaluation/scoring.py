@@ -160,11 +160,13 @@ def evaluate(
     Parameters
     ----------
     predictions
-        What each model says, one object per model and task, or a dataframe of pandas, polars
-        or another kind that narwhals knows, in any layout of `read_predictions`.
+        What each model says, one object per model and task; or a dataframe (pandas, polars,
+        pyarrow, ...) with a column of items and one per model, or of any other layout that
+        `Predictions.from_dataframe` knows; or a list of such.
     truth
         Annotations (soft label: mean vote; hard label: the class with most votes), or
-        plausibilities (one per task; soft label: their mean), or a dataframe of votes.
+        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
@@ -187,12 +189,12 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    given, truth = as_study(predictions, truth)
+    given, truth, frame = as_study(predictions, truth)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
     competing = _reader_metrics(truth, chosen) if readers else []
     cut = cut_study(given, truth, [*chosen, *competing], how.thresholds, resampling)
-    made = _evaluated(cut, chosen, how)
+    made = replace(_evaluated(cut, chosen, how), frame=frame)
     if not readers:
         return made
     assert isinstance(cut.truth, Annotations)
@@ -276,6 +278,8 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
             *cut.notices,
             *scorer.notices(values),
         ),
+        predictions=tuple(cut.predictions),
+        annotations=cut.truth if isinstance(cut.truth, Annotations) else None,
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints, frozen
+from equipoise.arrays import Floats, Ints, frozen, short_repr
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 
@@ -54,6 +54,8 @@ class TwoWay:
     df_annotators: float
     floor: float
     population: Population
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("values", "items", "annotators", "cells", "draws", "df_items"):

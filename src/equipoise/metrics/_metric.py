@@ -186,6 +186,9 @@ class Metric:
     column: int | None = None
     references: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r})"
+
     @property
     def least(self) -> int:
         """The former name of `min_items`."""

@@ -19,13 +19,14 @@ from equipoise.folders import write_folder
 from equipoise.page.charts import draw
 from equipoise.page.document import asset, render
 from equipoise.page.markup import Html
-from equipoise.page.palette import LIGHT_MODELS, LIGHT_STEPS, theme
+from equipoise.page.palette import LIGHT_AHEAD, LIGHT_MODELS, LIGHT_STEPS, theme
 from equipoise.page.svg import ModelStyles
 
 SPACE = "http://www.w3.org/2000/svg"
 MARGIN = 10.0
 NOT_XML = re.compile("[\ufffe\uffff]")
 NAMES = {"viewbox": "viewBox"}
+LEADS = ("ahead", "behind")
 
 
 def figures(report: Report) -> dict[str, str]:
@@ -142,6 +143,11 @@ def _style(models: list[int]) -> str:
     start = sheet.index("\nsvg{display")
     rules = sheet[start : sheet.index("\n\n", start)]
     rules += "".join(f".q{i}{{stroke:var(--step{i})}}" for i in range(len(LIGHT_STEPS)))
+    rules += "".join(
+        f".{side[0]}{i}{{stroke:var(--{side}{i})}}"
+        for side in LEADS
+        for i in range(len(LIGHT_AHEAD))
+    )
     colours = theme(dark=False)
     own = {f".m{i}": colours[f"model{i % len(LIGHT_MODELS)}"] for i in models}
     own |= {f".s{i}": colours[f"model{i}"] for i in range(len(LIGHT_MODELS))}
