@@ -1,16 +1,27 @@
 """Metrics of decisions in an evaluation: which class, whose decision, how sure."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise import InputError, Plausibilities, Predictions, evaluate, metrics
+from equipoise import (
+    InputError,
+    Plausibilities,
+    Predictions,
+    Settings,
+    evaluate,
+    metrics,
+    resample,
+)
 from equipoise import stability as analyses
+from equipoise.datasets.sleep_dodh import sleep_dodh
 from equipoise.metrics import named
 from tests.laws.test_order_laws import World
 from tests.oracles import bootstrap
+from tests.oracles import decisions as oracle
 from tests.strategies import names
 
 RANDOM = np.random.default_rng(3)
@@ -120,3 +131,29 @@ def test_names_and_titles():
     assert named("net_benefit:threshold=0.25").title == "net benefit at 25%"
     title = named("sensitivity_at_specificity:specificity=0.95").title
     assert title == "sensitivity at 95% specificity"
+
+
+@pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
+def test_sleep_stages_of_real_nights():
+    """Votes and stages counted by hand, epoch by epoch, beside what an evaluation says."""
+    study = sleep_dodh()
+    one, votes = study.predictions[0], study.annotations
+    done = evaluate(
+        one,
+        votes,
+        metrics=["soft_agreement", "f1:positive=N1"],
+        resampling=resample(votes, "influence", replicates=2),
+        settings=Settings(on_missing="drop"),
+    )
+    counts = np.zeros((len(votes.items), len(votes.classes)), dtype=int)
+    np.add.at(counts, (votes.item, votes.label), 1)
+    place = {name: row for row, name in enumerate(votes.items)}
+    rows = [place[item] for item in one.items]
+    columns = [votes.classes.index(name) for name in one.classes]
+    said = [columns[k] for k in one.values.argmax(axis=1)]
+    expected = oracle.soft_agreement(counts[rows].tolist(), said)
+    assert_allclose(done.estimate(one.model, "soft_agreement").value, expected, atol=1e-12)
+    shares = counts[rows] / counts[rows].sum(axis=1, keepdims=True)
+    stage = np.equal(said, 1)
+    found = 2 * shares[stage, 1].sum() / (shares[:, 1].sum() + stage.sum())
+    assert_allclose(done.estimate(one.model, "f1:positive=N1").value, found, atol=1e-12)
