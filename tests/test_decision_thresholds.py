@@ -11,6 +11,7 @@ from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
+from equipoise.datasets import CATALOGUE, chexpert, located
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
 from equipoise.evaluation.defaults import default_metrics
@@ -341,3 +342,19 @@ def test_decisions_are_no_probabilities():
 
     assert not list(predicted(done))
     assert not [one for one in done.thresholds if one.how == "assumed"]
+
+
+@pytest.mark.skipif(not located(CATALOGUE["chexpert"]), reason="the CheXpert readings are not here")
+def test_on_chexpert_a_cut_at_one_half_is_about_the_cut():
+    data = chexpert()
+    spread = {}
+    for asked in (None, Thresholds("prevalence", tuning=Tuning(fraction=0.4))):
+        done = evaluate(
+            data.predictions, data.annotations, metrics=["accuracy"], resampling="influence",
+            settings=Settings(thresholds=asked),
+        )  # fmt: skip
+        values = [done.estimate(model, "accuracy").value for model in done.models]
+        spread[asked is None] = max(values) - min(values)
+        loud = [one for one in done.notices if one.code == "threshold_assumed"]
+        assert len(loud) == 2 * (asked is None)
+    assert spread[True] > 0.1 > 0.02 > spread[False]

@@ -161,7 +161,8 @@ def _sentence(pair: _Pair, labels: str) -> str:
         for row in ((low, high) if len(gaps) > 1 else (low,))
     ]
     who = f"{len(ahead)} of {count(len(gaps), 'reader')}"
-    told = f"surely better than {count(len(surely))}" if surely else "surely better than none"
+    some = count(len(surely)) if surely else "none"
+    told = f"surely better than {'all' if len(surely) == len(gaps) else some}"
     if worse:
         told += f" and surely worse than {joined([row.reader for row in worse], most=3)}"
     return (
