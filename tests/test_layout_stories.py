@@ -293,7 +293,7 @@ def test_swapped_names_and_headers_are_refused():
             "label": ["p"] * 4}  # fmt: skip
     with pytest.raises(InputError, match="the columns look swapped"):
         Annotations.from_dataframe(pa.table(rows))
-    judged = rows | {"annotator": ["rater a", "rater a", "rater b", "rater b"]}
+    judged = rows | {"annotator": ["rater 1", "rater 1", "rater 2", "rater 2"]}
     assert len(Annotations.from_dataframe(pa.table(judged)).items) == 2
     named = {"case": ["a", "b"], "rater": ["x", "y"], "label": ["p", "q"]}
     with pytest.raises(InputError, match=r"'rater' and 'case': read as item and annotator"):
