@@ -437,6 +437,12 @@ def test_two_class_names_are_decisions_too():
     assert done.estimate("cnn", "accuracy", labels="soft").value == 1
 
 
+def test_a_word_among_scores_is_a_fault_and_no_class(tmp_path):
+    (tmp_path / "cnn.csv").write_text("item,score\na,0.2\nb,oops\n")
+    with pytest.raises(InputError, match=r"row 3.*score 'oops', expected a number"):
+        read_predictions(tmp_path / "cnn.csv")
+
+
 def test_json_and_folders_do_not_mix(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps([[["x"]]]))
     (tmp_path / "b.csv").write_text("item,label\na,x\n")

@@ -115,7 +115,13 @@ class Predictions:
 
     @property
     def decides(self) -> bool:
-        """Whether the model names one class per item: probability 1, and 0 for all others."""
+        """Whether the model names one class per item: probability 1, and 0 for all others.
+
+        Examples
+        --------
+        >>> Predictions("cnn", ("a",), np.array([[0.0, 1.0]]), classes=("no", "yes")).decides
+        True
+        """
         return bool(self.classes) and bool(((self.values == 0) | (self.values == 1)).all())
 
     def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
