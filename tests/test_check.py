@@ -159,7 +159,8 @@ def test_nothing_to_check_and_a_study_beside_votes(study):
 def command(folder, *words, capture=None):
     """Run the verb in this process; return the exit code and what was printed."""
     before, here = sys.argv, Path.cwd()
-    sys.argv = ["equipoise", "check", *words]
+    verb = () if words[0] in ("agreement", "evaluate") else ("check",)
+    sys.argv = ["equipoise", *verb, *words]
     os.chdir(folder)
     try:
         code = run()
@@ -204,3 +205,46 @@ def test_every_option_of_reading_is_there(study, capsys):
     assert len(table) == 2 * len(ITEMS) + 1  # the gold row stays
     code, _, told = command(study, "scores.csv", "--out", "t.csv", capture=capsys)
     assert (code, "predictions alone" in told) == (1, True)
+
+
+@pytest.fixture
+def readers(study):
+    """The same votes, one file per reader, and a file of one model, with a column per task."""
+    folder = study / "readers"
+    folder.mkdir()
+    lines = [line.split(",") for line in (study / "votes.csv").read_text().splitlines()[1:-2]]
+    for reader in READERS:
+        rows = "".join(f"{item},{vote}\n" for item, who, vote, *_ in lines if who == reader)
+        (folder / f"{reader}.csv").write_text(f"case,lump\n{rows}")
+    scores = [line.split(",") for line in (study / "scores.csv").read_text().splitlines()[1:]]
+    pairs = "".join(f"{item},{score}\n" for item, score, *_ in scores)
+    (study / "cnn.csv").write_text(f"image,lump\n{pairs}")
+    return study
+
+
+def test_verbs_take_several_files_a_folder_or_the_study(readers, capsys):
+    assert command(readers, "-a", "readers", "-p", "cnn.csv", "--out", "study.csv") == 0
+    capsys.readouterr()
+    several = [word for reader in READERS for word in ("-a", f"readers/{reader}.csv")]
+    how = ("--metrics", "accuracy", "--replicates", "10", "--json")
+    shown = []
+    for words in ([*several, "-p", "cnn.csv"], ["-a", "readers", "-p", "cnn.csv"],
+                  ["-a", "study.csv"]):  # fmt: skip
+        code, out, told = command(readers, "evaluate", *words, *how, capture=capsys)
+        assert code == 0, told
+        shown.append(json.loads(out))
+    assert shown[0] == shown[1] == shown[2]
+    words = ("agreement", "study.csv", "--json", "--replicates", "5")
+    code, out, _ = command(readers, *words, capture=capsys)
+    assert (code, json.loads(out)["tasks"][0]["task"]) == (0, "lump")
+
+
+def test_verbs_refuse_options_of_reading_for_a_study_and_name_check(readers, capsys):
+    command(readers, "-a", "readers", "--out", "study.csv")
+    capsys.readouterr()
+    words = ("agreement", "study.csv", "--kind", "nominal")
+    code, _, told = command(readers, *words, capture=capsys)
+    assert (code, "is about reading files" in told) == (2, True)
+    (readers / "bad.csv").write_text("item,annotator,label\na,x\n")
+    code, _, told = command(readers, "agreement", "bad.csv", capture=capsys)
+    assert (code, "see `equipoise check bad.csv`" in " ".join(told.split())) == (1, True)

@@ -13,6 +13,7 @@ from equipoise.arrays import InputError
 from equipoise.io import read_annotations, read_predictions, stream_votes
 from equipoise.predictions import Predictions
 from equipoise.read.headers import _ANNOTATIONS, _PREDICTIONS
+from equipoise.read.predictions import predictions_read
 
 ITEMS = [f"s{number:02d}" for number in range(24)]
 READERS = ("ana", "bo", "cy")
@@ -230,6 +231,8 @@ def test_nonsense_is_refused(tmp_path):
     refused(tmp_path, f"foo,bar,baz\n{once}", "column 'bar': no value of another column")
     text = "".join(f"i{n},f{n}.png,{n % 2},{n % 3 % 2}\n" for n in range(30))
     refused(tmp_path, f"key,path,a,b\n{text}", "'path': a different word in almost every row")
+    notes = "".join(f"i{n},a note of number {n}\n" for n in range(30))
+    refused(tmp_path, f"key,note\n{notes}", "'note': a different word in almost every row")
     refused(tmp_path, "1,1,0\n2,1,1\n", r"columns '1' more than once.*add a header")
 
 
@@ -290,6 +293,8 @@ def test_swapped_names_and_headers_are_refused():
             "label": ["p"] * 4}  # fmt: skip
     with pytest.raises(InputError, match="the columns look swapped"):
         Annotations.from_dataframe(pa.table(rows))
+    judged = rows | {"annotator": ["rater 1", "rater 1", "rater 2", "rater 2"]}
+    assert len(Annotations.from_dataframe(pa.table(judged)).items) == 2
     named = {"case": ["a", "b"], "rater": ["x", "y"], "label": ["p", "q"]}
     with pytest.raises(InputError, match=r"'rater' and 'case': read as item and annotator"):
         Annotations.from_dataframe(
@@ -323,6 +328,53 @@ def test_predictions_whose_columns_are_tasks(tmp_path, known):
         assert np.array_equal(one.values, two.values)
         assert two.items == tuple(map(str, range(len(ITEMS))))
         assert not known or one.task == two.task
+
+
+@pytest.mark.parametrize(
+    ("header", "layout"),
+    [
+        ("Case,Algorithm,Probability", "long"),
+        ("IMAGE,MODEL,SCORE", "long"),
+        ("study_id,classifier,y_pred", "long"),
+    ],
+)
+def test_predictions_by_synonym(tmp_path, header, layout):
+    rows = "".join(
+        f"{item},{model},{SCORES[m, i, 0]}\n"
+        for m, model in enumerate(MODELS)
+        for i, item in enumerate(ITEMS)
+    )
+    (tmp_path / "scores.csv").write_text(f"{header}\n{rows}")
+    read = predictions_read(tmp_path / "scores.csv")
+    assert [one.model for one in read.predictions] == list(MODELS)
+    assert read.layouts == (layout,)
+    assert np.array_equal(read.predictions[1].values, SCORES[1, :, 0])
+    assert codes(read.notices) == ["columns_by_synonym"]
+
+
+def test_models_called_like_our_columns_stay_models(tmp_path):
+    (tmp_path / "scores.csv").write_text("id,network,prediction\na,0.1,0.2\nb,0.3,0.4\n")
+    assert [one.model for one in read_predictions(tmp_path / "scores.csv")] == [
+        "network", "prediction",
+    ]  # fmt: skip
+    (tmp_path / "cnn.csv").write_text("id,prediction\na,0.1\nb,0.3\n")
+    assert read_predictions(tmp_path / "cnn.csv")[0].model == "cnn"
+
+
+def test_arrays_of_classes_and_of_tasks_are_told_apart(tmp_path):
+    np.save(tmp_path / "p.npy", np.array([[0.3, 0.7], [0.5, 0.5]]))
+    np.save(tmp_path / "t.npy", np.array([[0.3, 0.2], [0.5, 0.9]]))
+    how = {"tasks": TASKS, "classes": ("no", "yes")}
+    assert read_predictions(tmp_path / "p.npy", **how)[0].classes == ("no", "yes")
+    assert [one.task for one in read_predictions(tmp_path / "t.npy", **how)] == list(TASKS)
+
+
+def test_frames_of_several_tasks():
+    votes = tidy()
+    scores = pd.DataFrame({"study": ITEMS, **dict(zip(TASKS, SCORES[0].T, strict=True))})
+    done = evaluate(scores, votes, metrics=["auroc"], resampling="items")
+    assert done.tasks[:2] == TASKS
+    assert "predicted_tasks" in codes(done.notices)
 
 
 def test_predicted_tasks_that_do_not_match(tmp_path):
@@ -383,6 +435,12 @@ def test_two_class_names_are_decisions_too():
     said = pd.DataFrame({"item": ITEMS, "cnn": ["no", "yes"] * 12})
     done = evaluate(said, votes, metrics=["accuracy"], resampling="items")
     assert done.estimate("cnn", "accuracy", labels="soft").value == 1
+
+
+def test_a_word_among_scores_is_a_fault_and_no_class(tmp_path):
+    (tmp_path / "cnn.csv").write_text("item,score\na,0.2\nb,oops\n")
+    with pytest.raises(InputError, match=r"row 3.*score 'oops', expected a number"):
+        read_predictions(tmp_path / "cnn.csv")
 
 
 def test_json_and_folders_do_not_mix(tmp_path):

@@ -618,10 +618,8 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.read.predictions import is_decided
-
     models, positive = tuple(models), reading.positive
-    if not models or not all(is_decided(one.values) for one in models):
+    if not models or not all(one.decides for one in models):
         return models, []
     if reading.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."

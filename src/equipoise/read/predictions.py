@@ -191,17 +191,6 @@ def told_predictions(
     return PredictionsRead(parts, notices, (layout,))
 
 
-def is_decided(values: Floats) -> bool:
-    """Whether all probability is on one class, for every item.
-
-    Examples
-    --------
-    >>> is_decided(np.array([[0.0, 1.0], [1.0, 0.0]])), is_decided(np.array([[0.1, 0.9]]))
-    (True, False)
-    """
-    return values.ndim == 2 and bool(((values == 0) | (values == 1)).all())
-
-
 def _read_file(path: AnyPath, options: PredictionOptions) -> PredictionsRead:
     file = content(path)
     if is_study(file):
