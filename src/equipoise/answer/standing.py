@@ -234,7 +234,7 @@ def _distances(
         )
         most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
         least[i] = np.maximum(0.0, (ahead - reach).max())
-    least[~family.better.any(axis=0)] = 0.0  # the best group may be best
+    least[known[~family.better.any(axis=0)[known]]] = 0.0  # the best group may be best
     return seen, least, most
 
 

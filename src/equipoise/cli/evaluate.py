@@ -583,6 +583,7 @@ def _finish(run: "Run", asked: Asked) -> None:
         from equipoise.cli.report import run_json
 
         print_json(run_json(run))
+        tell_notices(run.report, verbose=True)
         return
     shown = [] if scoring.full else words(scoring.analyses)
     show_run(run, out=results.out, verbose=results.verbose, full=scoring.full, shown=shown)
@@ -609,7 +610,6 @@ def show_run(
     """
     from equipoise.findings.screen import show
     from equipoise.findings.terminal import evidence_lines, show_answer
-    from equipoise.notices import worded
 
     console, report = output(), run.report
     if report.card is None:
@@ -626,6 +626,13 @@ def show_run(
         console.print()
         for line in evidence_lines(report, console.width):
             console.print(line, soft_wrap=True)
+    tell_notices(report, verbose=verbose)
+
+
+def tell_notices(report: "Report", *, verbose: bool = False) -> None:
+    """Print what a reader should know on standard error: the first few things, or all."""
+    from equipoise.notices import worded
+
     said = worded(report.all_notices, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
     if len(said) > NOTES and not verbose:
