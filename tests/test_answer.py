@@ -222,12 +222,10 @@ def test_the_headline_names_the_right_models(name):
     study = odd(name)
     front, said = study.answer.front, study.report.card.answer
     group, behind = front.best_group, front.behind
-    if not front.known:
-        assert said.startswith("No model has a")
-        assert ("finite" in said) == bool(np.isinf(front.values).any())
-        return
-    if front.known == 1:
-        assert said.startswith(front.models[0])
+    if front.known < 2:
+        assert said.startswith(front.models[0] if front.known else "No model has a")
+        single = len(front.models) == 1
+        assert ("finite" in said) == bool(np.isinf(front.values).any() and not single)
         return
     missing = len(front.models) - front.known
     assert (("has no" in said) or ("have no" in said)) == bool(missing)
@@ -237,11 +235,16 @@ def test_the_headline_names_the_right_models(name):
         return
     first, _, fall = said.partition(";")
     if len(group) == 1:
-        assert first.startswith(f"{group[0]} is ")
-        for model in behind if len(behind) == 1 else ():
-            assert first == f"{group[0]} is better than {model}."
+        two = f"{group[0]} is better than {behind[0]}"
+        assert first.startswith(two if len(behind) == 1 else f"{group[0]} is the best")
         return
     assert "cannot be told apart" in first or "give the same scores" in first
+    assert_counts(first, fall, front)
+
+
+def assert_counts(first, fall, front):
+    """Both halves of a headline name and count the right models."""
+    group, behind = front.best_group, front.behind
     if 0 < len(behind) <= 3:
         assert all(model in fall for model in behind)
         assert ("falls behind" in fall) == (len(behind) == 1)

@@ -415,18 +415,12 @@ def _terms(study: Study) -> tuple[tuple[str, str], ...]:
     done, plan = study.evaluation, study.evaluation.plan
     votes = labels_sentence(study.annotations, done.metrics, study.options)
     return (
-        ("Intervals", _without_sources(intervals_sentence(done))),
+        ("Intervals", intervals_sentence(done, sources=False)),
         ("Scope", done.population.scope),
         ("Resampling", plan.reason),
         ("Labels", votes),
         *((capital(metric.title), metric.definition) for metric in done.metrics),
     )
-
-
-def _without_sources(text: str) -> str:
-    import re
-
-    return re.sub(r" ?\[@[^\]]*\]", "", text)
 
 
 def _methods(study: Study, data: StudyData) -> tuple[str, ...]:

@@ -234,7 +234,8 @@ def _distances(
         )
         most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
         least[i] = np.maximum(0.0, (ahead - reach).max())
-    least[known[~family.better.any(axis=0)[known]]] = 0.0  # the best group may be best
+    beaten: Bools = np.asarray(family.better.any(axis=0))
+    least[known[~beaten[known]]] = 0.0  # the best group may be best
     return seen, least, most
 
 
