@@ -62,8 +62,13 @@ def run(folder, *words):
 def rows_of(done):
     assert done.returncode == 0, done.stderr
     return {
-        (row["metric"], row["model"], row["labels"]): row for row in json.loads(done.stdout)
+        (row["metric"], row["model"], row["labels"]): row
+        for row in json.loads(done.stdout)["rows"]
     }
+
+
+def card(done):
+    return json.loads(done.stdout)["answer"]
 
 
 def library(folder):
@@ -85,7 +90,7 @@ def test_a_model_of_the_truth_gives_the_library_s_numbers(study):
         assert (row["low"], row["high"]) == wanted.interval()
     assert f"dirichlet was asked for. {truth.method}, 50 draws" in done.stderr
     assert "empirical prior: base rates" in truth.method
-    assert "posterior, because" in done.stderr
+    assert "judged by this model of the truth" in card(done)["holds_for"]
 
 
 def test_the_record_says_how_the_truth_was_made(study):
@@ -125,7 +130,10 @@ def test_a_single_distribution_resamples_items(study):
     for name in ("majority_vote", "inverse_rank"):
         done = run(study, "--truth", name, "--json")
         assert all(row["low"] < row["high"] for row in rows_of(done).values())
-        assert "items, because the truth is a single distribution" in done.stderr
+        assert card(done)["holds_for"].startswith("Items like these")
+        assert run(study, "--truth", name, "--out", name).returncode == 0
+        held = json.loads((study / name / "run.json").read_text())["settings"]
+        assert held["resample"] == "items" and "single distribution" in held["resample_reason"]
 
 
 def test_groups_are_scored_as_grades(study):
@@ -209,8 +217,9 @@ def test_rankings_answer_a_question_about_one_class(study):
     sides = Grouping.of({name: "yes" if name == "3" else "no" for name in truth.classes})
     asked = coarsened(truth, sides).mean[:, sides.code("yes")]
     wanted = metrics.brier_score(asked, model.values[:, 3])
-    found = {(r["metric"], r["labels"]): r["value"] for r in json.loads(done.stdout)}
-    assert found["brier_score", "soft"] == pytest.approx(wanted, abs=1e-12)
+    assert rows_of(done)["brier_score", "ddx", "soft"]["value"] == pytest.approx(
+        wanted, abs=1e-12
+    )
     assert "Classes that nobody named are taken from the predictions: '4'" in done.stderr
     wrong = equipoise(*words, "--positive", "7", "--metrics", "auroc", cwd=study)
     assert wrong.returncode == 1 and "one of its classes" in wrong.stderr
@@ -240,7 +249,8 @@ def test_grades_and_ratings_are_fitted_before_a_threshold_is_asked(tmp_path):
             "--metrics", "auroc,topk_accuracy", "--json", cwd=tmp_path,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert method in done.stderr and "groups of items like these" in done.stderr
+        assert method in done.stderr
+        assert card(done)["holds_for"].startswith("Groups like these")
         rows = rows_of(done)
         assert rows["auroc", "one", "soft"]["value"] > 0.7
     grades = read_annotations(tmp_path / "grades.csv", kind="ordinal", classes=list("01234"))

@@ -40,7 +40,8 @@ def run(folder, *words, models="models.csv"):
 
 def values(done):
     assert done.returncode == 0, done.stderr
-    return {(r["model"], r["metric"], r["labels"]): r["value"] for r in json.loads(done.stdout)}
+    rows = json.loads(done.stdout)["rows"]
+    return {(row["model"], row["metric"], row["labels"]): row["value"] for row in rows}
 
 
 @pytest.mark.parametrize("place", ["names", "codes"])

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.analyses.run_study import analyse_study
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.analyses.run_study import analyse_study
 
 from equipoise.analyses.confusions import confusions
 from equipoise.analyses.curves import curves
 from equipoise.analyses.readers import readers_finding
-from equipoise.analyses.run_study import analyse_study
 from equipoise.analyses.study import StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError

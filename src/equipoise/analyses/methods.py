@@ -112,14 +112,15 @@ def labels_sentence(
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
-def intervals_sentence(evaluation: Evaluation) -> str:
+def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
     """How intervals are made and models separated, and where shares of resamples come from."""
     plan = evaluation.plan
+    own, pairs = (cite(*keys) if sources else "" for keys in (SOURCES[:2], SOURCES[2:]))
     return (
         f"{level_text(evaluation.level)} intervals of values and of paired differences are "
-        f"two-way t, for {evaluation.population.whom}{cite(*SOURCES[:2])}, each of one number "
+        f"{evaluation.interval}, for {evaluation.population.whom}{own}, each of one number "
         "by itself; models are separated, and ranks possible, by step-down max-t over all "
-        f"pairs{cite(*SOURCES[2:])}. Shares of resamples are from {count(plan.replicates)} "
+        f"pairs{pairs}. Shares of resamples are from {count(plan.replicates)} "
         f"resamples of {IN_FULL[plan.kind]} (seed {plan.seed})."
     )
 

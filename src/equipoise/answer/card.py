@@ -15,7 +15,7 @@ from equipoise.numbers import bound, chosen, count, distance, estimate, number
 from equipoise.wording import capital, joined
 
 NAMED = 3  # models that a sentence names
-MANY = 5.0  # times as many items, beyond which nobody is told how many
+MANY = 25.0  # times as many items, beyond which nobody is told how many
 DECISIVE = ("threshold_assumed", "circular")  # notices that may change the decision
 
 
@@ -47,7 +47,11 @@ def make_card(
     return Card(
         answer=headline(answer),
         lede=_lede(answer, nouns),
-        standing=tuple(zip(front.models, map(bool, front.inside), strict=True))
+        standing=tuple(
+            (name, bool(inside))
+            for name, inside in zip(front.models, front.inside, strict=True)
+            if name in (*front.best_group, *front.behind)
+        )
         if front.decides
         else (),
         holds_for=_holds_for(front, sample, nouns),
@@ -61,21 +65,34 @@ def headline(answer: Answer) -> str:
     front = answer.front
     what = _what(answer)
     if not front.known:
-        finite = " finite" if np.isinf(front.values).any() else ""
-        return f"No model has a{finite} value of {what}, so there is nothing to decide."
+        return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
     first = front.models[0]
     if len(front.models) == 1:
         value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
         return f"{first} reaches {value} in {what}."
-    missing = len(front.models) - front.known
-    end = f"; {some(missing, 'model')} without a value" if missing else ""
+    end = _without_value(front)
     if front.known == 1:
-        return f"{first} is the only model with a value of {what}."
+        return f"{first} is the only model with a{_finite(front)} value of {what}."
     if not front.decides:
         top = "highest" if answer.metric.better == "higher" else "best"
-        people = "annotators are too few to say for others like them"
-        return f"{first} scores {top}, but {people}{end}."
+        why = "annotators are too few to say for others like them"
+        if front.population.decides:
+            why = "how sure that is, is undefined"
+        return f"{first} scores {top}, but {why}{end}."
     return f"{_decided(answer, front)}{end}."
+
+
+def _finite(front: Standing) -> str:
+    return " finite" if np.isinf(front.values).any() else ""
+
+
+def _without_value(front: Standing) -> str:
+    """Who has no value; nothing where all have."""
+    missing = front.models[front.known :]
+    if not missing:
+        return ""
+    who = missing[0] if len(missing) == 1 else some(len(missing), "model")
+    return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
 
 
 def _decided(answer: Answer, front: Standing) -> str:
@@ -117,9 +134,11 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     front, tasks = answer.front, answer.tasks
     if front.known < 2:
         return ""
-    many = f", mean of {in_words(len(tasks))} {nouns.tasks}" if len(tasks) > 1 else ""
-    if many and front.column.task != MACRO:
+    many = ""
+    if len(tasks) > 1:
         many = f", {front.column.task}"
+        if front.column.task == MACRO:
+            many = f", mean of {answer.mean_of} {nouns.tasks}"
     lower = "; lower is better" if answer.metric.better == "lower" else ""
     group, behind = (
         [m for m in range(front.known) if bool(front.inside[m]) is side]
@@ -131,6 +150,8 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     if not front.decides:
         return said
     most = float(front.most[: front.known].max())
+    if most == 0:
+        return said
     return f"{said} None is more than {bound(most)} {_below(answer)} the best."
 
 
@@ -150,20 +171,7 @@ def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
     """Whom the answer speaks for, and on how much it rests."""
     whom = front.population
     units = nouns.items if whom.units == "items" or not sample.groups else nouns.groups
-    size = counted(sample.items, nouns.item)
-    if sample.groups:
-        size += f" in {counted(sample.groups, nouns.group)}"
-    people = some(sample.annotators, nouns.annotator)
-    fewest, median, most = sample.votes_per_item
-    if sample.annotators and fewest == most == sample.annotators:
-        read = f"{size}, each read by the same {people}"
-    elif sample.annotators:
-        votes = f"{fewest} to {most}" if fewest != most else f"{most}"
-        read = f"{size}, {votes} votes each, by {people}"
-    elif most:
-        read = f"{size}, {count(median, 'vote')} each, nobody knows by whom"
-    else:
-        read = size
+    read = _read_by(sample, nouns)
     if whom.items and whom.annotators:
         few = ""
         if whom.few:
@@ -177,7 +185,29 @@ def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
             f"{capital(units)} like these and these {nouns.annotators} alone: they are too few "
             f"to stand for others. {read}."
         )
-    return f"{capital(whom.whom.replace('items', units, 1))}. {read}."
+    named = {whom.units: units, "annotators": nouns.annotators, "annotator": nouns.annotator}
+    words = [named.get(word, word) for word in whom.whom.split(" ")]
+    return f"{capital(' '.join(words))}. {read}."
+
+
+def _read_by(sample: Sample, nouns: Nouns) -> str:
+    """How many items there are, and who read how many of them."""
+    size = counted(sample.items, nouns.item)
+    if sample.groups:
+        size += f" in {counted(sample.groups, nouns.group)}"
+    fewest, median, most = sample.votes_per_item
+    if not most:
+        return size
+    votes = f"{fewest} to {most} votes" if fewest != most else count(most, "vote")
+    if not sample.annotators:
+        half = f" ({count(median)} in the middle)" if fewest != most else ""
+        return f"{size}, {votes} each{half}, nobody knows by whom"
+    people = some(sample.annotators, nouns.annotator)
+    if sample.annotators == most == 1:
+        return f"{size}, all read by {people}"
+    if fewest == most == sample.annotators:
+        return f"{size}, each read by the same {people}"
+    return f"{size}, {votes} each, by {people}"
 
 
 # ---- what would settle it ------------------------------------------------------------------
@@ -188,8 +218,10 @@ def _settled_by(answer: Answer, nouns: Nouns) -> str:
     front = answer.front
     if front.known < 2:
         return ""
-    if not front.decides:
+    if not front.population.decides:
         return f"Votes of more {nouns.annotators}, from three on."
+    if not front.decides:
+        return ""
     if len(front.best_group) < 2 or _alike(answer, front.best_group):
         return ""
     return " ".join(filter(None, [_by_margin(answer), _by_more(answer, nouns)]))
@@ -237,18 +269,23 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
     cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.column.task)
     a, b = (done.models.index(name) for name in pair)
     parts, lead = cell.between(a, b), float(front.gap[front.models.index(pair[1])])
-    needed = (lead / 2) ** 2  # a variance that two standard errors reach
+    critical = done.family(
+        answer.metric.name, labels=answer.labels, task=front.column.task
+    ).critical
+    needed = (lead / critical) ** 2  # the variance at which the pair is told apart
     people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
     left = needed - people
-    if left <= 0 or parts.items / left > MANY**2:
-        more = nouns.items if whom.units == "items" else nouns.groups
-        return f"More {more} alone would not part {pair[0]} from {pair[1]}."
+    units = nouns.items if whom.units == "items" else nouns.groups
+    if left <= 0:
+        return f"More {units} alone would not part {pair[0]} from {pair[1]}."
     times = parts.items / left
     if times <= 1:
         return ""
+    about = f"About {number(times, 0 if times >= 10 else 1).removesuffix('.0')}"
+    about = about if times <= MANY else f"More than {number(MANY, 0)}"
     return (
-        f"About {number(times, 1).removesuffix('.0')} times as many {nouns.items} would part "
-        f"{pair[0]} from {pair[1]}, if they differ by the {distance(lead)} seen."
+        f"{about} times as many {units} would part {pair[0]} from {pair[1]}, if they differ "
+        f"by the {distance(lead)} seen."
     )
 
 

@@ -71,7 +71,7 @@ def _head(answer: Answer, one: Standing) -> str:
         lower = " (lower is better)" if metric.better == "lower" else ""
         return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
     if one.column.task == MACRO:
-        return f"Mean of {in_words(len(answer.tasks))}"
+        return f"Mean of {answer.mean_of}"
     return one.column.task
 
 
@@ -102,9 +102,9 @@ def _title(answer: Answer, nouns: Nouns) -> str:
     most, least = max(part, key=lambda x: x[0]), min(part, key=lambda x: x[0])
     if most[0] == 0:
         return f"No {nouns.task} tells any two models apart"
-    who = some(len(stay), "model") if len(stay) != 1 else stay[0]
+    who = capital(some(len(stay), "model")) if len(stay) != 1 else stay[0]
     start = (
-        f"{capital(who)} {'stays' if len(stay) == 1 else 'stay'} in the best group for every "
+        f"{who} {'stays' if len(stay) == 1 else 'stay'} in the best group for every "
         f"{nouns.task}"
         if stay
         else f"No model is in the best group for every {nouns.task}"
@@ -121,11 +121,13 @@ def _metrics_title(answer: Answer) -> str:
     names = [one.column.metric.title for one in every]
     if not stay:
         return f"{joined(names)} put different models in front"
-    who = stay[0] if len(stay) == 1 else some(len(stay), "model")
-    if len(stay) == answer.front.known and len(stay) > 1:
-        who = "every model"
-    verb = "is" if len(stay) == 1 or who == "every model" else "are"
-    return f"{capital(who)} {verb} in the best group by {joined(names)}"
+    if len(stay) == 1:
+        who, verb = stay[0], "is"
+    elif len(stay) == answer.front.known:
+        who, verb = "Every model", "is"
+    else:
+        who, verb = capital(some(len(stay), "model")), "are"
+    return f"{who} {verb} in the best group by {joined(names)}"
 
 
 def _notes(answer: Answer, nouns: Nouns) -> list[str]:
@@ -229,6 +231,8 @@ def _distance_title(answer: Answer) -> str:
         are = "is" if len(good) < 2 else "are"
         return f"{capital(who)} {are} shown to be within {chosen(margin)} of the best{end}"
     first, last = front.models[0], front.models[int(most.argmax())]
+    if float(most.max()) == 0:
+        return f"{capital(every)} are as good as the best"
     if first == last or front.known < 2:
         return f"{first} may lie up to {bound(float(most[0]))} {side} the best"
     if float(most[0]) <= 0:

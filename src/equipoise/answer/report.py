@@ -33,7 +33,7 @@ from equipoise.answer.readers import (
     gains_finding,
     task_votes,
 )
-from equipoise.answer.standing import Answer, Column
+from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, Evaluation, evaluate
@@ -207,10 +207,13 @@ def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
 
 def sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
     """How much an evaluation rests on."""
-    sizes = [one.votes.sizes for one in evaluation.questions if one.votes is not None]
-    votes = (0, 0.0, 0)
-    if sizes:
-        every = np.concatenate(sizes)
+    sizes = [
+        one.votes.sizes[~one.votes.gold]
+        for one in evaluation.questions
+        if one.votes is not None
+    ]
+    votes, every = (0, 0.0, 0), np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+    if len(every):
         votes = int(every.min()), float(np.median(every)), int(every.max())
     if annotations is None:
         items = {name for one in evaluation.questions for name in one.items}
@@ -306,24 +309,24 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     if front.column.labels != "soft" or front.known < 2:
         return
     hard = answer.standing(Column(front.column.task, front.column.metric, "hard"))
-    if hard.known < 2:
+    if hard.known < 2 or _says_nothing(front, hard):
         return
     what = score_title(answer.metric.name, "hard", front.column.task).removeprefix("hard ")
     same = set(hard.best_group) == set(front.best_group)
     leaders = hard.models[0] == front.models[0]
+    top = "highest" if answer.metric.better == "higher" else "best"
     said = (
-        f"{front.models[0]} scores highest with majority labels, too"
+        f"{front.models[0]} scores {top} with majority labels, too"
         if leaders
-        else f"With majority labels {hard.models[0]} scores highest in place of "
-        f"{front.models[0]}"
+        else f"With majority labels {hard.models[0]} scores {top} in place of {front.models[0]}"
     )
-    group = "the best group is the same"
-    if not same:
+    group = "; the best group is the same" if front.decides and hard.decides else ""
+    if group and not same:
         gone = [n for n in hard.behind if n in front.best_group]
         new = [n for n in hard.best_group if n not in front.best_group]
         parts = [f"{joined(new, most=NAMED)} {_are(new)} in the best group then"] * bool(new)
         parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not"] * bool(gone)
-        group = ", ".join(parts)
+        group = f"; {', '.join(parts)}"
     names = [n for n in front.models if n in hard.models[: hard.known]]
     ranks = [
         _ranks(one.models[: one.known], one.values[: one.known], answer)
@@ -332,7 +335,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     yield Finding(
         key="labels",
         title="Majority labels and soft labels",
-        sentence=f"{said}; {group}.",
+        sentence=f"{said}{group}.",
         charts=(
             Slopes(
                 name="labels",
@@ -344,6 +347,12 @@ def _labels(answer: Answer) -> Iterator[Finding]:
         ),
         note="Soft labels are the share of votes, majority labels the class with most of them.",
     )
+
+
+def _says_nothing(front: Standing, hard: Standing) -> bool:
+    """Whether both kinds of labels are the same, or all models tie under both."""
+    same = front.models == hard.models and np.array_equal(front.values, hard.values)
+    return bool(same or (np.nanmax(front.gap) == 0 and np.nanmax(hard.gap) == 0))
 
 
 def _are(names: Sequence[str]) -> str:
@@ -374,13 +383,20 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
         == (front.column.task, answer.metric.name, answer.labels)
     ]
     apart = sum(bool(row["separated"]) for row in here)
+    known = front.known * (front.known - 1) // 2
+    sentence = (
+        f"{count(apart)} of {count(known, 'pair')} can be told apart, all pairs together."
+    )
+    if not front.population.decides:
+        sentence = "No pair can be told apart: annotators are too few for a verdict."
+    elif known == 1:
+        sentence = f"The two {'can' if apart else 'cannot'} be told apart."
     titles = {metric.name: metric.title for metric in done.metrics}
     judged = [TableColumn("judgement", "by the margin")] if done.margin is not None else []
     yield Finding(
         key="differences",
         title="Every pair of models",
-        sentence=f"{capital(count(apart))} of {count(len(here), 'pair')} can be told apart, "
-        "all pairs together.",
+        sentence=sentence,
         tables=(
             Table(
                 name="differences",
@@ -441,18 +457,12 @@ def _terms(study: Study) -> tuple[tuple[str, str], ...]:
     done, plan = study.evaluation, study.evaluation.plan
     votes = labels_sentence(study.annotations, done.metrics, study.options)
     return (
-        ("Intervals", _without_sources(intervals_sentence(done))),
+        ("Intervals", intervals_sentence(done, sources=False)),
         ("Scope", done.population.scope),
         ("Resampling", plan.reason),
         ("Labels", votes),
         *((capital(metric.title), metric.definition) for metric in done.metrics),
     )
-
-
-def _without_sources(text: str) -> str:
-    import re
-
-    return re.sub(r" ?\[@[^\]]*\]", "", text)
 
 
 def _methods(study: Study, data: StudyData) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.duplicates import Duplicates, duplicate_models
-from equipoise.evaluation import MACRO, Evaluation
+from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.metrics import Metric
+from equipoise.nouns import in_words
 from equipoise.ranks import higher_is_better
 
 NICE = (1.0, 2.0, 5.0)  # leading digits of a margin that one would name
@@ -46,7 +47,7 @@ class Standing:
     values, low, high
         Scores with the ends of their intervals, (models,).
     inside
-        Whether no other model is surely better, (models,).
+        Whether no other model is surely better, (models,); an infinite score never is inside.
     gap, least, most
         How far each is below the best model seen, and at least and at most below the best there
         is, all pairs at once, (models,); nan where no verdict is possible.
@@ -138,13 +139,29 @@ class Answer:
 
     def _front_task(self) -> str:
         """The last task whose values are not all undefined."""
-        known = ~np.isnan(self.evaluation.values[:, 0, self._label]).all(axis=1)
+        known = ~np.isnan(self._values).all(axis=1)
         places = np.flatnonzero(known)
         return self.evaluation.tasks[int(places[-1]) if len(places) else -1]
 
     @property
-    def _label(self) -> int:
-        return ("hard", "soft").index(self.labels)
+    def averaged(self) -> int:
+        """How many tasks the average is of: those in which every model has a value."""
+        whole = np.asarray(~np.isnan(self._values).any(axis=1))
+        return int(whole[: len(self.tasks)].sum())
+
+    @property
+    def mean_of(self) -> str:
+        """Of how many tasks the average is, in words."""
+        whole = in_words(len(self.tasks))
+        if self.averaged == len(self.tasks):
+            return whole
+        return f"{in_words(self.averaged)} of {whole}"
+
+    @property
+    def _values(self) -> Floats:
+        """Values by the metric that decides, (tasks, models)."""
+        place = LABELS.index(self.labels)
+        return np.asarray(self.evaluation.values[:, 0, place])
 
     @cached_property
     def columns(self) -> tuple[Standing, ...]:
@@ -191,7 +208,7 @@ class Answer:
             values[order],
             ends[order, 0],
             ends[order, 1],
-            ~np.asarray(family.better.any(axis=0))[order],
+            (~family.better.any(axis=0) & ~np.isinf(values))[order],
             gap[order],
             least[order],
             most[order],
@@ -217,9 +234,10 @@ def _distances(
         reach = family.critical * np.array(
             [cell.between(int(i), int(j)).standard_error for j in others]
         )
-        most[i] = max(0.0, float((ahead + reach).max()))
-        least[i] = max(0.0, float((ahead - reach).max()))
-    least[~family.better.any(axis=0)] = 0.0  # the best group may be best
+        most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
+        least[i] = np.maximum(0.0, (ahead - reach).max())
+    beaten: Bools = np.asarray(family.better.any(axis=0))
+    least[known[~beaten[known]]] = 0.0  # the best group may be best
     return seen, least, most
 
 

@@ -27,7 +27,7 @@ from equipoise.cli.options import (
     flag,
     words,
 )
-from equipoise.cli.study import TITLE, CliStudy, dataset_facts, read_study
+from equipoise.cli.study import TITLE, CliStudy, ask, dataset_facts, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
@@ -376,10 +376,11 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
     metrics = [metric_of(name) for name in read.metrics]
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
     metrics = list(within(grouping, metrics, asked.groups.within))
-    read = replace(read, predictions=models)
+    given, read = read, replace(read, predictions=models)
     wanted = asked.scoring.wanted(read.annotations)
     with stages(len(wanted) + 3) as stage:
-        study_of, votes = _evaluated(read, made, metrics, asked, stage)
+        study_of = _evaluated(read, made, metrics, asked, stage)
+        votes = _against_votes(study_of, given, asked) if made.parts else study_of
         report = _report(study_of, votes, read, asked, stage)
     report = replace(report, notices=(*read.notices, *report.notices))
     say(*expected)
@@ -393,8 +394,8 @@ def _evaluated(
     metrics: "Sequence[Metric]",
     asked: Asked,
     stage: "Callable[[str], Progress]",
-) -> "tuple[Study, Study | None]":
-    """The study against the truth, and against votes where that is something else."""
+) -> "Study":
+    """The study against the truth."""
     from equipoise.analyses.study import Study, StudyOptions
     from equipoise.analyses.subgroups import read_attributes
     from equipoise.evaluation import evaluate as score
@@ -428,16 +429,40 @@ def _evaluated(
     if made.parts:
         done = replace(done, notices=(*read.annotations.notices, *done.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    study = Study(read.predictions, _annotations(made, read), options, done, lambda *_: None)
-    if not made.parts:
-        return study, None
-    plain = tuple(one for one in metrics if one.labels != "draws") or ("auroc",)
-    votes = replace(options, metrics=plain)
-    again = score(
-        read.predictions, read.annotations, metrics=plain,
-        resampling=votes.plan(read.annotations), settings=replace(settings, progress=None),
-    )  # fmt: skip
-    return study, replace(study, options=votes, evaluation=again)
+    return Study(read.predictions, _annotations(made, read), options, done, lambda *_: None)
+
+
+def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | None":
+    """The same models against the votes behind a model of the truth, for analyses of votes.
+
+    None where no analysis was asked for, or where votes do not allow it, which is said.
+    """
+    from equipoise.arrays import InputError
+    from equipoise.evaluation import evaluate as score
+
+    if not (asked.scoring.full or asked.scoring.analyses):
+        return None
+    table = given.annotations
+    if table.kind != "binary":
+        table = ask(table, asked.reading)
+    usual = "auroc" if table.kind == "binary" else "accuracy"
+    metrics = [one for one in study.evaluation.metrics if one.labels != "draws"]
+    options = replace(study.options, metrics=tuple(metrics) or (usual,))
+    try:
+        done = score(
+            given.predictions, table, metrics=options.metrics,
+            resampling=options.plan(table), settings=options.settings,
+        )  # fmt: skip
+    except InputError as error:
+        say(f"Note: Analyses of the votes are left out. {error.in_command()}.")
+        return None
+    return replace(
+        study,
+        predictions=given.predictions,
+        annotations=table,
+        options=options,
+        evaluation=done,
+    )
 
 
 def _annotations(made: Truth, read: CliStudy) -> "Annotations":
@@ -460,7 +485,7 @@ def _report(
     scoring = asked.scoring
     require_models(scoring.pair, study.predictions)
     wanted = Wanted(
-        analyses=scoring.wanted(read.annotations),
+        analyses=scoring.wanted(read.annotations) if votes is not None else (),
         pair=scoring.pair,
         nouns=_nouns(read),
         votes_study=votes,
@@ -584,6 +609,7 @@ def _finish(run: "Run", asked: Asked) -> None:
         from equipoise.cli.report import run_json
 
         print_json(run_json(run))
+        tell_notices(run.report, verbose=True)
         return
     shown = [] if scoring.full else words(scoring.analyses)
     show_run(run, out=results.out, verbose=results.verbose, full=scoring.full, shown=shown)
@@ -610,7 +636,6 @@ def show_run(
     """
     from equipoise.findings.screen import show
     from equipoise.findings.terminal import evidence_lines, show_answer
-    from equipoise.notices import worded
 
     console, report = output(), run.report
     if report.card is None:
@@ -627,6 +652,13 @@ def show_run(
         console.print()
         for line in evidence_lines(report, console.width):
             console.print(line, soft_wrap=True)
+    tell_notices(report, verbose=verbose)
+
+
+def tell_notices(report: "Report", *, verbose: bool = False) -> None:
+    """Print what a reader should know on standard error: the first few things, or all."""
+    from equipoise.notices import worded
+
     others = [one for one in report.all_notices if one.code not in IN_CARD]
     said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))

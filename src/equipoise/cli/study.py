@@ -619,7 +619,7 @@ def _as_answers(
     scores by the grade it names. Names of classes never serve as numbers.
     """
     models, positive = tuple(models), reading.positive
-    if not models or not all(one.decides for one in models):
+    if not models or not all(one.classes and one.decides for one in models):
         return models, []
     if reading.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."

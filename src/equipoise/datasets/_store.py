@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class Source:
     load: Callable[[], "Study"] | None = None
     references: tuple[str, ...] = ()
     folder: str = ""
-    nouns: Nouns = Nouns()  # noqa: RUF009
+    nouns: Nouns = field(default_factory=Nouns)
 
     @property
     def methods(self) -> str:

@@ -1,0 +1,458 @@
+"""The answer to a study: bounds from the definition, and sentences true to their numbers."""
+
+import math
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from equipoise.answer import Answer, Sample, headline, make_card
+from equipoise.answer.standing import Column
+from equipoise.evaluation import LABELS, MACRO, evaluate
+from equipoise.nouns import Nouns, in_words
+from equipoise.numbers import bound, chosen, distance, number
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from tests.odd_studies import ODD, Answered, answered, odd, world
+from tests.oracles.bootstrap import annotations
+
+every = pytest.mark.parametrize("name", ODD)
+
+
+def columns(answer: Answer) -> list[Column]:
+    """Every question that can be asked of an evaluation."""
+    done = answer.evaluation
+    return [
+        Column(task, metric, labels)
+        for task in done.tasks
+        for metric in done.metrics
+        for labels in LABELS
+    ]
+
+
+# ---- who is in the best group, and how far below the best everybody may lie ----------------
+
+
+def slow(answer: Answer, column: Column) -> dict[str, tuple[float, float, float, bool]]:
+    """Gap, least, most and membership of the best group of every model, pair by pair."""
+    done, name = answer.evaluation, column.metric.name
+    where = {"labels": column.labels, "task": column.task}
+    cell, family = done.two_way(name, **where), done.family(name, **where)
+    sign = 1 if column.metric.better == "higher" else -1
+    good = {m: sign * float(cell.values[m]) for m in range(len(done.models))}
+    known = [m for m in good if math.isfinite(good[m])]
+    found = {}
+    for i, model in enumerate(done.models):
+        if i not in known:
+            found[model] = (math.nan, math.nan, math.nan, False)
+            continue
+        gap = max(good[j] for j in known) - good[i]
+        beaten = any(family.better[j, i] for j in known)
+        most = least = math.nan
+        if len(known) > 1 and math.isfinite(family.critical):
+            reach = {
+                j: family.critical * cell.between(i, j).standard_error for j in known if j != i
+            }
+            most = max(0.0, *(good[j] - good[i] + r for j, r in reach.items()))
+            least = max(0.0, *(good[j] - good[i] - r for j, r in reach.items())) * beaten
+        found[model] = (gap, least, most, not beaten)
+    return found
+
+
+@every
+def test_distances_and_the_best_group_are_those_of_all_pairs(name):
+    answer = odd(name).answer
+    for column in columns(answer)[-1:] if name == "forty_models" else columns(answer):
+        standing, oracle = answer.standing(column), slow(answer, column)
+        for m, model in enumerate(standing.models):
+            gap, least, most, inside = oracle[model]
+            seen = standing.gap[m], standing.least[m], standing.most[m]
+            assert seen == pytest.approx((gap, least, most), nan_ok=True, abs=1e-12), model
+            assert (model in standing.best_group) == inside
+            assert (model in standing.behind) == (math.isfinite(gap) and not inside)
+        ends = standing.least[: standing.known], standing.most[: standing.known]
+        if standing.decides:
+            assert (ends[0] <= standing.gap[: standing.known] + 1e-12).all()
+            assert (standing.gap[: standing.known] <= ends[1] + 1e-12).all()
+
+
+@every
+def test_models_stand_in_the_order_of_their_values(name):
+    answer = odd(name).answer
+    for column in columns(answer):
+        standing = answer.standing(column)
+        assert sorted(standing.models) == sorted(answer.evaluation.models)
+        sign = 1 if column.metric.better == "higher" else -1
+        good = sign * standing.values[: standing.known]
+        assert (np.diff(good) <= 0).all()
+        assert not np.isfinite(standing.values[standing.known :]).any()
+
+
+def simulated(seed: int) -> tuple[Answer, dict[str, float]]:
+    """A study of four models, and how good each is by the truth that items are drawn from."""
+    random = np.random.default_rng(seed)
+    items, people, noise = 200, 12, (0.6, 0.7, 0.7, 1.2)
+    evidence = random.standard_normal(items)
+    lean = 0.3 * random.standard_normal(people)
+    chance = 1 / (1 + np.exp(-1.5 * (evidence[:, None] + lean)))
+    votes = annotations((random.random((items, people)) < chance).astype(float))
+    scores = [
+        Predictions(f"net {m}", votes.items, evidence + size * random.standard_normal(items))
+        for m, size in enumerate(noise)
+    ]
+    plan = resample(votes, replicates=2, seed=seed)
+    done = evaluate(scores, votes, metrics=["auroc"], resampling=plan)
+    return Answer(done), dict(zip(done.models, TRUE, strict=True))
+
+
+def true_values() -> list[float]:
+    """Soft AUROC of the four kinds of model on very many items and all annotators."""
+    random = np.random.default_rng(99)
+    items = 200_000
+    evidence = random.standard_normal(items)
+    lean = 0.3 * random.standard_normal(400)
+    share = np.mean([1 / (1 + np.exp(-1.5 * (evidence + one))) for one in lean], axis=0)
+    found = []
+    for size in (0.6, 0.7, 0.7, 1.2):
+        score = evidence + size * random.standard_normal(items)
+        order = np.argsort(score)
+        yes, no = share[order], 1 - share[order]
+        below = np.cumsum(no) - no
+        pairs = share.sum() * no.sum() - (yes * no).sum()
+        found.append(float((yes * below).sum() / pairs))
+    return found
+
+
+TRUE = true_values()
+
+
+def test_bounds_hold_for_all_models_at_once():
+    """At 95% the true distances of all models lie inside in at least 93% of studies."""
+    studies, covered = 200, 0
+    for seed in range(studies):
+        answer, true = simulated(seed)
+        front = answer.front
+        best = max(true.values())
+        covered += all(
+            front.least[m] - 1e-12 <= best - true[model] <= front.most[m] + 1e-12
+            for m, model in enumerate(front.models)
+        )
+    assert covered / studies >= 0.93, covered
+
+
+# ---- sentences -----------------------------------------------------------------------------
+
+SMALL = {in_words(k): k for k in range(13)}
+
+
+def card_texts(study: Answered) -> list[str]:
+    card = study.report.card
+    assert card is not None
+    return [card.answer, card.lede, card.holds_for, card.settled_by, card.caveat]
+
+
+def all_texts(study: Answered) -> list[str]:
+    """Every sentence and title of the card and the findings in front."""
+    said = card_texts(study)
+    for one in study.report.findings:
+        said += [one.title, str(one.sentence), *one.more, one.note]
+        said += [chart.caption for chart in one.charts]
+    return [text for text in said if text]
+
+
+@every
+def test_every_sentence_is_well_formed(name):
+    study = odd(name)
+    for text in all_texts(study):
+        assert not re.search(r"(?<!\w)(nan|None(?! is more)|inf|NaN)(?!\w)", text), text
+        assert "  " not in text and not text.startswith(" ") and not text.endswith(" "), text
+        assert " ." not in text and " ," not in text and ".." not in text.replace("...", "")
+        assert "()" not in text and "[]" not in text and "''" not in text, text
+        assert not re.search(r"\b1 (items|models|votes|annotators|groups|pairs|tasks)\b", text)
+        assert not re.search(r"\bone (items|models|votes|annotators|groups|pairs)\b", text)
+        assert not re.search(r"\b(two|[2-9]|\d\d+) (item|model|annotator|pair|vote)\b", text)
+        assert not re.search(r"\b(two|three|\d\d) models (is|falls|stays|has)\b", text), text
+        assert not re.search(r"\b(both|all \w+) is\b", text), text
+    for text in card_texts(study):
+        assert not text or text.endswith("."), text
+
+
+@every
+def test_nothing_that_is_not_zero_is_called_zero(name):
+    study = odd(name)
+    for text in all_texts(study):
+        assert not re.search(r"(?<![\d.])[−+]?0\.0+(?!\d)", text), text
+
+
+def grown(answer: Answer) -> set[str]:
+    """Every number that the card may say of an evaluation, as it is to be written."""
+    front = answer.front
+    known = range(front.known)
+    said = {number(float(front.values[m])) for m in range(len(front.models))}
+    said |= {number(float(x)) for ends in (front.low, front.high) for x in ends}
+    if not np.isnan(front.most[: front.known]).all():
+        said.add(bound(float(np.nanmax(front.most[: front.known]))))
+    said |= {distance(float(front.gap[m])) for m in known}
+    said |= {chosen(one) for one in (answer.evaluation.margin, front.telling_margin) if one}
+    return said
+
+
+@every
+def test_decimal_numbers_of_the_card_are_those_of_the_evaluation(name):
+    study = odd(name)
+    known = grown(study.answer)
+    for text in card_texts(study):
+        plain = re.sub(r"(?:About|More than) [\d.]+ times as many", "", text)
+        for token in re.findall(r"(?<![\w.])−?\d+\.\d+", plain):
+            assert token in known, (token, text)
+
+
+@every
+def test_a_sentence_with_another_number_would_be_caught(name):
+    study = odd(name)
+    lede = study.report.card.lede
+    wrong = lede.replace("0.", "9.")
+    if lede:
+        assert set(re.findall(r"\d+\.\d+", wrong)) - grown(study.answer)
+
+
+@every
+def test_the_headline_names_the_right_models(name):
+    study = odd(name)
+    front, said = study.answer.front, study.report.card.answer
+    group, behind = front.best_group, front.behind
+    if front.known < 2:
+        assert said.startswith(front.models[0] if front.known else "No model has a")
+        single = len(front.models) == 1
+        assert ("finite" in said) == bool(np.isinf(front.values).any() and not single)
+        return
+    missing = len(front.models) - front.known
+    assert (("has no" in said) or ("have no" in said)) == bool(missing)
+    if not front.decides:
+        assert said.startswith(f"{front.models[0]} scores ") and "too few" in said
+        assert study.report.card.standing == ()
+        return
+    first, _, fall = said.partition(";")
+    if len(group) == 1:
+        two = f"{group[0]} is better than {behind[0]}"
+        assert first.startswith(two if len(behind) == 1 else f"{group[0]} is the best")
+        return
+    assert "cannot be told apart" in first or "give the same scores" in first
+    assert_counts(first, fall, front)
+
+
+def assert_counts(first, fall, front):
+    """Both halves of a headline name and count the right models."""
+    group, behind = front.best_group, front.behind
+    if 0 < len(behind) <= 3:
+        assert all(model in fall for model in behind)
+        assert ("falls behind" in fall) == (len(behind) == 1)
+        assert not any(re.search(rf"{re.escape(model)}\b", fall) for model in group)
+    elif behind:
+        assert f" {in_words(len(behind))} fall behind" in fall
+    counted = re.match(r"(\S+) of (\S+) models", first)
+    if counted:
+        own, whole = (word.lower() for word in counted.groups())
+        assert (own, whole) == (in_words(len(group)), in_words(front.known))
+
+
+@every
+def test_no_two_models_of_the_best_group_are_told_apart(name):
+    answer = odd(name).answer
+    front = answer.front
+    gaps = answer.evaluation.differences(
+        answer.metric.name, labels=answer.labels, task=front.column.task
+    )
+    apart = {frozenset((one.a, one.b)) for one in gaps if one.separated}
+    for two in combinations(front.best_group, 2):
+        assert frozenset(two) not in apart
+    for model in front.behind:
+        assert any(model in pair for pair in apart)
+
+
+@every
+def test_the_standing_of_the_card_is_the_best_group(name):
+    study = odd(name)
+    front, standing = study.answer.front, study.report.card.standing
+    if front.decides:
+        assert [model for model, inside in standing if inside] == list(front.best_group)
+        assert [model for model, inside in standing if not inside] == list(front.behind)
+
+
+@every
+def test_the_lede_gives_the_ends_of_both_groups(name):
+    study = odd(name)
+    front, lede = study.answer.front, study.report.card.lede
+    if front.known < 2:
+        assert not lede
+        return
+    values = dict(zip(front.models, front.values, strict=True))
+    for group in (front.best_group if front.decides else front.models[: front.known],
+                  front.behind if front.decides else ()):  # fmt: skip
+        if group:
+            ends = [number(float(f(values[one] for one in group))) for f in (min, max)]
+            low = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+            assert low in lede, (low, lede)
+            if len(group) == 1:
+                assert f"{low} for {group[0]}" in lede
+    lower = study.answer.metric.better == "lower"
+    assert ("lower is better" in lede) == lower
+    most = float(front.most[: front.known].max())
+    side = "above" if lower else "below"
+    if front.decides and most > 0:
+        assert lede.endswith(f" None is more than {bound(most)} {side} the best.")
+    if front.column.task == MACRO:
+        known = ~np.isnan(study.answer.evaluation.values[:-1, 0, 1]).any(axis=1)
+        words = in_words(int(known.sum()))
+        whole = in_words(len(known))
+        asked = words if words == whole else f"{words} of {whole}"
+        assert f"mean of {asked} tasks" in lede
+
+
+@every
+def test_whom_it_holds_for_is_counted_right(name):
+    study = odd(name)
+    said = study.report.card.holds_for
+    votes, nouns = study.study.annotations, "studies" if name == "fixed_items" else "items"
+    scored = {item for one in study.answer.evaluation.questions for item in one.items}
+    assert f"{len(scored)} {nouns}" in said
+    whom = study.answer.front.population
+    assert ("both count as samples" in said) == (whom.items and whom.annotators)
+    assert ("too few to stand for others" in said) == (not whom.decides)
+    if name == "anonymous":
+        assert "5 votes each, nobody knows by whom" in said
+    if name == "gold_only":
+        assert "vote" not in said and "gold" in said
+    if name == "groups":
+        assert "in 30 groups" in said and said.startswith("Groups and annotators")
+    if votes.annotators and name not in ("gold_only", "rankings", "one_vote"):
+        people = "reader" if name == "fixed_items" else "annotator"
+        assert f"{in_words(len(votes.annotators))} {people}s" in said
+
+
+@every
+def test_what_would_settle_it_is_true(name):
+    study = odd(name)
+    front, said = study.answer.front, study.report.card.settled_by
+    margin = study.answer.evaluation.margin
+    if front.known < 2 or (front.decides and len(front.best_group) < 2):
+        assert not said
+        return
+    if not front.decides:
+        assert said.startswith("Votes of more annotators")
+        return
+    for at, good in re.findall(r"at ([\d.]+), (\S+) models? (?:is|are) good enough", said):
+        assert SMALL[good] == len(front.within(float(at)))
+    whole = re.search(r"at ([\d.]+), (?:both|all (\S+?))(?: are good enough)?\.", said)
+    if margin is None and said:
+        assert whole, said
+        assert len(front.within(float(whole[1]) + 1e-9)) == front.known
+    if margin is not None and "Shown to be within" in said:
+        names = said.split("of the best: ")[1].split(".")[0]
+        assert all(model in names for model in front.within(margin))
+        assert not any(f"{model}," in names for model in front.behind)
+    times = re.search(r"(About|More than) ([\d.]+) times as many (\w+) would part", said)
+    if times:
+        assert needed(study.answer) == pytest.approx(
+            float(times[2]), rel=0.06
+        ) or (times[1] == "More than" and needed(study.answer) > float(times[2]))  # fmt: skip
+
+
+def needed(answer: Answer) -> float:
+    """How many times the items must be for the first pair to be told apart, by doubling."""
+    front, done = answer.front, answer.evaluation
+    where = {"labels": answer.labels, "task": front.column.task}
+    cell, family = (
+        done.two_way(answer.metric.name, **where),
+        done.family(answer.metric.name, **where),
+    )
+    first = front.models[0]
+    copies = {x for one in answer.duplicates if first in one.models for x in one.models}
+    other = next(
+        x
+        for m, x in enumerate(front.models)
+        if x in front.best_group and x not in copies and front.gap[m] > 0
+    )
+    a, b = done.models.index(first), done.models.index(other)
+    spread, lead = cell.between(a, b), float(front.gap[front.models.index(other)])
+    people = max(spread.annotators - spread.cells, 0.0) if front.population.annotators else 0.0
+
+    def apart(times: float) -> bool:
+        error = math.sqrt(spread.items / times + people)
+        return lead > family.critical * error
+
+    low, high = 1.0, 2.0
+    while not apart(high) and high < 1e6:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if apart(middle) else (middle, high)
+    return high
+
+
+@every
+def test_copies_are_named_once(name):
+    study = odd(name)
+    card, front = study.report.card, study.answer.front
+    copies = [
+        one for one in study.answer.duplicates if len({*one.models} & {*front.best_group}) > 1
+    ]
+    told = "give the same scores" in card.answer + card.caveat
+    assert told == bool(copies)
+    if copies:
+        assert not ("same scores" in card.answer and "same scores" in card.caveat)
+
+
+def test_tasks_of_copies_are_counted():
+    said = odd("tasks_with_copies").report.card.caveat
+    assert said == (
+        "Four is fewer than it looks: net 0 and copy give the same scores in all three tasks; "
+        "near in two of three."
+    )
+
+
+def test_names_of_models_are_never_changed():
+    for name in ODD:
+        for text in all_texts(odd(name)):
+            assert "Net " not in text and "Copy " not in text, text
+
+
+def test_a_headline_of_every_kind():
+    said = {name: headline(odd(name).answer) for name in ODD}
+    assert said["one_model"].startswith("net 0 reaches 0.")
+    assert said["identical"] == "net 0 and copy give the same scores."
+    assert said["forty_models"].startswith("26 of 40 models cannot be told apart; 14 fall")
+    assert said["a_missing_model"].endswith("; sure has no finite value.")
+    assert said["infinite"] == "net 0 is the only model with a finite value of log score."
+    assert said["three_annotators"] == "net 0 is better than net 1."
+
+
+def test_a_card_takes_any_nouns():
+    study = odd("groups")
+    nouns = Nouns("epoch", "scorer", "stage", "night")
+    card = make_card(study.answer, Sample(items=90, groups=30, annotators=5), nouns)
+    assert card.holds_for.startswith("Nights and scorers like these. 90 epochs in 30 nights")
+    assert "times as many nights would part" in card.settled_by
+
+
+def test_majority_labels_that_give_another_answer_are_the_caveat():
+    """Under majority labels one model leads; under soft labels another does."""
+    random = np.random.default_rng(2)
+    share = random.random(400)
+    votes = annotations((np.arange(9)[None, :] < 9 * share[:, None]).astype(float)[:, :9])
+    sharp = np.where(share > 0.5, 0.999, 0.0) + 0.001 * random.random(400)
+    scores = [Predictions("sharp", votes.items, sharp), Predictions("even", votes.items, share)]
+    study = answered(scores, votes, ["brier_score"])
+    hard = study.answer.standing(Column("", study.answer.metric, "hard"))
+    front = study.answer.front
+    if hard.decides and not {*hard.best_group} & {*front.best_group}:
+        assert study.report.card.caveat.startswith("Majority labels give another answer:")
+        assert hard.best_group[0] in study.report.card.caveat
+
+
+def test_a_wider_margin_takes_in_more_models():
+    scores, votes = world([0.3, 0.5, 3.0], items=150)
+    front = answered(scores, votes).answer.front
+    sizes = [len(front.within(margin)) for margin in (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)]
+    assert sizes == sorted(sizes) and sizes[0] == 0 and sizes[-1] == 3
