@@ -6,6 +6,7 @@ ones never count for less.
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -45,6 +46,27 @@ def shorten(name: str, room: int) -> str:
             break
         tail = character + tail
     return f"{head}…{tail}"
+
+
+def lines_of(name: str, room: int, most: int = 3) -> list[str]:
+    """Break a name into lines, best after a separator; only what is longer still is shortened.
+
+    Examples
+    --------
+    >>> lines_of("resnet50-augmented-v2", 12), lines_of("abcdefghijkl", 5)
+    (['resnet50-', 'augmented-v2'], ['abcde', 'fghij', 'kl'])
+    """
+    name = shorten(name, most * room - room // 3)
+    lines = [""]
+    for part in re.findall(r"[^\s\-_/.,]+[\s\-_/.,]*|[\s\-_/.,]+", name):
+        if lines[-1] and width((lines[-1] + part).rstrip()) > room:
+            lines.append("")
+        for letter in part:
+            if width((lines[-1] + letter).rstrip()) > room:
+                lines.append("")
+            lines[-1] += letter
+    kept = [line.strip() for line in lines if line.strip()]
+    return kept if len(kept) <= most else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
 
 
 def distinct(names: Sequence[str], room: int) -> list[str]:
