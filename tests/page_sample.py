@@ -48,7 +48,18 @@ hieupham .838 .876 .858 .920* .839 .863 .837* .832v
 jfaboy .839 .876 .858 .918 .840 .857v .823 .854*
 desmond .837 .872 .855v .907v .828 .860v .834 .848"""
 BELOW = (0.0, -0.0001, -0.001, -0.0014, -0.0015, -0.0016, -0.0027, -0.003, -0.0031, -0.0057)
-WORST = (-0.0068, -0.0069, -0.0078, -0.0096, -0.0086, -0.0081, -0.0108, -0.0115, -0.0113, -0.0133)
+WORST = (
+    -0.0068,
+    -0.0069,
+    -0.0078,
+    -0.0096,
+    -0.0086,
+    -0.0081,
+    -0.0108,
+    -0.0115,
+    -0.0113,
+    -0.0133,
+)
 GAINS = {"bc3": 0.148, "bc2": 0.071, "bc6": 0.064, "bc7": 0.063, "bc4": 0.056, "bc1": 0.04,
          "bc8": 0.02, "bc5": 0.008}  # fmt: skip
 VOTES = {  # share of items by yes votes, agreement with its ends, and how often readers say yes
@@ -187,13 +198,17 @@ def _strips(votes, people, *, yes="yes"):
                   rates_title=f"How often each says {yes}", rows=rows)  # fmt: skip
 
 
-def _worklist(models, tasks, people, *, classes=("no", "yes"), ordered=False, hollow=(), votes=8):
+def _worklist(
+    models, tasks, people, *, classes=("no", "yes"), ordered=False, hollow=(), votes=8
+):
     random = np.random.default_rng(1)
     disputes = []
     for place, task in enumerate(tasks):
         patterns = []
         for _ in range(4):
-            said = [int(vote) for vote in random.integers(0, len(classes), len(people) or votes)]
+            said = [
+                int(vote) for vote in random.integers(0, len(classes), len(people) or votes)
+            ]
             if len(classes) > 2:
                 said[0] = None
             if not people:

@@ -282,6 +282,7 @@ def _as_read(entry: str) -> tuple[str, str]:
 
 def _plain(text: str) -> str:
     """Text of BibTeX without its braces, accents as letters."""
+
     def letter(found: re.Match[str]) -> str:
         return unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]])
 

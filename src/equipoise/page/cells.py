@@ -3,22 +3,21 @@
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from statistics import median
 
 import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.findings.charts import Heat, Matrix, Standing, Standings
 from equipoise.numbers import EXACT, UNDEFINED, change, number, resample_share
-from equipoise.page.figure import Grid, Plot, Square, described
+from equipoise.page.figure import LOOSE, Grid, Plot, Square, described
 from equipoise.page.lettering import width
 from equipoise.page.markup import Html, join
 from equipoise.page.palette import LEVELS, ModelStyles
 from equipoise.page.svg import Scale, dot, fitted, interval, middle, tick_labels, upright
-from equipoise.wording import joined
 
 STEPS = (0.05, 0.15, 0.30, 0.50)  # where the next darker colour begins
 SHARES = ("under 5%", "5–14", "15–29", "30–49", "50 or more")
+SHARE_KEY = tuple((f"h{step}", words) for step, words in enumerate(SHARES))
 NUMBERED = 14  # with more cells in a row there is no room for numbers
 
 
@@ -26,7 +25,7 @@ NUMBERED = 14  # with more cells in a row there is no room for numbers
 
 
 def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
-    """Models by tasks: filled in the best group, ▾ below it, bold highest, = the same scores."""
+    """Models by tasks: filled in the best group, ▾ below it, bold highest, = same scores."""
     if not chart.models:
         return None
     ends = [x for pair in chart.intervals for x in pair if math.isfinite(x)]
@@ -41,7 +40,7 @@ def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
         rows.append((model, tuple(squares), styles.number(model)))
     head = None
     if scale:
-        labels = fitted(tick_labels(scale, ticks, 12), over=0)
+        labels = fitted(tick_labels(scale, ticks, 12), over=14)
         head = Plot(Html(""), 16.0, labels)
     foot = []
     if any(math.isfinite(x) for x in chart.known_to):
@@ -131,14 +130,14 @@ def heat(chart: Heat, styles: ModelStyles) -> Grid | None:
     beside = f"{chart.y} by {chart.x}" if chart.x and chart.y else chart.x or chart.y
     return Grid(
         kind="heat", corner=chart.x, heads=tuple(chart.columns), rows=tuple(rows),
-        alternative=described(chart), upright=_upright(chart.columns), axes=beside if chart.y else "",
-        key=_signed_key(most) if signed else _share_key(chart),
+        alternative=described(chart), upright=_upright(chart.columns),
+        axes=beside if chart.y else "", key=_signed_key(most) if signed else SHARE_KEY,
     )  # fmt: skip
 
 
 def _upright(heads: Sequence[str]) -> bool:
     """Whether heads have no room above their columns in half a page."""
-    return 7 * max(width(head) for head in heads) * len(heads) > 400
+    return len(heads) > LOOSE or 7 * max(map(width, heads)) * len(heads) > 400
 
 
 def _words(value: float, *, signed: bool) -> str:
@@ -153,10 +152,6 @@ def _tone(value: float, most: float, *, signed: bool) -> str:
     if not math.isfinite(value):
         return "none"
     return _lead(value, most) if signed else f"h{bisect_right(STEPS, value)}"
-
-
-def _share_key(chart: Heat) -> tuple[tuple[str, str], ...]:
-    return tuple((f"h{step}", words) for step, words in enumerate(SHARES))
 
 
 def _widest(values: Floats) -> float:
@@ -174,7 +169,9 @@ def _lead(value: float, most: float) -> str:
 
 def _signed_key(most: float) -> tuple[tuple[str, str], ...]:
     """The scale from the largest loss to the largest gain."""
-    tones = [f"b{step}" for step in reversed(range(LEVELS))] + [f"a{step}" for step in range(LEVELS)]
+    tones = [f"b{step}" for step in reversed(range(LEVELS))] + [
+        f"a{step}" for step in range(LEVELS)
+    ]
     words = [""] * len(tones)
     words[0], words[-1] = change(-most), change(most)
     words[LEVELS - 1] = "0"
@@ -197,7 +194,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Grid | None:
         cells = []
         for j, other in enumerate(chart.models):
             lead = float(chart.leads[i, j])
-            if i == j or not math.isfinite(lead):
+            if i == j or math.isnan(lead):
                 cells.append(Square("", "none"))
                 continue
             ends = f"[{change(float(chart.low[i, j]))}, {change(float(chart.high[i, j]))}]"

@@ -29,7 +29,7 @@ from equipoise.numbers import change, count, number, rank
 from equipoise.page.cells import heat, matrix, standings
 from equipoise.page.curves import draw_lines
 from equipoise.page.figure import Figure, Plot, Row, Rows, Words, axis_numbers, described
-from equipoise.page.lettering import lines_of, width
+from equipoise.page.lettering import lines_of, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import ModelStyles
 from equipoise.page.svg import (
@@ -85,7 +85,9 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
             plot = Plot(join([*lines, drawn]), high, label=said)
             name = Words(part[0].label if part[0] is group[0] else "")
             remark = _remark(part, signed=chart.zero)
-            made.append(Row((name, plot, remark), m=styles.number(part[0].model)))
+            last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
+            total = "total" if last and not part[0].series else ""
+            made.append(Row((name, plot, remark), total, m=styles.number(part[0].model)))
     return Rows(
         kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
         key=_pair_key(pair) or _series_key(rows),
@@ -223,7 +225,9 @@ def _dots_said(part: Sequence[Dot], *, signed: bool) -> str:
         return f"{write(min(known))} to {write(max(known))}" if known else write(math.nan)
     (one,) = part
     ends = _finite(one.low, one.high)
-    return write(one.value) + (f", {write(ends[0])} to {write(ends[1])}" if len(ends) > 1 else "")
+    return write(one.value) + (
+        f", {write(ends[0])} to {write(ends[1])}" if len(ends) > 1 else ""
+    )
 
 
 # ---- bars ----------------------------------------------------------------------------------
@@ -257,7 +261,9 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
         ],
         over=20,
     )
-    left_side = axis_numbers(ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None)
+    left_side = axis_numbers(
+        ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
+    )
     plot = Plot(join(body), FLOOR + 22, labels, described(chart))
     row = Row((left_side, plot))
     axes = f"↑ {chart.y} → {chart.x}"
@@ -266,6 +272,7 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
 
 def _trimmed(bars: Sequence[Bar], marked: Sequence[float]) -> list[Bar]:
     """Bars without the empty ones at either end that no mark stands in."""
+
     def needed(bar: Bar) -> bool:
         low, high = bar.ends or (0.0, 0.0)
         return bar.value > 0 or any(low <= x <= high for x in marked)
@@ -328,21 +335,29 @@ def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
         if len(points) <= NAMED and (not plain or any(one.labelled for one in points))
         else ()
     )
-    plot = Plot(join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart))
-    axes = " ".join(filter(None, [f"↑ {chart.y}" if chart.y else "", f"→ {chart.x}" if chart.x else ""]))
+    plot = Plot(
+        join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart)
+    )
+    axes = " ".join(
+        filter(None, [f"↑ {chart.y}" if chart.y else "", f"→ {chart.x}" if chart.x else ""])
+    )
     if chart.square:
         return Rows(kind="map", rows=(Row((plot,)),), alternative=described(chart), axes=axes)
     side = axis_numbers(up.ticks(4), up, SIDE + 22)
-    return Rows(kind="plane", rows=(Row((side, plot)),), alternative=described(chart), axes=axes)
+    return Rows(
+        kind="plane", rows=(Row((side, plot)),), alternative=described(chart), axes=axes
+    )
 
 
 def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple[Label, ...]:
     """Name points where the name covers neither a point nor another name, else from a width."""
+    names = [shorten(name, 24) for name in names]
     taken = [Label("o", x, y + 4) for x, y in spots]  # the dots themselves
     for name, (x, y) in zip(names, spots, strict=True):
         sides = [Label(name, x, y + 4, "start", 11.0), Label(name, x, y + 4, "end", -11.0),
                  Label(name, x, y + 21), Label(name, x, y - 10)]  # fmt: skip
-        tries = [one for side in sides for one in fitted([side], over=0, taken=taken)]
+        sides = [side for side in sides if 16 < side.y < SIDE - 3]
+        tries = [one for side in sides for one in fitted([side], over=-3, taken=taken)]
         if tries:
             taken.append(min(tries, key=lambda one: one.least))
     return tuple(taken[len(spots) :])
@@ -362,7 +377,7 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
         return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
 
     before, after = order(1), order(2)
-    wrapped = {row[0]: lines_of(row[0], 16) for row in rows}
+    wrapped = {row[0]: lines_of(row[0], 11) for row in rows}
     high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
     top = 22.0
     total = top + high * len(rows)
@@ -377,9 +392,13 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
         ends = (0.0, y(before[model])), (100.0, y(after[model]))
         known = [math.isfinite(first), math.isfinite(last)]
         if all(known):
-            moved = "" if first == last else " moved"
+            moved = " main" if model == styles.leader else "" if first == last else " moved"
             body.append(stroke(*ends, f"slope{moved} {tone}".strip()))
-        body += [dot(*end, tone, m=styles.number(model)) for end, there in zip(ends, known, strict=True) if there]
+        body += [
+            dot(*end, tone, m=styles.number(model))
+            for end, there in zip(ends, known, strict=True)
+            if there
+        ]
     sides = [
         _rank_names(rows, (before, after)[own - 1], wrapped, (y, total, own), head)
         for own, head in ((1, chart.left), (2, chart.right))
@@ -399,15 +418,17 @@ def _rank_names(
     """Names and ranks on one side of the slopes."""
     y, total, own = frame
     side, at = ("end", 100.0) if own == 1 else ("start", 0.0)
+    shift = -5.0 if own == 1 else 5.0
     labels = [Label(head, at, 12, side, class_="tick strong")]
     for row in rows:
         lines = wrapped[row[0]]
-        place = rank(row[own]) if math.isfinite(row[own]) else "–"
+        value = row[1] if own == 1 else row[2]
+        place = rank(value) if math.isfinite(value) else "–"
         texts = [f"{line}  {place}" if own == 1 else f"{place}  {line}" for line in lines[:1]]
         for step, words in enumerate([*texts, *lines[1:]]):
             base = y(places[row[0]]) + 4 + 14 * (step - (len(lines) - 1) / 2)
-            labels.append(Label(words, at, base, side, class_="tick plain"))
-    wide = LETTER * max(width(one.words) for one in labels) + 4
+            labels.append(Label(words, at, base, side, shift, class_="tick plain"))
+    wide = LETTER * max(width(one.words) for one in labels) + 9
     return Plot(Html(""), total, tuple(labels), wide=round(wide))
 
 
@@ -421,5 +442,5 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Slopes: _slopes,
     Cases: cases,
     Standings: standings,
-    Strips: strips,
+    Strips: lambda chart, _: strips(chart),
 }

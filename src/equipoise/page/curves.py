@@ -109,9 +109,7 @@ def _curves(drawn: Sequence[Line], styles: ModelStyles) -> list[_Curve]:
     return made
 
 
-def _model_tone(
-    line: Line, styles: ModelStyles, pair: tuple[str, ...], leader: str
-) -> str:
+def _model_tone(line: Line, styles: ModelStyles, pair: tuple[str, ...], leader: str) -> str:
     if pair:
         return styles.tone(line.model, pair) or "main"
     if line.model == leader:
@@ -189,8 +187,10 @@ def _beneath(chart: Lines, frame: _Frame) -> tuple[tuple[Label, ...], float]:
     words = [said for _, said in chart.ticks]
     total = LETTER * sum(width(said) + 1 for said in words)
     if total > 320 and max(map(width, words)) > 5:
-        turned = [Label(chart.ticks[at][1], across(chart.ticks[at][0]), bottom + 8, upright=True)
-                  for at in spread_order(len(words))]  # fmt: skip
+        turned = [
+            Label(words[at], across(chart.ticks[at][0]), bottom + 8, upright=True)
+            for at in spread_order(len(words))
+        ]
         deep = 14 + LETTER * max(map(width, words))
         rows = _bar_labels(chart, across, bottom + deep + 12)
         return fitted([*over, *turned, *rows], over=20), deep + (18 if rows else 0)
@@ -249,7 +249,7 @@ def _told(
     called: Mapping[int, Sequence[str]],
     frame: _Frame,
 ) -> list[int]:
-    """Lines whose names are written: all, or of a crowd the leader, the highest and the lowest."""
+    """Lines whose names are written: all, or of a crowd leader, highest and lowest."""
     placed = _spread(ends, called, (TOP, frame.bottom))
     tall = sum(len(lines) for lines in called.values()) * STEP
     near = max(abs(placed[place] - ends[place]) for place in ends) <= FAR

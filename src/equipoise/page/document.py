@@ -26,6 +26,7 @@ from equipoise.page.tables import download, table_html
 from equipoise.page.votes import worklist
 from equipoise.wording import capital, joined
 
+LONG = 110  # letters of an answer in smaller letters
 CHIPS = 14  # models that are named in the card
 BESIDE = 7  # columns of standings that leave room for notes beside them
 BRIEF = 170  # letters of a sentence that is a heading
@@ -88,8 +89,11 @@ def _card(report: Report, opened: Sequence[Section]) -> Html:
     """The answer, whom it holds for, what would settle it and the one caveat."""
     card = report.card or _first_as_card(report, opened)
     seen = " · ".join(filter(None, [report.title, *report.known]))
-    facts = [("Holds for", card.holds_for, None), ("What would settle it", card.settled_by, None),
-             ("Caveat", card.caveat, "caveat")]  # fmt: skip
+    facts = [
+        ("Holds for", card.holds_for, None),
+        ("What would settle it", card.settled_by, None),
+        ("Caveat", card.caveat, "caveat"),
+    ]
     shown = [
         element("div", element("dt", head), element("dd", words), class_=class_)
         for head, words, class_ in facts
@@ -99,7 +103,12 @@ def _card(report: Report, opened: Sequence[Section]) -> Html:
         "section",
         element("p", seen, class_="eyebrow"),
         element("p", report.banner, class_="banner", role="note") if report.banner else NOTHING,
-        element("h1", card.answer, id="answer-title"),
+        element(
+            "h1",
+            card.answer,
+            id="answer-title",
+            class_="long" if len(card.answer) > LONG else None,
+        ),
         element("p", card.lede, class_="lede") if card.lede else NOTHING,
         _chips(card, report),
         element("dl", *shown, class_="facts") if shown else NOTHING,
@@ -115,7 +124,7 @@ def _first_as_card(report: Report, opened: Sequence[Section]) -> Card:
         missing = [one.sentence for one in report.findings if one.left_out]
         return Card(answer=missing[0] if missing else report.title, lede=report.scope)
     first = opened[0][1][0]
-    return Card(answer=first.sentence, lede=" ".join(first.more), holds_for=report.scope)
+    return Card(answer=first.sentence, lede=" ".join(filter(None, [*first.more, report.scope])))
 
 
 def _chips(card: Card, report: Report) -> Html:
@@ -177,9 +186,7 @@ def _narrow(part: Section) -> bool:
     return len(part[1]) == 1 and len(charts) == 1 and isinstance(charts[0], Dots)
 
 
-def _choices(
-    part: Section, styles: ModelStyles, *, folds: bool, said: Collection[str]
-) -> Html:
+def _choices(part: Section, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
     """What findings of one key hold; of several tasks or metrics the reader chooses one."""
     key, every = part
     if len(every) == 1:
@@ -256,10 +263,10 @@ def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[s
     front = [table_html(table) for table in tables if table.open]
     back = [table_html(table) for table in tables if not table.open]
     note = [element("p", part.note, class_="sub")] if part.note else []
-    if not folds:
-        return join([*first, *more, *front, *figures, *back, *taken, *note])
-    boards = [chart for chart in part.charts if isinstance(chart, Standings)]
     rest = [_fold("Numbers", back)] if back else []
+    if not folds:
+        return join([*first, *more, *front, *figures, *taken, *rest, *note])
+    boards = [chart for chart in part.charts if isinstance(chart, Standings)]
     if boards and (more or note):
         wide = max(len(board.columns) for board in boards) > BESIDE
         aside = element("aside", *more, *note)
@@ -279,13 +286,14 @@ def _fold(summary: str, content: Sequence[Html]) -> Html:
 def figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
     """A chart with its caption; None where it would say nothing."""
     if isinstance(chart, Worklist):
-        made = worklist(chart, styles)
+        made = worklist(chart)
     else:
         drawn = draw(chart, styles)
         made = drawn.html() if drawn else None
     if made is None:
         return None
-    return element("figure", element("figcaption", chart.caption, class_="sub"), made)
+    caption = element("figcaption", chart.caption, class_="sub") if chart.caption else NOTHING
+    return element("figure", caption, made)
 
 
 # ---- evidence ------------------------------------------------------------------------------
@@ -302,16 +310,27 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
     notices = worded(report.all_notices)
     if report.terms:
         words = joined([word for word, _ in report.terms], most=4)
-        parts.append(_closed("method", "Method", f"What is meant by {words}.", _terms(report.terms)))
+        parts.append(
+            _closed("method", "Method", f"What is meant by {words}.", _terms(report.terms))
+        )
     if notices:
         body = element("ul", *(element("li", one) for one in notices), class_="list")
-        parts.append(_closed("notices", "Notices", f"{capital(count(len(notices), 'thing'))} to know about the data.", body))
+        parts.append(
+            _closed(
+                "notices",
+                "Notices",
+                f"{capital(count(len(notices), 'thing'))} to know about the data.",
+                body,
+            )
+        )
     parts += [*_sources(report), _settings(report)]
     return element(
         "section",
         element("h2", "Evidence" if folded else "Method and data", id="evidence-title"),
-        element("div", *parts, class_="columns"), id="evidence", aria_labelledby="evidence-title",
-    )  # fmt: skip
+        element("div", *parts, class_="columns"),
+        id="evidence",
+        aria_labelledby="evidence-title",
+    )
 
 
 def _evidence_fold(part: Section, styles: ModelStyles) -> Html:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from equipoise.findings.charts import Chart
-from equipoise.page.lettering import width
+from equipoise.page.lettering import shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.svg import LETTER, Label, Scale, tick_texts
 
 NOTHING = Html("")
+LOOSE, COLUMN = 20, 15  # columns of a grid that need no least width, and that width
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class Words:
     def html(self) -> Html:
         """The words as markup."""
         said = element("strong", self.text) if self.strong else self.text
+        if self.class_ == "what":
+            head, comma, rest = self.text.partition(",")
+            said = join([element("strong", head), comma, rest])
         under = element("span", self.axis.html(), class_="plot") if self.axis else NOTHING
         return element("span", said, under, class_=self.class_)
 
@@ -131,7 +135,8 @@ class Square:
             element("i", "=", class_="same") if self.same else NOTHING,
         ]
         if self.plot:
-            parts = [element("span", *parts, class_="value"), self.plot.html()]
+            value = element("span", *parts, class_="value")
+            parts = [value, self.plot.html()] if self.class_ else [self.plot.html(), value]
         return element("td", *parts, class_=self.class_ or None, title=self.title or None)
 
 
@@ -166,12 +171,14 @@ class Grid:
 
     def html(self) -> Html:
         """The figure as markup."""
+        room = 36 if len(self.heads) <= 8 else 20
         heads = [
             element(
-                "th", element("span", head),
+                "th",
+                element("span", shorten(head, room) if self.upright else head),
                 element("span", self.head_plot.html(), class_="plot")
                 if self.head_plot and not place else NOTHING,
-                scope="col",
+                scope="col", title=head if self.upright and width(head) > room else None,
             )
             for place, head in enumerate(self.heads)
         ]  # fmt: skip
@@ -188,8 +195,12 @@ class Grid:
         count = len(self.heads)
         size = "few" if count <= 2 else "some" if count <= 8 else "many"
         upright = " upright" if self.upright else ""
+        sizes = (
+            [element("col"), element("col", span=count, width=COLUMN)] if count > LOOSE else []
+        )
         table = element(
             "table",
+            element("colgroup", *sizes) if sizes else NOTHING,
             element("thead", element("tr", element("th", self.corner, scope="col"), *heads)),
             element("tbody", *rows),
             element("tfoot", *foot) if foot else NOTHING,

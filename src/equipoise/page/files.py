@@ -130,14 +130,16 @@ def standalone(figure: Figure) -> str:
     high = y + EDGE
     head = (
         f'<svg xmlns="{SPACE}" width="{WIDE:g}" height="{high:g}" role="img" '
-        f"aria-label={quoteattr(_xml(figure.alternative))} viewBox=\"0 0 {WIDE:g} {high:g}\">"
+        f'aria-label={quoteattr(_xml(figure.alternative))} viewBox="0 0 {WIDE:g} {high:g}">'
     )
     ground = f'<rect width="100%" height="100%" fill="{theme(dark=False)["page"]}"/>'
     return f"{head}<style>{escape(_style())}</style>{ground}{''.join(writer.written)}</svg>\n"
 
 
 def _xml(text: str) -> str:
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text))
+    return NOT_XML.sub(
+        "\N{REPLACEMENT CHARACTER}", UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    )
 
 
 def _said(words: str, y: float) -> tuple[list[Html], float]:
@@ -189,22 +191,19 @@ def _rows(figure: Rows, y: float) -> tuple[list[Html], float]:
 
 
 def _widths(figure: Rows) -> list[float]:
-    """Widths of the columns: words and fixed plots take what they need, plots share the rest."""
+    """Widths of the columns: words and fixed plots take their own, plots share the rest."""
     needed: list[float] = []
     count = max(len(row.cells) for row in figure.rows)
     for place in range(count):
         own = 0.0
-        for row in figure.rows:
-            one = row.cells[place] if place < len(row.cells) else None
+        cells = [row.cells[place] for row in figure.rows if place < len(row.cells)]
+        for one in cells:
             if isinstance(one, Plot) and one.wide is not None:
                 own = max(own, one.wide)
             elif isinstance(one, Words) and one.class_ != "what":
                 per = NAME if one.class_ == "name" else NUM
                 own = max([own, *(per * width(line) for line in lines_of(one.text, ROOM))])
-        stretches = any(
-            isinstance(row.cells[place], Plot) and row.cells[place].wide is None
-            for row in figure.rows if place < len(row.cells)
-        )  # fmt: skip
+        stretches = any(isinstance(one, Plot) and one.wide is None for one in cells)
         needed.append(-1.0 if stretches else own)
     fixed = sum(wide for wide in needed if wide >= 0)
     room = WIDE - 2 * EDGE - fixed - GAP * (count - 1)
@@ -213,7 +212,11 @@ def _widths(figure: Rows) -> list[float]:
 
 
 def _grid(figure: Grid, y: float) -> tuple[list[Html], float]:
-    names = [figure.corner, *(name for name, *_ in figure.rows), *(name for name, _ in figure.foot)]
+    names = [
+        figure.corner,
+        *(name for name, *_ in figure.rows),
+        *(name for name, _ in figure.foot),
+    ]
     left = EDGE + NAME * max(width(line) for name in names for line in lines_of(name, 22)) + 8
     plots = figure.head_plot is not None
     first = 2.4 if plots else 1.0
@@ -239,7 +242,9 @@ def _heads(
     figure: Grid, y: float, places: Sequence[float], widths: Sequence[float]
 ) -> tuple[list[Html], float]:
     """Heads of the columns, upwards where they have no room."""
-    fits = all(NUM * width(head) < wide for head, wide in zip(figure.heads, widths, strict=True))
+    fits = all(
+        NUM * width(head) < wide for head, wide in zip(figure.heads, widths, strict=True)
+    )
     deep = LINE if fits else NUM * max(width(shorten(head, 24)) for head in figure.heads) + 8
     made = []
     for head, x, wide in zip(figure.heads, places, widths, strict=True):
@@ -262,7 +267,11 @@ def _heads(
 def _square(cell: Square, place: tuple[float, float], size: tuple[float, float]) -> list[Html]:
     (x, y), (wide, high) = place, size
     name = cell.class_.split()[0] if cell.class_ else ""
-    made = [element("rect", x=x, y=y, width=wide, height=high, class_=f"cell {name}")] if name else []
+    made = (
+        [element("rect", x=x, y=y, width=wide, height=high, class_=f"cell {name}")]
+        if name
+        else []
+    )
     words = f"{'▾' if cell.down else ''}{cell.text}{' =' if cell.same else ''}"
     look = " ".join(filter(None, ["tick plain", "strong" if cell.strong else "", f"t{name}"]))
     if cell.plot and name:
@@ -290,7 +299,9 @@ def _key(key: Sequence[tuple[str, str]], y: float) -> tuple[list[Html], float]:
             made.append(element("circle", cx=x + 6, cy=base - 4, r=4.5,
                                 class_=f"d {tone}".strip()))  # fmt: skip
         elif class_:
-            made.append(element("rect", x=x, y=base - 9, width=14, height=10, class_=f"cell {class_}"))
+            made.append(
+                element("rect", x=x, y=base - 9, width=14, height=10, class_=f"cell {class_}")
+            )
         made.append(element("text", words, x=x + (18 if class_ else 0), y=base, class_="tick"))
         x += long + 12
     return made, base + 4 if key else y
@@ -309,7 +320,8 @@ def _style() -> str:
     rules += (
         ".cell{stroke:none}.cell.in,.cell.tint{fill:var(--tint)}"
         ".cell.out,.cell.none,.cell.h0{fill:none;stroke:var(--line)}"
-        "svg text.th4{fill:var(--onh4)}svg text.th3{fill:var(--onh3)}svg text.nm{font-size:14px}"
+        "svg text.th4{fill:var(--onh4)}svg text.th3{fill:var(--onh3)}"
+        "svg text.nm{font-size:14px}"
         "text{font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif}svg{width:auto}"
     )
     return re.sub(r"var\(--(\w+)\)", lambda found: colours[found[1]], rules)

@@ -66,7 +66,11 @@ def lines_of(name: str, room: int, most: int = 3) -> list[str]:
                 lines.append("")
             lines[-1] += letter
     kept = [line.strip() for line in lines if line.strip()]
-    return kept if len(kept) <= most else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
+    return (
+        kept
+        if len(kept) <= most
+        else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
+    )
 
 
 def distinct(names: Sequence[str], room: int) -> list[str]:

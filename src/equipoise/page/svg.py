@@ -13,7 +13,7 @@ from equipoise.page.markup import Html, element, join
 
 LETTER = 7.0  # pixels of a column of small letters
 HIGH = 13.0  # pixels of a line of small letters
-FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths that words wait for
+FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths words wait for
 TRIED = (60, *FROM, 960, 1120)
 
 
@@ -62,9 +62,7 @@ class Scale:
         return [round(step * i, 12) for i in range(first, last + 1)]
 
     def _powers(self, most: int) -> list[float]:
-        powers = range(
-            math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1
-        )
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
         fits = [tick for tick in every if self.low <= tick <= self.high]
         tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
@@ -168,7 +166,7 @@ def fitted(
             if not _free(label, shown, wide, over):
                 break
             least = wide
-        if least is not None:
+        if least is not None and least <= FROM[-1]:
             shown.append(replace(label, least=0 if least == TRIED[0] else least))
     return tuple(shown[len(taken) :])
 
@@ -228,7 +226,13 @@ def box(left: float, right: float, y: float, high: float, class_: str) -> Html:
 
 
 def dot(
-    x: float, y: float, tone: str = "", *, size: float = 4.5, title: str = "", m: int | None = None
+    x: float,
+    y: float,
+    tone: str = "",
+    *,
+    size: float = 4.5,
+    title: str = "",
+    m: int | None = None,
 ) -> Html:
     """Draw a dot; `m` is the model that it belongs to."""
     tip = [element("title", title)] if title else []

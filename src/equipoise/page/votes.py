@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from equipoise.findings.charts import Case, Cases, Dispute, Pattern, Strip, Strips, Worklist
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.page.figure import NOTHING, Plot, Row, Rows, Words, described, key_html
-from equipoise.page.lettering import distinct
+from equipoise.page.lettering import distinct, width
 from equipoise.page.markup import Html, element, join
-from equipoise.page.palette import ModelStyles, class_tone
+from equipoise.page.palette import LONGEST, ModelStyles, class_tone
 from equipoise.page.svg import (
     Label,
     Scale,
@@ -18,24 +18,26 @@ from equipoise.page.svg import (
     fitted,
     interval,
     stroke,
-    tick_labels,
     upright,
 )
 
 STRIP = 48.0
 SPLITS = 5  # shades from agreed to split
+WHO = 28  # letters of the head over the rates
 SQUARES = 30  # votes of a pattern that are squares; of more the shares are drawn
 
 
 # ---- agreement per task --------------------------------------------------------------------
 
 
-def strips(chart: Strips, styles: ModelStyles) -> Rows | None:
+def strips(chart: Strips) -> Rows | None:
     """A strip of items per task, how far annotators agree, and how often each says yes."""
     if not chart.rows:
         return None
     known = [x for row in chart.rows for x in row.alpha if math.isfinite(x)]
-    least = min([row.alpha[0] for row in chart.rows if math.isfinite(row.alpha[0])], default=0.0)
+    least = min(
+        [row.alpha[0] for row in chart.rows if math.isfinite(row.alpha[0])], default=0.0
+    )
     low = 0.0 if least >= 0 else -math.ceil(-2 * least) / 2
     agree = Scale(low, 1.0)
     rates = [rate for row in chart.rows for _, rate in row.rates if math.isfinite(rate)]
@@ -54,8 +56,8 @@ def strips(chart: Strips, styles: ModelStyles) -> Rows | None:
 
 
 def _strip_head(chart: Strips, agree: Scale, often: Scale | None, *, named: bool) -> Row:
-    ends = [Label(f"{agree.low:g} chance" if not agree.low else f"{agree.low:g}", 0, 12, "start"),
-            Label("1 full", 100, 12, "end")]  # fmt: skip
+    least = f"{agree.low:g}".replace("-", "−") if agree.low else "0 chance"
+    ends = [Label(least, 0, 12, "start"), Label("1 full", 100, 12, "end")]
     cells: list[Words | Plot] = [Words("")] if named else []
     cells.append(Words(chart.votes_title, "what"))
     if any(math.isfinite(row.alpha[0]) for row in chart.rows):
@@ -84,7 +86,13 @@ def _strip(row: Strip) -> Plot:
         start, end = min(split), max(split)
         body.append(stroke((start, 14.5), (end, 14.5), "brace"))
         middle_ = (start + end) / 2
-        side, at = ("end", end) if middle_ > 85 else ("start", start) if middle_ < 15 else ("middle", middle_)
+        side, at = (
+            ("end", end)
+            if middle_ > 85
+            else ("start", start)
+            if middle_ < 15
+            else ("middle", middle_)
+        )
         labels.append(Label(row.split, at, 11, side, class_="tick strong"))
     said = "; ".join(filter(None, [row.task, row.left, row.split, row.right]))
     return Plot(join(body), STRIP, fitted(labels, over=2), said)
@@ -163,7 +171,9 @@ def _case(case: Case, chart: Cases, styles: ModelStyles, pair: tuple[str, ...]) 
     shares = [f"{name} {percent(share)}" for name, share in
               zip(chart.classes, case.shares, strict=False) if share > 0]  # fmt: skip
     said = ", ".join([*shares, *(f"{model} {number(x)}" for model, x in case.marks)])
-    return Plot(join(body), 34.0 if case.marks and case.shares else 26.0, label=said or case.name)
+    return Plot(
+        join(body), 34.0 if case.marks and case.shares else 26.0, label=said or case.name
+    )
 
 
 def _shares(shares: Sequence[float], total: int, y: float, *, ordered: bool) -> Html:
@@ -181,13 +191,14 @@ def _shares(shares: Sequence[float], total: int, y: float, *, ordered: bool) -> 
 # ---- the worklist --------------------------------------------------------------------------
 
 
-def worklist(chart: Worklist, styles: ModelStyles) -> Html | None:
+def worklist(chart: Worklist) -> Html | None:
     """Disputed items by task and pattern of votes, each task folded where there are several."""
     if not chart.disputes:
         return None
     people = chart.annotators
     head = f"who says {chart.classes[-1]}" if len(chart.classes) == 2 else "who differs"
     who = f"{head}, {people[0]} to {people[-1]}" if len(people) > 1 else ""
+    who = who if width(who) <= WHO else head
     rated = any(one.rates for one in chart.disputes)
     top = element(
         "div", element("span"), element("span"), element("span", who if rated else ""),
@@ -197,7 +208,8 @@ def worklist(chart: Worklist, styles: ModelStyles) -> Html | None:
     groups = [_dispute(dispute, chart, opened=one) for dispute in chart.disputes]
     key = key_html(_worklist_key(chart))
     bare = "" if rated else " norates"
-    return element("div", top, *groups, key, class_=f"worklist{bare}")
+    longest = max(width(one.task or "Disputed") for one in chart.disputes)
+    return element("div", top, *groups, key, class_=f"worklist{bare} n{min(longest, LONGEST)}")
 
 
 def _worklist_key(chart: Worklist) -> tuple[tuple[str, str], ...]:
@@ -234,9 +246,11 @@ def _dispute(dispute: Dispute, chart: Worklist, *, opened: bool) -> Html:
         element("span", bars, class_="who"),
         element("span", dispute.remark, class_="say"),
     )  # fmt: skip
-    shown = distinct([name for p in dispute.patterns for name, _ in p.items], 22)
+    shown = distinct([name for p in dispute.patterns for name, _ in p.items], 24)
     names = iter(shown)
-    blocks = [_pattern(one, [next(names) for _ in one.items], chart) for one in dispute.patterns]
+    blocks = [
+        _pattern(one, [next(names) for _ in one.items], chart) for one in dispute.patterns
+    ]
     inner = element("div", element("div", *blocks, class_="patterns"), class_="body")
     return element("details", summary, inner, open=opened)
 
@@ -251,7 +265,9 @@ def _pattern(pattern: Pattern, shown: Sequence[str], chart: Worklist) -> Html:
         dots = [stroke((0, 9), (100, 9), "rail")]
         for place, names in at.items():
             hollow = set(names) <= set(chart.hollow)
-            dots.append(dot(place, 9, "out" if hollow else "see", size=3.5, title=", ".join(names)))
+            dots.append(
+                dot(place, 9, "out" if hollow else "see", size=3.5, title=", ".join(names))
+            )
         said = f"models between {min(at)} and {max(at)} of 100" if at else ""
         drawn = Plot(join(dots), 18.0, label=said).html() if at else NOTHING
         tip = name if short != name else None
@@ -272,7 +288,7 @@ def _votes(pattern: Pattern, chart: Worklist) -> Html:
         shares = [tally[place] / votes for place in range(total)]
         bar = Plot(_shares(shares, total, 2.0, ordered=chart.ordered), 16.0, label=words).html()
         return element("span", bar, class_="wide")
-    tones = {None: "vote gone"}
+    tones: dict[int | None, str] = {None: "vote gone"}
     if total == 2:
         tones |= {0: "vote n", 1: "vote y"}
     else:
