@@ -9,7 +9,7 @@ import numpy as np
 from equipoise.arrays import Floats
 from equipoise.findings.charts import Heat, Matrix, Standing, Standings
 from equipoise.numbers import EXACT, UNDEFINED, change, number, resample_share
-from equipoise.page.figure import LOOSE, Grid, Plot, Square, described
+from equipoise.page.figure import Grid, Plot, Square, described
 from equipoise.page.lettering import width
 from equipoise.page.markup import Html, join
 from equipoise.page.palette import LEVELS, ModelStyles
@@ -137,7 +137,7 @@ def heat(chart: Heat, styles: ModelStyles) -> Grid | None:
 
 def _upright(heads: Sequence[str]) -> bool:
     """Whether heads have no room above their columns in half a page."""
-    return len(heads) > LOOSE or 7 * max(map(width, heads)) * len(heads) > 400
+    return len(heads) > 20 or 7 * max(map(width, heads)) * len(heads) > 400
 
 
 def _words(value: float, *, signed: bool) -> str:
@@ -163,7 +163,7 @@ def _lead(value: float, most: float) -> str:
     """Blue ahead and amber behind, darker further from zero."""
     if abs(value) <= EXACT:
         return "none"
-    step = min(LEVELS - 1, int(LEVELS * abs(value) / most))
+    step = int(min(LEVELS - 1, LEVELS * abs(value) / most))
     return f"{'a' if value > 0 else 'b'}{step}"
 
 

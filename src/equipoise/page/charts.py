@@ -28,7 +28,16 @@ from equipoise.findings.charts import (
 from equipoise.numbers import change, count, number, rank
 from equipoise.page.cells import heat, matrix, standings
 from equipoise.page.curves import draw_lines
-from equipoise.page.figure import Figure, Plot, Row, Rows, Words, axis_numbers, described
+from equipoise.page.figure import (
+    Figure,
+    Plot,
+    Row,
+    Rows,
+    Words,
+    axis_numbers,
+    axis_titles,
+    described,
+)
 from equipoise.page.lettering import lines_of, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import ModelStyles
@@ -78,15 +87,16 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
     high = TALL if len(rows) <= MANY else DENSE
     made = [_dots_head(chart, scale, ticks)]
     for group in groups:
-        shared = len(group) > 1 and not any(one.series for one in group)
+        ranged = any(_finite(one.low, one.high) for one in group)
+        shared = len(group) > 1 and not ranged and not any(one.series for one in group)
         for part in [group] if shared else [[one] for one in group]:
             drawn = middle(*_marks(part, scale, styles, pair))
             said = f"{part[0].label}: {_dots_said(part, signed=chart.zero)}"
             plot = Plot(join([*lines, drawn]), high, label=said)
             name = Words(part[0].label if part[0] is group[0] else "")
-            remark = _remark(part, signed=chart.zero)
+            remark = _remark(part, signed=chart.zero, named=len(group) > 1 and not shared)
             last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
-            total = "total" if last and not part[0].series else ""
+            total = "total" if last and len(group) == 1 else ""
             made.append(Row((name, plot, remark), total, m=styles.number(part[0].model)))
     return Rows(
         kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
@@ -209,11 +219,12 @@ def _marks(
     return made
 
 
-def _remark(part: Sequence[Dot], *, signed: bool) -> Words:
+def _remark(part: Sequence[Dot], *, signed: bool, named: bool) -> Words:
     first = next((one for one in part if one.remark), part[0])
     write = change if signed else number
     said = first.remark or (write(first.value) if len(part) == 1 else "")
-    words = " ".join(filter(None, [first.series, said]))
+    which = first.series or (first.model if named and first.model != said else "")
+    words = " ".join(filter(None, [which, said]))
     below = first.hollow and len(part) == 1 and not words.startswith("▾")
     return Words(f"▾ {words}" if below else words, "num", strong=first.strong)
 
@@ -266,7 +277,7 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
     )
     plot = Plot(join(body), FLOOR + 22, labels, described(chart))
     row = Row((left_side, plot))
-    axes = f"↑ {chart.y} → {chart.x}"
+    axes = axis_titles(chart.x, chart.y)
     return Rows(kind="plane", rows=(row,), alternative=described(chart), axes=axes)
 
 
@@ -338,9 +349,7 @@ def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
     plot = Plot(
         join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart)
     )
-    axes = " ".join(
-        filter(None, [f"↑ {chart.y}" if chart.y else "", f"→ {chart.x}" if chart.x else ""])
-    )
+    axes = axis_titles(chart.x, chart.y)
     if chart.square:
         return Rows(kind="map", rows=(Row((plot,)),), alternative=described(chart), axes=axes)
     side = axis_numbers(up.ticks(4), up, SIDE + 22)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from equipoise.findings.charts import Line, Lines
 from equipoise.numbers import count, percent
-from equipoise.page.figure import Figure, Plot, Row, Rows, axis_numbers, described
+from equipoise.page.figure import Figure, Plot, Row, Rows, axis_numbers, axis_titles, described
 from equipoise.page.lettering import lines_of, width
 from equipoise.page.markup import Html, join
 from equipoise.page.palette import CLASSES, ModelStyles
@@ -63,6 +63,8 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     bottom = TOP + max(LEAST, min(12, len(curves)) * STEP * 1.3)
     frame = _frame(chart, drawn, bottom)
     ticks = frame.up.ticks(4)
+    if chart.downward:  # ranks
+        ticks = [tick for tick in ticks if tick == int(tick)]
     body = [stroke((0, frame.up(tick)), (100, frame.up(tick)), "grid") for tick in ticks]
     body += [stroke((frame.across(x), TOP), (frame.across(x), bottom), "margin")
              for x, _ in chart.marks]  # fmt: skip
@@ -76,7 +78,7 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     labels, deep = _beneath(chart, frame)
     plot = Plot(join(body), bottom + deep, labels, described(chart))
     names = _names(curves, frame, bottom + deep)
-    axes = f"↑ {chart.y} → {chart.x}"
+    axes = axis_titles(chart.x, chart.y)
     if chart.bars and chart.bar_title:
         axes += f" (lower row: {chart.bar_title})"
     row = Row((axis_numbers(ticks, frame.up, bottom + deep), plot, names))

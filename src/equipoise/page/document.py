@@ -10,6 +10,7 @@ and CSS alone. The script only adds the theme, the place in the navigation and h
 import base64
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -289,6 +290,8 @@ def figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
         made = worklist(chart)
     else:
         drawn = draw(chart, styles)
+        if drawn and drawn.axes.lower() in chart.caption.lower():
+            drawn = replace(drawn, axes="")
         made = drawn.html() if drawn else None
     if made is None:
         return None

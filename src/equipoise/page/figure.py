@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from equipoise.findings.charts import Chart
 from equipoise.page.lettering import shorten, width
 from equipoise.page.markup import Html, element, join
+from equipoise.page.palette import LONGEST, MOST
 from equipoise.page.svg import LETTER, Label, Scale, tick_texts
 
 NOTHING = Html("")
-LOOSE, COLUMN = 20, 15  # columns of a grid that need no least width, and that width
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +195,16 @@ class Grid:
         count = len(self.heads)
         size = "few" if count <= 2 else "some" if count <= 8 else "many"
         upright = " upright" if self.upright else ""
-        sizes = (
-            [element("col"), element("col", span=count, width=COLUMN)] if count > LOOSE else []
-        )
+        texts = [one.text for _, cells, _ in self.rows for one in cells]
+        least = max(16, 4 + 6 * max(map(width, texts))) if self.kind == "heat" else 0
+        side = 8 + 7 * min(longest, 13)
+        wide = min(MOST, -(-(side + count * (least + 1)) // 50) * 50)
         table = element(
             "table",
-            element("colgroup", *sizes) if sizes else NOTHING,
             element("thead", element("tr", element("th", self.corner, scope="col"), *heads)),
             element("tbody", *rows),
             element("tfoot", *foot) if foot else NOTHING,
-            class_=f"{self.kind} {size}{upright} n{min(longest, 40)}",
+            class_=f"{self.kind} {size}{upright} n{min(longest, LONGEST)} m{wide}",
             aria_label=self.alternative,
         )
         frame = element("div", table, class_="scroll", tabindex=0, role="group",
@@ -243,3 +243,14 @@ def axis_numbers(
         Label(said, 100, up(tick) + 4, "end") for said, tick in zip(words, ticks, strict=True)
     )
     return Plot(NOTHING, high, labels, wide=round(LETTER * max(map(width, words)) + 2))
+
+
+def axis_titles(x: str, y: str) -> str:
+    """Titles of both axes in a line.
+
+    Examples
+    --------
+    >>> axis_titles("votes", "AUROC"), axis_titles("", "rank")
+    ('↑ AUROC → votes', '↑ rank')
+    """
+    return " ".join([f"↑ {y}"] * bool(y) + [f"→ {x}"] * bool(x))

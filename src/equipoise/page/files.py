@@ -207,8 +207,14 @@ def _widths(figure: Rows) -> list[float]:
         needed.append(-1.0 if stretches else own)
     fixed = sum(wide for wide in needed if wide >= 0)
     room = WIDE - 2 * EDGE - fixed - GAP * (count - 1)
-    share = max(80.0, room / max(1, needed.count(-1.0)))
-    return [share if wide < 0 else wide for wide in needed]
+    weights = [
+        2.0 if place < 2 and figure.kind.startswith("agree") else 1.0 for place in range(count)
+    ]
+    total = sum(weight for weight, wide in zip(weights, needed, strict=True) if wide < 0)
+    return [
+        max(80.0, room * weight / total) if wide < 0 else wide
+        for weight, wide in zip(weights, needed, strict=True)
+    ]
 
 
 def _grid(figure: Grid, y: float) -> tuple[list[Html], float]:

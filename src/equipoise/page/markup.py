@@ -11,7 +11,7 @@ from html import escape as escape_html
 
 Attribute = str | int | float | bool | None
 
-VOID = frozenset({"br", "col", "input", "link", "meta"})
+VOID = frozenset({"br", "input", "link", "meta"})
 SHAPES = frozenset({"rect", "circle", "line", "polyline", "polygon"})
 END_IMPLIED = frozenset({"td", "th", "tr", "tbody", "thead", "li", "dt", "dd"})
 BARE = re.compile(r"[\w.,:;#%()+-]+", re.ASCII)  # values that HTML takes without quotes

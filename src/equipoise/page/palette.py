@@ -13,6 +13,7 @@ from equipoise.findings.record import Report
 from equipoise.page.svg import FROM
 
 CLASSES, STEPS, LEVELS = 8, 7, 4
+MOST = 1500  # pixels that a grid takes at least, where it has many columns
 LONGEST = 40  # letters of a name beside a grid that are counted
 
 LIGHT: Mapping[str, str] = {
@@ -130,6 +131,7 @@ def css() -> str:
                 f"@container (max-width:{size - 1}px){{.ge{size}{{display:none}}}}"
                 for size in FROM
             ),
+            *(f".m{size}{{min-width:{size}px}}" for size in range(50, MOST + 1, 50)),
             *(f".n{size}{{--n:{size}}}" for size in range(1, LONGEST + 1)),
         ]
     )
