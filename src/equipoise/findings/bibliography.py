@@ -3,6 +3,8 @@
 In a text a source is cited as ``[@key]``.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 ENTRIES: Mapping[str, str] = {
@@ -296,3 +298,41 @@ def bibtex(keys: Iterable[str]) -> str:
     1
     """
     return "\n\n".join(ENTRIES[key] for key in dict.fromkeys(keys)) + "\n"
+
+
+def cited(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Sources as people read them, each once: a short name, and the whole.
+
+    Examples
+    --------
+    >>> cited(["groger2025"])[0][0]
+    'Gröger and others 2025'
+    >>> cited(["dawid1979"])[0][0]
+    'Dawid and Skene 1979'
+    """
+    return [_as_read(ENTRIES[key]) for key in dict.fromkeys(keys)]
+
+
+ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303"}
+
+
+def _as_read(entry: str) -> tuple[str, str]:
+    found = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry)
+    fields = {name: _plain(text) for name, text in found}
+    people = [one.partition(",")[0] for one in fields.get("author", "").split(" and ")]
+    who = " and ".join(people) if len(people) < 3 and "others" not in people else (
+        f"{people[0]} and others")  # fmt: skip
+    year = fields.get("year", "")
+    where = fields.get("journal") or fields.get("booktitle") or fields.get("publisher", "")
+    whole = f"{who}. {fields.get('title', '')}. {', '.join(filter(None, [where, year]))}."
+    return f"{who} {year}".strip(), whole
+
+
+def _plain(text: str) -> str:
+    """Text of BibTeX without its braces, accents as letters."""
+
+    def letter(found: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]])
+
+    text = re.sub(r"\{?\\([\"'`^~])\{?(\w)\}?\}?", letter, text)
+    return " ".join(re.sub(r"[{}\\]", "", text).replace("--", "–").split())
