@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -163,8 +164,8 @@ def test_every_chart_is_a_file_but_the_worklist():
 
 def lines(*points, **how):
     names = "abcdefgh"
-    return Lines(name="l", caption="c", x="x", y="y", **how,
-                 lines=[Line(n, p, n) for n, p in zip(names, points, strict=False)])  # fmt: skip
+    made = [Line(n, p, n) for n, p in zip(names, points, strict=False)]
+    return Lines(name="l", caption="c", x="x", y="y", lines=made, **how)
 
 
 EMPTY = {
@@ -271,4 +272,4 @@ def test_labels_never_touch_at_any_width():
     assert len(shown) >= 5 and any(one.least for one in shown)
     for wide in range(60, 1200, 7):
         boxes = sorted(one.box(wide) for one in shown if one.least <= wide)
-        assert all(a[2] <= b[0] for a, b in zip(boxes, boxes[1:], strict=False)), wide
+        assert all(a[2] <= b[0] for a, b in pairwise(boxes)), wide

@@ -105,7 +105,8 @@ CONTRAST = """() => {
   }
   return [seen, faults];
 }"""
-REACHABLE = """() => [...document.querySelectorAll("a[href], button, summary, input, [tabindex='0']")]
+REACHABLE = """() => [
+  ...document.querySelectorAll("a[href], button, summary, input, [tabindex='0']")]
   .filter((node) => node.checkVisibility() && (node.type !== "radio" || node.checked))
   .map((node, at) => (node.dataset.stop = at))"""
 

@@ -365,8 +365,12 @@ def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple
     for name, (x, y) in zip(names, spots, strict=True):
         tries = []
         for words in dict.fromkeys([name, shorten(name, 24)]):
-            sides = [Label(words, x, y + 4, "start", 11.0), Label(words, x, y + 4, "end", -11.0),
-                     Label(words, x, y + 21), Label(words, x, y - 10)]  # fmt: skip
+            sides = [
+                Label(words, x, y + 4, "start", 11.0),
+                Label(words, x, y + 4, "end", -11.0),
+                Label(words, x, y + 21),
+                Label(words, x, y - 10),
+            ]
             sides = [side for side in sides if 16 < side.y < SIDE - 3]
             tries += [one for side in sides for one in fitted([side], over=-3, taken=taken)]
             if any(one.least <= HALF for one in tries):  # the whole name has room
