@@ -142,8 +142,8 @@ def chexpert():
                 "radiologist; bc5 finds as many."),
         Finding(key="readers", title="Agreement", charts=(_strips(VOTES, READERS),),
                 nav="Readers",
-                sentence="Radiologists call Cardiomegaly in 8% to 65% of the same studies; they "
-                "agree least on Consolidation."),
+                sentence="Radiologists call Cardiomegaly in 8% to 65% of the same studies; "
+                "they agree least on Consolidation."),
         _worklist(models, TASKS, READERS, hollow=below),
         *_evidence(models),
     )  # fmt: skip
@@ -213,8 +213,10 @@ def _worklist(
                 said[0] = None
             if not people:
                 said = sorted(said, key=lambda vote: -1 if vote is None else vote)
-            items = [(f"patient{random.integers(10_000, 99_999)}/study1",
-                      [float(x) for x in random.random(len(models))]) for _ in range(3)]  # fmt: skip
+            items = [
+                (f"patient{random.integers(10_000, 99_999)}/study1", random.random(len(models)))
+                for _ in range(3)
+            ]
             patterns.append(Pattern(said, int(random.integers(4, 15)), items))
         rates = [float(x) for x in random.random(len(people))]
         disputes.append(Dispute(task, 131 - 17 * place, rates, "49 patterns; one says yes most "
@@ -319,11 +321,12 @@ def study(models, tasks=("",), **how):
     several = len(tasks) > 1
     columns = (f"Mean of {len(tasks)}", *tasks) if several else ("Soft AUROC",)
     values = np.linspace(0.9, 0.8, total)
+    scored = list(zip(models, values.tolist(), strict=True))
     board = Standings(
         name="standings", caption="Best groups", metric="Soft AUROC", columns=columns,
         models=models,
-        cells=[[Standing(float(v + 0.01 * random.normal()), name not in below, n == 0)
-                for _ in columns] for n, (name, v) in enumerate(zip(models, values, strict=True))],
+        cells=[[Standing(v + 0.01 * float(random.normal()), name not in below, n == 0)
+                for _ in columns] for n, (name, v) in enumerate(scored)],
         intervals=[(v - 0.02, v + 0.02) for v in values], known_to=[0.02] * len(columns),
         foot=[("alpha", ["0.42"] * len(columns))],
     )  # fmt: skip
@@ -331,7 +334,7 @@ def study(models, tasks=("",), **how):
         name="below", caption="How far below the best", axis="", zero=True, margin=-0.05,
         zero_title="the best",
         rows=[Dot(name, v - 0.9, v - 0.93, min(0.0, v - 0.88), name, hollow=name in below,
-                  remark=f"at most {0.93 - v:.3f}") for name, v in zip(models, values, strict=True)],
+                  remark=f"at most {0.93 - v:.3f}") for name, v in scored],
     )  # fmt: skip
     gains = Dots(
         name="readers", caption="Models against readers", axis="", zero=True,

@@ -74,7 +74,7 @@ _IN_ORDER = (
     Analysis("pairs", "equipoise.analyses.annotator_map", "named annotators"),
     Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
     Analysis("readers", "equipoise.analyses.readers", "at least two named annotators"),
-    Analysis("curves", "equipoise.analyses.curves", "scores of a yes/no question"),
+    Analysis("curves", "equipoise.analyses.curves", "scores of a yes/no question", quick=True),
     Analysis("gold", "equipoise.analyses.gold", "gold labels and annotators' votes"),
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),

@@ -27,8 +27,8 @@ def standings_finding(
     chart = standings_chart(answer, foot)
     return Finding(
         key="standings",
-        title=_title(answer, nouns),
-        sentence="",
+        title=f"Models by {nouns.task}" if len(answer.tasks) > 1 else "Scores",
+        sentence=f"{_title(answer, nouns)}.",
         more=tuple(_notes(answer, nouns)),
         charts=(chart,),
         tables=(_values_table(answer),),
@@ -178,8 +178,8 @@ def distance_finding(answer: Answer) -> Finding | None:
     chart = distance_chart(front, level=done.level, margin=done.margin)
     return Finding(
         key="distance",
-        title=_distance_title(answer),
-        sentence="",
+        title="Distance from the best",
+        sentence=f"{_distance_title(answer)}.",
         charts=(chart,),
         tables=(_distance_table(front),),
         nav="Models",

@@ -37,9 +37,10 @@ from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, Evaluation, evaluate
-from equipoise.evaluation.thresholds import cut_study
+from equipoise.evaluation.thresholds import cut_study, threshold_table
 from equipoise.findings import Card, Finding, Report, Slopes, Table
 from equipoise.findings import Column as TableColumn
+from equipoise.notices import worded
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
@@ -162,6 +163,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
     ]
     evidence = [
+        *_thresholds(study.evaluation),
         *_labels(answer),
         *_all_pairs(answer),
         *_certainty(study),
@@ -301,6 +303,19 @@ def _two(study: Study, pair: tuple[str, str]) -> Study:
         settings=study.options.settings,
     )
     return replace(study, predictions=some, evaluation=done)
+
+
+def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
+    """From which score on models say yes, where scores became decisions."""
+    if not evaluation.thresholds:
+        return
+    said = [one for one in evaluation.notices if one.code == "thresholds"]
+    yield Finding(
+        key="thresholds",
+        title="Thresholds",
+        sentence=" ".join(worded(said)) or "Scores became decisions by these thresholds.",
+        tables=(threshold_table(evaluation.thresholds),),
+    )
 
 
 def _labels(answer: Answer) -> Iterator[Finding]:

@@ -225,7 +225,7 @@ def _remark(part: Sequence[Dot], *, signed: bool, named: bool) -> Words:
     said = first.remark or (write(first.value) if len(part) == 1 else "")
     which = first.series or (first.model if named and first.model != said else "")
     words = " ".join(filter(None, [which, said]))
-    below = first.hollow and len(part) == 1 and not words.startswith("▾")
+    below = first.hollow and len(part) == 1
     return Words(f"▾ {words}" if below else words, "num", strong=first.strong)
 
 
@@ -312,6 +312,7 @@ def _named_bars(chart: Histogram, bars: Sequence[Bar], styles: ModelStyles) -> F
 # ---- points and ranks ----------------------------------------------------------------------
 
 SIDE = 320.0
+HALF = 400  # pixels of a plot in half a page
 NAMED = 40  # with more points they have no names
 
 
@@ -360,13 +361,20 @@ def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
 
 def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple[Label, ...]:
     """Name points where the name covers neither a point nor another name, else from a width."""
-    names = [shorten(name, 24) for name in names]
     taken = [Label("o", x, y + 4) for x, y in spots]  # the dots themselves
     for name, (x, y) in zip(names, spots, strict=True):
-        sides = [Label(name, x, y + 4, "start", 11.0), Label(name, x, y + 4, "end", -11.0),
-                 Label(name, x, y + 21), Label(name, x, y - 10)]  # fmt: skip
-        sides = [side for side in sides if 16 < side.y < SIDE - 3]
-        tries = [one for side in sides for one in fitted([side], over=-3, taken=taken)]
+        tries = []
+        for words in dict.fromkeys([name, shorten(name, 24)]):
+            sides = [
+                Label(words, x, y + 4, "start", 11.0),
+                Label(words, x, y + 4, "end", -11.0),
+                Label(words, x, y + 21),
+                Label(words, x, y - 10),
+            ]
+            sides = [side for side in sides if 16 < side.y < SIDE - 3]
+            tries += [one for side in sides for one in fitted([side], over=-3, taken=taken)]
+            if any(one.least <= HALF for one in tries):  # the whole name has room
+                break
         if tries:
             taken.append(min(tries, key=lambda one: one.least))
     return tuple(taken[len(spots) :])

@@ -40,6 +40,7 @@ class _Frame:
     bottom: float
 
     def places(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Where points stand, in per cent and pixels."""
         return [(self.across(x), self.up(y)) for x, y in points]
 
 
@@ -78,12 +79,15 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     body += _single_points(chart.points, frame)
     labels, deep = _beneath(chart, frame)
     plot = Plot(join(body), bottom + deep, labels, described(chart))
-    names = _names(curves, frame, bottom + deep)
+    named = any(name for one in curves for name in one.names)
+    names = [_names(curves, frame, bottom + deep)] if named else []
     axes = axis_titles(chart.x, chart.y)
     if chart.bars and chart.bar_title:
         axes += f" (lower row: {chart.bar_title})"
-    row = Row((axis_numbers(ticks, frame.up, bottom + deep), plot, names))
-    return Rows(kind="lines", rows=(row,), alternative=described(chart), axes=axes)
+    row = Row((axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
+    return Rows(
+        kind="lines" if named else "plane", rows=(row,), alternative=described(chart), axes=axes
+    )
 
 
 def _single_points(points: Sequence[Point], frame: _Frame) -> list[Html]:
@@ -235,8 +239,8 @@ def _called(names: Sequence[str]) -> list[str]:
 
 def _names(curves: Sequence[_Curve], frame: _Frame, high: float) -> Plot:
     """Names beside the ends of their lines; in a crowded plot the leaders alone have one."""
-    ends = {place: frame.up(_known(one.line)[-1][1]) for place, one in enumerate(curves)}
-    called = {place: _called(one.names) for place, one in enumerate(curves)}
+    called = {place: _called(one.names) for place, one in enumerate(curves) if any(one.names)}
+    ends = {place: frame.up(_known(curves[place].line)[-1][1]) for place in called}
     told = _told(curves, ends, called, frame)
     rest = [place for place in ends if place not in told]
     texts = {place: called[place] for place in told}

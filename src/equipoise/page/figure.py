@@ -14,6 +14,7 @@ from equipoise.page.palette import LONGEST, MOST
 from equipoise.page.svg import LETTER, Label, Scale, tick_texts
 
 NOTHING = Html("")
+HEADS = ((4, 66), (8, 36), (10**6, 20))  # columns, and letters of heads that run upwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ class Grid:
 
     def html(self) -> Html:
         """The figure as markup."""
-        room = 36 if len(self.heads) <= 8 else 20
+        room = next(size for most, size in HEADS if len(self.heads) <= most)
         heads = [
             element(
                 "th",

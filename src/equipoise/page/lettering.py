@@ -52,7 +52,7 @@ def lines_of(name: str, room: int, most: int = 3) -> list[str]:
 
     Examples
     --------
-    >>> lines_of("resnet50-augmented-v2", 12), lines_of("abcdefghijkl", 5)
+    >>> lines_of("resnet50-augmented-v2", 13), lines_of("abcdefghijkl", 5)
     (['resnet50-', 'augmented-v2'], ['abcde', 'fghij', 'kl'])
     """
     name = shorten(name, most * room - room // 3)

@@ -3,7 +3,8 @@
 Blue is the best group, grey are readers and models below it, amber is dispute and caution; no
 model has a colour of its own. Where a chart compares two models, the first is blue and filled,
 the second amber and hollow. Classes without an order have eight colours that stay apart under
-the common kinds of colour blindness; classes with one run from pale to dark.
+the common kinds of colour blindness (least distance in OKLab over four kinds of sight: 0.12);
+classes with one run from pale to dark.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,10 +36,10 @@ ROWS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
           ("#18242e", "#1d3a52", "#245274", "#2c6998")),
     "b": (("#faf3e6", "#f5e0b8", "#eac27c", "#dda14a"),
           ("#29241a", "#453819", "#63491a", "#845c18")),
-    "c": (("#0a5ba8", "#e39b1e", "#18936f", "#7d3f98",
-           "#c9432b", "#6fb9ea", "#59601a", "#d78fc0"),
-          ("#5c9fe8", "#f2b544", "#2aa583", "#a56fd0",
-           "#e2604a", "#b5def8", "#98a03c", "#eab3d8")),
+    "c": (("#341fd8", "#ecb029", "#1e95a9", "#7e0167",
+           "#cc5a00", "#3ac3fa", "#3d3309", "#a564fd"),
+          ("#63afff", "#ffd682", "#38858c", "#a132ef",
+           "#e8240d", "#e6ffe9", "#b4b01e", "#b2d3f8")),
     "o": (("#e9f0f6", "#d3e2ef", "#b4cfe5", "#8fb9db", "#5e98c8", "#24619a", "#133f6b"),
           ("#1d2b35", "#213a4b", "#274c65", "#2f5f80", "#3f7aa5", "#8bbce0", "#c3dff4")),
 }  # fmt: skip
@@ -84,7 +85,7 @@ def theme(*, dark: bool) -> dict[str, str]:
     Examples
     --------
     >>> theme(dark=False)["page"], theme(dark=True)["c0"]
-    ('#fbfbf9', '#5c9fe8')
+    ('#fbfbf9', '#63afff')
     """
     rows = {
         f"{name}{step}": colour
