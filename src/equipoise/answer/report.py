@@ -65,6 +65,8 @@ class Asked:
         Two models to look at closely.
     nouns
         What items, annotators and tasks are called.
+    command
+        Whether advice is in the words of the command line.
     votes_study
         The study scored against votes, for analyses, where the truth is a model of them; None
         where the study itself is.
@@ -73,6 +75,7 @@ class Asked:
     analyses: Sequence[str] = ()
     pair: tuple[str, str] | None = None
     nouns: Nouns = field(default_factory=Nouns)
+    command: bool = False
     votes_study: Study | None = None
 
 
@@ -176,7 +179,11 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     return replace(
         base,
         card=make_card(
-            answer, sample_of(study.evaluation, study.annotations), nouns, base.notices
+            answer,
+            sample_of(study.evaluation, study.annotations),
+            nouns,
+            base.notices,
+            command=asked.command,
         ),
         findings=findings,
         known=_known(study, data, nouns),

@@ -515,9 +515,12 @@ def _report(
     scoring = asked.scoring
     require_models(scoring.pair, study.predictions)
     wanted = Wanted(
-        analyses=scoring.wanted(read.annotations) if votes is not None else (),
+        analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
+        if votes is not None
+        else (),
         pair=scoring.pair,
         nouns=_nouns(read),
+        command=True,
         votes_study=votes,
     )
     return answer_report(study, wanted, stage)
