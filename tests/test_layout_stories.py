@@ -13,6 +13,7 @@ from equipoise.arrays import InputError
 from equipoise.io import read_annotations, read_predictions, stream_votes
 from equipoise.predictions import Predictions
 from equipoise.read.headers import _ANNOTATIONS, _PREDICTIONS
+from equipoise.read.matched import predictions_for
 from equipoise.read.predictions import predictions_read
 
 ITEMS = [f"s{number:02d}" for number in range(24)]
@@ -423,6 +424,8 @@ def test_class_names_are_decisions_in_python(tmp_path):
     assert alone[0].decides
     never = Predictions("m", tuple(ITEMS), np.ones((24, 1)), classes=("benign",))
     assert never.aligned(ITEMS, words).tolist() == [[1, 0, 0]] * 24
+    two = Predictions("m", ("a", "b"), np.eye(2), classes=("benign", "unsure"))
+    assert two.aligned(["b", "a"], words).tolist() == [[0, 0, 1], [1, 0, 0]]
     with pytest.raises(InputError, match=r"item 's03': class 'bening', expected one of"):
         evaluate(
             pd.DataFrame(said | {"cnn": [*said["cnn"][:3], "bening", *said["cnn"][4:]]}), votes
@@ -438,9 +441,19 @@ def test_two_class_names_are_decisions_too():
 
 
 def test_a_word_among_scores_is_a_fault_and_no_class(tmp_path):
-    (tmp_path / "cnn.csv").write_text("item,score\na,0.2\nb,oops\n")
+    (tmp_path / "cnn.csv").write_text("item,score\na,0.2\nb,oops\nc,0.4\n")
     with pytest.raises(InputError, match=r"row 3.*score 'oops', expected a number"):
         read_predictions(tmp_path / "cnn.csv")
+
+
+def test_classes_that_nobody_named_come_from_the_predictions_unless_all_are_known(tmp_path):
+    votes = Annotations.from_dataframe(pa.table({"item": ["a", "b"], "label": ["x", "y"]}))
+    (tmp_path / "cnn.csv").write_text("item,x,y,z\na,0.5,0.5,0\nb,0.2,0.3,0.5\n")
+    more, read = predictions_for(votes, [tmp_path / "cnn.csv"], layout="classes")
+    assert read.predictions[0].classes == ("x", "y", "z")
+    assert (more.classes, codes(more.notices)) == (("x", "y", "z"), ["classes_of_predictions"])
+    with pytest.raises(InputError, match="probabilities sum to"):
+        predictions_for(votes, [tmp_path / "cnn.csv"], classes_known=True, layout="classes")
 
 
 def test_json_and_folders_do_not_mix(tmp_path):
