@@ -9,7 +9,10 @@ import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.evaluation import Settings
-from equipoise.run import PAGE, Provenance, prepared, record
+from equipoise.findings import Report
+from equipoise.run import PAGE, Provenance, prepared, question, record
+
+NOTHING = Report(title="", findings=())
 
 
 def table(votes, **more):
@@ -114,12 +117,12 @@ def test_a_run_records_scope_question_and_groups_only_when_they_count():
     made = {}
     for items in ("fixed", "random"):
         done = evaluate(model(30), grouped, settings=Settings(items=items))
-        made[items] = record(done, Provenance(question={"at_least": "3"})).header["settings"]
+        run = record(done, Provenance(question=question(at_least="3")), NOTHING)
+        made[items] = run.header["settings"]
     assert [made[items]["group"] for items in made] == [None, "10 groups of items"]
     assert [made[items]["items_redrawn"] for items in made] == [False, True]
     assert [made[items]["resample"] for items in made] == ["panel", "items x panel"]
-    question = record(done, Provenance(question={"at_least": "3"})).header["question"]
-    assert question == {"at_least": "3"}
+    assert run.header["question"] == {"at_least": "3"}
     json.dumps(made, allow_nan=False)
 
 

@@ -250,7 +250,7 @@ def test_grades_and_ratings_are_fitted_before_a_threshold_is_asked(tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert method in done.stderr
-        assert card(done)["holds_for"].startswith("Groups like these")
+        assert card(done)["holds_for"].startswith("Groups like these, judged by")
         rows = rows_of(done)
         assert rows["auroc", "one", "soft"]["value"] > 0.7
     grades = read_annotations(tmp_path / "grades.csv", kind="ordinal", classes=list("01234"))

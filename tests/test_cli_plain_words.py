@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from equipoise import folders
 from equipoise.arrays import InputError
-from equipoise.run import text_folder
 from tests.cli_sample import FILES, QUICK, caller, flat, write_study
 
 
@@ -35,22 +35,22 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
     def run(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(text_folder, "mkdtemp", refused)
-    monkeypatch.setattr("equipoise.analyses.run_study.analyse_study", run)
-    monkeypatch.setattr("equipoise.analyses.compare.compare_models", run)
+    monkeypatch.setattr("equipoise.cli.targets.TemporaryFile", refused)
+    monkeypatch.setattr("equipoise.cli.evaluate.read_study", run)
+    monkeypatch.setattr("equipoise.cli.compare.read_study", run)
     code, _, said = equipoise(*verb, *FILES, *QUICK, "--out", "out")
-    assert code == 1 and "equipoise: out: cannot be written" in said
+    assert code == 1 and "out: cannot be written" in said
     assert not Path("out").exists()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
 def test_a_place_that_takes_no_folder_is_found_by_trying():
     with pytest.raises(InputError, match=r"^/proc/nope: cannot be written \(/proc cannot"):
-        text_folder.check_folder(Path("/proc/nope"), ())
+        folders.check_folder(Path("/proc/nope"), ())
 
 
 def test_trying_leaves_nothing_behind(tmp_path):
-    text_folder.check_folder(tmp_path / "new", ())
+    folders.check_folder(tmp_path / "new", ())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,9 +59,9 @@ def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monke
     folder = tmp_path / "out"
     if there:
         folder.mkdir()
-    monkeypatch.setattr(text_folder, "write_text", refused)
+    monkeypatch.setattr(folders, "write_text", refused)
     with pytest.raises(InputError) as error:
-        text_folder.write_folder(folder, {"a.txt": "a"})
+        folders.write_folder(folder, {"a.txt": "a"})
     assert str(error.value).startswith(f"{folder}: cannot be written (Read-only file system)")
     assert ".part" not in str(error.value)
 
@@ -69,7 +69,7 @@ def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monke
 @pytest.mark.usefixtures("study")
 def test_an_option_is_named_once(equipoise):
     code, _, said = equipoise("stability", *FILES, "--only", "rankin")
-    assert code == 2 and flat(said).count("--only:") == 1
+    assert code == 2 and flat(said).count("--analyses:") == 1
     assert "did you mean 'ranking'?" in flat(said)
 
 
@@ -99,22 +99,27 @@ def test_three_classes_in_earnest_are_no_slip(equipoise):
 def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
     rows = [line.split(",")[:2] for line in Path("scores.csv").read_text().splitlines()]
     Path("one.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
-    code, out, said = equipoise("stability", "-a", "votes.csv", "-p", "one.csv", *QUICK,
-                                "--out", "out")  # fmt: skip
+    files = ("-a", "votes.csv", "-p", "one.csv")
+    asked = ("--analyses", "flips,ranking,subgroups")
+    code, out, said = equipoise("stability", *files, *QUICK, *asked, "--out", "out")
     assert code == 0, said
     assert out.count("nobody can overtake it") == 1
-    found = json.loads(Path("out/stability.json").read_text())
-    assert found["flips"]["finding"] == "There is only one model: nobody can overtake it."
     assert "No attributes of items; it takes a table" in flat(out)
+    every = json.loads(Path("out/run.json").read_text())["report"]["findings"]
+    found = {one["key"]: one["sentence"] for one in every}
+    assert found["flips"] == "There is only one model: nobody can overtake it."
     page = Path("out/report.html").read_text()
     assert "subgroups: no attributes" not in page and "No attributes of items; it takes" in page
 
 
 @pytest.mark.usefixtures("study")
 def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
-    code, out, said = equipoise("stability", *FILES, *QUICK, "--out", "out", "--only",
-                                "flips,choices,ranking,experts")  # fmt: skip
+    asked = ("--only", "flips,choices,ranking,experts")
+    code, _, said = equipoise("stability", *FILES, *QUICK, "--out", "run", *asked)
     assert code == 0, said
+    assert equipoise("report", "run", "--export", "out")[0] == 0
+    code, out, _ = equipoise("evaluate", *FILES, *QUICK, "--only", "choices,flips")
+    assert code == 0
     printed = "".join(path.read_text() for path in Path("out/tables").glob("*.md"))
     printed += "".join(path.read_text() for path in Path("out/tables").glob("*.tex"))
     for word in ("True", "False", "auroc", "majority_", " | a | b ", "idle", "cleared"):
@@ -128,8 +133,10 @@ def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
 
 
 @pytest.mark.usefixtures("study")
-def test_the_leaderboard_says_what_was_redrawn(equipoise):
-    code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20)
-    assert code == 0 and "share of 20 resamples of items and annotators." in out
-    code, out, _ = equipoise("evaluate", *FILES, "--replicates", 20, "--resample", "items")
-    assert code == 0 and "share of 20 resamples of items." in out
+def test_a_run_says_what_was_redrawn(equipoise):
+    for how, what in (((), "items and annotators"), (("--resample", "items"), "items")):
+        words = ("--replicates", 20, *how, "--out", "run", "--overwrite")
+        assert equipoise("evaluate", *FILES, *words)[0] == 0
+        report = json.loads(Path("run/run.json").read_text())["report"]
+        said = dict(report["terms"])["Intervals"]
+        assert f"Shares of resamples are from 20 resamples of {what} (seed 0)." in said

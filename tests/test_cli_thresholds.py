@@ -252,9 +252,9 @@ def test_answers_in_words_are_asked_about_one(equipoise):
 
 
 def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch):
-    from equipoise.run import text_folder
+    from equipoise import folders
 
-    whole, number = text_folder.write_text, iter(range(4))
+    whole, number = folders.write_text, iter(range(4))
 
     def stopping(path, text):
         if next(number, None) is None:
@@ -262,7 +262,7 @@ def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch)
         whole(path, text)
 
     before = sorted(study.iterdir())
-    monkeypatch.setattr(text_folder, "write_text", stopping)
+    monkeypatch.setattr(folders, "write_text", stopping)
     assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--out", "t")[0] == 130
     assert sorted(study.iterdir()) == before
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.analyses.compare import compare_models
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import analyse_study
 from equipoise.duplicates import Duplicates, duplicate_models, duplicate_notices
@@ -55,12 +54,10 @@ def test_a_score_that_differs_on_one_item_makes_no_duplicate():
     assert "duplicate_models" not in [notice.code for notice in notices]
 
 
-def test_stability_and_compare_say_so_once():
+def test_a_report_and_a_close_look_say_so_once():
     options = StudyOptions(metrics=["auroc"], replicates=5, most=2, only=["flips"])
-    for report in (
-        analyse_study(models(), votes(), options),
-        compare_models(("first", "copy"), models(), votes(), options),
-    ):
+    for pair in (None, ("first", "copy")):
+        report = analyse_study(models(), votes(), options, pair=pair)
         (notice,) = [one for one in report.notices if one.code == "duplicate_models"]
         assert "first and copy for lung." in str(notice)
 

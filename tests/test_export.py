@@ -72,9 +72,8 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.run.findings import evaluation_report
-
-    from equipoise.run import Provenance, record
+    from equipoise.analyses.study import StudyOptions
+    from equipoise.answer import analyse_study
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -85,10 +84,9 @@ def test_the_paragraph_says_what_was_run():
         equipoise.Predictions(name, votes.items, np.array([0.1, 0.4, 0.9, 0.3]) + k / 10)
         for k, name in enumerate(("cnn", "vit"))
     ]
-    plan = equipoise.resample(votes, "items x panel", replicates=50, seed=3)
-    found = equipoise.evaluate(models, votes, metrics=["auroc"], resampling=plan)
-    text = methods(evaluation_report(record(found, Provenance(title="study"))))
-    for part in ("2 models", "cnn", "4 items", "8 votes", "AUROC", "50 resamples", "seed 3",
+    asked = StudyOptions(metrics=["auroc"], replicates=50, seed=3, only=["components"])
+    text = methods(analyse_study(models, votes, asked))
+    for part in ("2 models", "4 items", "8 votes", "AUROC", "50 resamples", "seed 3",
                  "items like these and these annotators", "two-way t",
-                 "95 % intervals"):  # fmt: skip
+                 "95% intervals"):  # fmt: skip
         assert part in text

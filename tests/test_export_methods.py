@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions
-from equipoise.analyses.compare import compare_models
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import analyse_study
 from equipoise.datasets import CATALOGUE
@@ -55,7 +54,7 @@ def keys(text):
 
 @cache
 def compared():
-    return compare_models(("model 0", "model 1"), models(), votes(), how())
+    return analyse_study(models(), votes(), how("flips"), pair=("model 0", "model 1"))
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -67,21 +66,13 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
 
 
 def test_an_evaluation_cites_what_it_holds_too():
-    from equipoise.run.findings import evaluation_report
+    from equipoise.cli._results import cited
 
-    from equipoise import evaluate, resample
-    from equipoise.run import Provenance, record
-    from equipoise.run.record import DatasetRecord
-
-    plan = resample(votes(), "panel", replicates=5)
-    run = record(
-        evaluate(models(), votes(), metrics=["auroc", "brier_score"][:1], resampling=plan),
-        Provenance(dataset=DatasetRecord(name="cifar10h", title="votes")),
-    )
-    made = texts(evaluation_report(run))
+    report = analyse_study(models(), votes(), how("components"))
+    made = texts(cited(report, {"name": "cifar10h"}))
     held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
     assert keys(made["methods.md"]) == held >= {"lionetti2025", "owen2007", "peterson2019"}
-    assert "compared 2 models (model 0, model 1) on" in made["methods.md"]
+    assert "compared 2 models on" in made["methods.md"]
 
 
 def test_a_key_is_the_one_of_its_entry():
@@ -112,7 +103,7 @@ def test_a_cut_off_that_leaves_nothing_out_is_not_described():
 
 def test_a_comparison_says_what_was_resampled_and_nothing_else():
     text = methods(compared())
-    assert "We compared model 0 with model 1, 2 models, on 24 items" in text
+    assert "We compared 2 models on 24 items" in text
     assert "two-way t, for items and annotators like these [@owen2007; @cameron2011]" in text
     assert "Shares of resamples are from" in text and "of items and annotators (seed" in text
     for word in ("variance components", "jackknife", "chi-square", "stability of a comparison"):
@@ -123,16 +114,13 @@ def test_one_model_has_no_order_and_no_rival():
     text = methods(analyse_study(models(1), votes(), how()))
     for word in ("Rank stability", "We searched", "All models", "Spearman-Brown"):
         assert word not in text
-    assert "scores of one model (model 0)" in text
+    assert "scored one model (model 0)" in text
 
 
 def test_scored_items_are_counted_and_the_rest_is_said():
     few, asked = models(items=20), how("flips", on_missing="drop")
-    for report in (
-        analyse_study(few, votes(), asked),
-        compare_models(("model 0", "model 1"), few, votes(), asked),
-    ):
-        text = methods(report)
+    for pair in (None, ("model 0", "model 1")):
+        text = methods(analyse_study(few, votes(), asked, pair=pair))
         assert "on 20 items (4 more had no votes or not the scores of every model)" in text
         assert "with 60 votes of 3 annotators" in text
 

@@ -335,10 +335,12 @@ def test_a_run_holds_and_shows_annotators_beside_models(equipoise, tmp_path):
     words = written(tmp_path, ITEMS)
     code, out, said = equipoise("evaluate", *words, "--out", tmp_path / "run")
     assert code == 0, said
-    assert "against adjudicated gold; items like these" in said
-    assert "Against adjudicated gold (90 items," in out and "adjudicator" not in out
+    assert "Items like these, against adjudicated gold. 90 items." in " ".join(out.split())
+    assert "adjudicator" not in out
     header = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert {one["who"] for one in header["gold"]} == {*PEOPLE[:-1], "good", "poor"}
+    (gold,) = (one for one in header["report"]["findings"] if one["key"] == "gold")
+    who = {row.get("who") for table in gold["tables"] for row in table["rows"]}
+    assert {*PEOPLE[:-1], "good", "poor"} <= who
     assert header["settings"]["soft"] == "adjudicated gold"
     page = (tmp_path / "run" / "report.html").read_text()
     assert "Models and annotators against adjudicated gold" in page
@@ -357,13 +359,15 @@ def test_the_option_says_what_gold_is_for(use, kind, items, equipoise, tmp_path)
     assert code == 0, said
     header = json.loads((tmp_path / "run" / "run.json").read_text())
     assert header["settings"]["resample"] == kind
-    assert header["truth"][0]["items"] == items
+    assert f"{items} items" in header["report"]["card"]["holds_for"]
     assert ("gold" in header["question"]) == (use != "truth")
-    assert bool(header.get("gold")) == (use != "ignore")
-    code, _, said = equipoise(
-        "stability", tmp_path / "run", "--only", "gold", "--replicates", 20
-    )
-    assert (code == 0) == (use != "ignore"), said
+    keys = [one["key"] for one in header["report"]["findings"]]
+    assert ("gold" in keys) == (use != "ignore")
+    words = ("stability", tmp_path / "run", "--only", "gold", "--replicates", 20, "--json")
+    code, out, said = equipoise(*words)
+    assert code == 0, said
+    (gold,) = (one for one in json.loads(out)["findings"] if one["key"] == "gold")
+    assert ("left_out" in gold) == (use == "ignore")
 
 
 def test_an_unknown_use_of_gold_is_wrong_usage(equipoise, tmp_path):

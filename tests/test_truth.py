@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equipoise.run.findings.panels import RunView
-from equipoise.run.findings.truth import truth_findings
 from scipy.stats import binom
 from typer.testing import CliRunner
 
+from equipoise import codec
 from equipoise.aggregate import (
     Chain,
     annotator_bootstrap,
@@ -39,19 +38,14 @@ from equipoise.analyses.truth_cases import truth_cases
 from equipoise.analyses.truth_certainty import (
     certainty,
     certainty_meaning,
-    vote_certainty,
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli import app
-from equipoise.evaluation import evaluate
 from equipoise.evaluation.truth import task_truths
-from equipoise.findings import Cases, cell
+from equipoise.findings import Cases, Finding, cell
 from equipoise.io import read_annotations
 from equipoise.page import render
-from equipoise.predictions import Predictions
-from equipoise.run import Provenance, Run, record
-from equipoise.run.record import CertaintyRow, encoded, read
 from tests.report_truth_sample import BAD, rankings, votes
 
 
@@ -102,11 +96,12 @@ def report(table, made, name="dirichlet", *, title="truth", **others):
 
 
 @SOME
-def test_a_certainty_survives_a_run_and_is_the_same_every_time(name):
+def test_a_certainty_is_the_same_every_time_and_its_report_survives_a_file(name):
     first = certainty(*fitted(name))
-    stored = json.loads(json.dumps(first.as_json(), allow_nan=False))
-    assert encoded(read(CertaintyRow, stored)) == stored
     assert first == certainty(*fitted(name))
+    for found in (first.report(), first.ambiguous_report()):
+        stored = json.loads(json.dumps(codec.encode(found), allow_nan=False))
+        assert codec.encode(codec.read(Finding, stored)) == stored
 
 
 @SOME
@@ -371,69 +366,6 @@ def test_a_crowd_and_many_classes_make_a_small_page():
     assert len(text.encode()) < 300_000
     assert "the first 300 of 933 rows" in text
     assert text.count("worker-") < 1_000
-
-
-def answers(table, name, seed):
-    random = np.random.default_rng(seed)
-    own = random.random(len(table.items))
-    return [Predictions(name, table.items, own, task=task) for task in table.tasks]
-
-
-def evaluated(table):
-    result = evaluate([*answers(table, "one", 1), *answers(table, "two", 2)], table)
-    return record(result, Provenance(annotators=table.annotators or ()))
-
-
-@pytest.mark.parametrize(
-    "extra", [{}, {"weight": np.linspace(0.1, 2, 60)}, {"is_gold": np.arange(60) < 1}]
-)
-def test_the_certainty_of_votes_is_that_of_the_dirichlet_model(extra):
-    table = votes(**extra)
-    made, (question,) = dirichlet(table), task_truths(table)
-    own = vote_certainty(question, ())
-    assert own.method == made.method and "empirical prior: base rate" in own.method
-    assert own.mean == pytest.approx(made.certainty.mean())
-    certainties = dict(zip(made.items, made.certainty, strict=True))
-    for one in own.ambiguous:
-        assert one.certainty == pytest.approx(certainties[one.item])
-
-
-def of_certainty(run):
-    return [
-        one for one in truth_findings(RunView(run)) if one.key in ("certainty", "ambiguous")
-    ]
-
-
-def test_an_evaluation_records_the_certainty_of_its_votes():
-    table = votes(duration_ms=np.arange(60.0) * 50)
-    (row,) = evaluated(table).header["certainty"]
-    assert row["mean"] == pytest.approx(dirichlet(table).certainty.mean())
-    assert {part["class"] for part in row["ambiguous"][0]["counts"]} <= {"no", "yes"}
-    (question,) = task_truths(table)
-    assert row == json.loads(json.dumps(vote_certainty(question, table.annotators).as_json()))
-
-
-def test_certainties_of_earlier_versions_have_no_line():
-    run = evaluated(votes())
-    rows = run.record.certainty
-    early = Run(replace(run.record, certainty=(replace(rows[0], curve=()),)), run.replicates)
-    lines = [[chart.name for chart in of_certainty(one)[0].charts][1:2] for one in (run, early)]
-    assert lines[0] == ["certainty-sorted"] and "certainty-sorted" not in lines[1]
-
-
-def test_several_tasks_are_shown_side_by_side():
-    table = votes()
-    two = replace(table, task=np.arange(60) % 5 // 3, tasks=("edema", BAD))
-    one, other, first, *others = of_certainty(evaluated(two))
-    assert "is the least settled task" in first.sentence
-    assert (one.task, other.task) == ("edema", BAD)
-    (least,) = (one for one in others if "item of every task" in one.sentence)
-    assert [row["task"] for row in least.tables[0].rows] == ["edema", BAD]
-
-
-def test_plausibilities_without_votes_have_no_certainty_of_votes():
-    (question,) = task_truths(dirichlet(votes()).drawn(50, seed=0))
-    assert vote_certainty(question, ()) is None
 
 
 def test_published_counts_of_uncertain_images():

@@ -19,7 +19,7 @@ Examples
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -188,17 +188,6 @@ class AmbiguousItem:
         parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
         return "; ".join(parts) or count(self.votes)
 
-    def as_json(self) -> dict[str, object]:
-        """For a run."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        own["plausible"] = [{"class": name, "mass": mass} for name, mass in self.plausible]
-        own["counts"] = [
-            {"class": one.name, "votes": one.votes}
-            | ({} if one.who is None else {"who": list(one.who)})
-            for one in self.counts
-        ]
-        return own if self.counts else {k: v for k, v in own.items() if k != "counts"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certainty:
@@ -233,20 +222,6 @@ class Certainty:
     ambiguous: tuple[AmbiguousItem, ...]
 
     __repr__ = short_repr
-
-    def as_json(self) -> dict[str, object]:
-        """For a run."""
-        plain = ("task", "method", "items", "classes", "mean", "threshold", "below")
-        return {
-            **{name: getattr(self, name) for name in plain},
-            "histogram": {
-                "edges": list(EDGES),
-                "counts": list(self.counts),
-                "below": list(self.counts_below),
-            },
-            "curve": [list(point) for point in self.curve],
-            "ambiguous": [one.as_json() for one in self.ambiguous],
-        }
 
     @property
     def share_below(self) -> float:
@@ -451,16 +426,6 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
     classes, people = annotations.classes, annotations.annotators or ()
     counts = {i: votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
     return _summary(made, votes.sizes[own], counts)
-
-
-def vote_certainty(question: TaskTruth, people: Sequence[str]) -> Certainty | None:
-    """Certainties by the Dirichlet posterior of the votes; None where there are none."""
-    votes = question.votes
-    if votes is None:
-        return None
-    made = _posterior(question, votes)
-    counts = {i: votes_for_classes(votes, made.classes, people, i) for i in _named(made)}
-    return _summary(made, votes.sizes, counts)
 
 
 def ranked(plausibilities: Plausibilities) -> Ints:

@@ -192,8 +192,9 @@ def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
             f"{capital(units)} like these and these {nouns.annotators} alone: they are too few "
             f"to stand for others. {read}."
         )
-    named = {whom.units: units, "annotators": nouns.annotators, "annotator": nouns.annotator}
-    words = [named.get(word, word) for word in whom.whom.split(" ")]
+    named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
+    words = whom.whom.replace(whom.units, units, 1).split(" ")
+    words = [named.get(word, word) for word in words]
     return f"{capital(' '.join(words))}. {read}."
 
 

@@ -111,7 +111,7 @@ class Run:
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
     """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
-    there = [name for name in (HEADER,) if (target / name).exists()]
+    there = [name for name in (HEADER, PAGE) if (target / name).exists()]
     if there and not overwrite:
         raise InputError(
             f"{target}",
