@@ -88,6 +88,14 @@ def test_headings_are_findings_and_evidence_is_closed_with_its_sentence(page):
     assert "<details open" not in evidence
 
 
+def test_a_finding_without_a_sentence_is_headed_by_its_title():
+    report = chexpert()
+    first = replace(report.findings[0], title="Five models stay", sentence="")
+    page = render(replace(report, findings=(first, *report.findings[1:])))
+    assert "<h2 id=standings-title>Five models stay</h2>" in page
+    assert "<p class=finding></p>" not in page and "<h2 id=standings-title></h2>" not in page
+
+
 def test_two_narrow_forests_stand_side_by_side(page):
     (pair,) = re.findall(r"<div class=two>(.*?</section>)</div>", page, re.S)
     assert re.findall(r"<section id=(\w+)", pair) == ["models", "experts"]

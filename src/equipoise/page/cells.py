@@ -94,7 +94,8 @@ def _typical(half: float, widest: float) -> Square:
 
 def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
     every = [cell for cells in chart.cells for cell in cells]
-    key = [("", f"{chart.metric}.")] if chart.metric else []
+    named = chart.metric.lower() in chart.caption.lower()
+    key = [] if named else [("", f"{chart.metric}.")]
     key.append(("tint", "filled: not below any other model"))
     if any(not cell.inside for cell in every):
         key.append(("", "▾ plain: below at least one"))

@@ -156,7 +156,7 @@ def _open_section(part: Section, report: Report, styles: ModelStyles) -> Html:
     key, every = part
     first = every[0]
     in_card = not report.card and first is _sections(report)[0][1][0]
-    short = bool(report.card) and len(first.sentence) <= BRIEF and len(every) == 1
+    short = bool(report.card) and 0 < len(first.sentence) <= BRIEF and len(every) == 1
     heading = first.sentence.removesuffix(".") if short else first.title
     said = {first.sentence, *first.more} if in_card else {first.sentence} if short else set()
     body = _choices(part, styles, folds=True, said=said)
@@ -255,7 +255,8 @@ def _chosen_css(parts: Sequence[Section]) -> str:
 
 def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
     """Sentences that were not `said`, figures and tables; `folds` folds tables and the note."""
-    first = [element("p", part.sentence, class_="finding")] if part.sentence not in said else []
+    new = part.sentence and part.sentence not in said
+    first = [element("p", part.sentence, class_="finding")] if new else []
     more = [element("p", one, class_="finding") for one in part.more if one and one not in said]
     figures = [made for chart in part.charts if (made := figure_html(chart, styles))]
     tables = [table for table in part.tables if table.page and table.rows]
@@ -360,7 +361,9 @@ def _sources(report: Report) -> list[Html]:
 def _settings(report: Report) -> Html:
     every = (*report.settings, ("equipoise", version("equipoise")))
     said = "The same data, settings and version give this page, byte for byte."
-    return _closed("settings", "Settings", said, _terms(every))
+    frame = element("div", _terms(every), class_="scroll tall", tabindex=0, role="group",
+                    aria_label="Settings")  # fmt: skip
+    return _closed("settings", "Settings", said, frame)
 
 
 def _terms(terms: Iterable[tuple[str, str]]) -> Html:

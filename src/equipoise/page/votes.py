@@ -23,7 +23,7 @@ from equipoise.page.svg import (
 
 STRIP = 48.0
 SPLITS = 5  # shades from agreed to split
-WHO = 28  # letters of the head over the rates
+WHO = 34  # letters of the head over the rates
 SQUARES = 30  # votes of a pattern that are squares; of more the shares are drawn
 
 
