@@ -344,7 +344,7 @@ def test_decisions_are_no_probabilities():
     assert not [one for one in done.thresholds if one.how == "assumed"]
 
 
-@pytest.mark.skipif(
+@pytest.mark.skipif(not located(CATALOGUE["chexpert"]), reason="needs the CheXpert readings")
     not located(CATALOGUE["chexpert"]), reason="the CheXpert readings are not here"
 )
 def test_on_chexpert_a_cut_at_one_half_is_about_the_cut():
