@@ -195,6 +195,7 @@ class Grid:
         longest = max(len(name) for name, *_ in self.rows)
         count = len(self.heads)
         size = "few" if count <= 2 else "some" if count <= 8 else "many"
+        size += " three" if size == "some" and count <= 4 else ""
         upright = " upright" if self.upright else ""
         texts = [one.text for _, cells, _ in self.rows for one in cells]
         least = max(16, 4 + 6 * max(map(width, texts))) if self.kind == "heat" else 0
