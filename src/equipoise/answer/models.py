@@ -140,8 +140,7 @@ def _notes(answer: Answer, nouns: Nouns) -> list[str]:
             "Intervals of single values may overlap while models differ: all models score the "
             f"same {nouns.items}, so differences are known better than values."
         )
-    said.append(f"{capital(answer.metric.title)}: {answer.metric.definition}")
-    return said
+    return [*said, *([answer.metric.plain] if answer.metric.plain else [])]
 
 
 def _values_table(answer: Answer) -> Table:

@@ -110,8 +110,8 @@ class Metric:
     ----------
     name, title, soft_title
         Name on the command line and in tables; titles with hard and with soft labels.
-    definition
-        What is computed, as a sentence for the page.
+    definition, plain
+        What is computed, as a sentence for the page; and what that means, in plain words.
     better, bounds, ordered, needs
         Direction, smallest and largest value, whether the order of classes matters, and
         what a prediction must be.
@@ -185,6 +185,7 @@ class Metric:
     bind: "Callable[[tuple[str, ...]], Metric] | None" = None
     column: int | None = None
     references: tuple[str, ...] = ()
+    plain: str = ""
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
