@@ -400,7 +400,10 @@ def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
     own = asked.votes_study or study
     for name, analysis in ANALYSES.items():
         if name in asked.analyses:
-            yield analysis.attempt(own.telling(tell(name)))
+            step = tell(name)
+            found = analysis.attempt(own.telling(step))
+            step(1, 1)
+            yield found
     if asked.pair is None:
         return
     two = _two(own, asked.pair)
