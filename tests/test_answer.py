@@ -233,7 +233,9 @@ def test_the_headline_names_the_right_models(name):
         assert said.startswith(f"{front.models[0]} scores ") and "too few" in said
         assert study.report.card.standing == ()
         return
-    first, _, fall = said.partition(";")
+    by = f"By {front.column.metric.soft_title}, "
+    assert said.startswith(by) == (not front.column.metric.name.startswith("auroc"))
+    first, _, fall = said.removeprefix(by).partition(";")
     if len(group) == 1:
         two = f"{group[0]} is better than {behind[0]}"
         assert first.startswith(two if len(behind) == 1 else f"{group[0]} is the best")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import equipoise
@@ -76,10 +78,12 @@ def test_wrong_words_and_refused_input(folder):
     assert refused.returncode == 1
     assert "expected annotators with ids" in refused.stderr
     (folder / "tasks.csv").write_text("item,annotator,label,task\na,x,1,t\na,x,0,u\n")
-    several = run("tasks.csv", cwd=folder)
+    several = run("tasks.csv", "--out", "truth.npz", cwd=folder)
     assert several.returncode == 1
     assert "choose one with --task" in several.stderr
-    assert run("tasks.csv", "--task", "t", cwd=folder).returncode == 0
+    assert run("tasks.csv", "--task", "t", "--out", "t.npz", cwd=folder).returncode == 0
+    unknown = run("tasks.csv", "--task", "v", cwd=folder)
+    assert "--task v: no such task, expected one of 't', 'u'" in unknown.stderr
 
 
 def test_rankings_are_aggregated_too(tmp_path):
@@ -169,7 +173,7 @@ def test_models_that_agree_are_said_to_agree(tmp_path):
         (["--positive", "maybe"], ["'maybe'", "one of '0', '1'; choose one of these"]),
         (["--kind", "interval", "--model", "glad"], ["choose normal", "--at-least VALUE"]),
         (["--exchangeable", "--bootstrap", "3"], ["--bootstrap: anonymous votes"]),
-        (["--out", "."], ["--out .: a folder", "name a file in it: truth.npz"]),
+        (["--out", "votes.csv/a"], ["votes.csv/a: cannot be written", "votes.csv is a file"]),
         (["--out", "none/truth.npz"], ["--out none/truth.npz: there is no folder 'none'"]),
         (["--page", "none/truth.html"], ["--page none/truth.html: there is no folder"]),
     ],
@@ -251,6 +255,10 @@ def test_labels_that_are_no_classes_are_refused_or_noted(tmp_path):
     (tmp_path / "wide.csv").write_text("\n".join(["id,a,b,c,d", *texts]) + "\n")
     done = run("wide.csv", cwd=tmp_path)
     assert done.returncode == 1
+    assert "column 'a': a different word in almost every row" in done.stderr
+    assert "see `equipoise check wide.csv`" in done.stderr
+    done = run("wide.csv", "--layout", "wide", cwd=tmp_path)
+    assert done.returncode == 1
     assert "1,200 distinct ones" in done.stderr
     assert "--layout tidy, --layout wide), or name the classes with --classes" in done.stderr
     rows = [f"i{i},r{a},{(7 * i + a) % 30}" for i in range(30) for a in range(3)]
@@ -273,6 +281,74 @@ def test_the_page_of_a_bootstrap_says_what_its_certainty_is(folder):
     assert "What do other models say?" not in (folder / "plain.html").read_text(
         encoding="utf-8"
     )
+
+
+@pytest.fixture
+def several(tmp_path):
+    """Two tasks, one with a name that a spreadsheet would run, half of the items with gold."""
+    random = np.random.default_rng(0)
+    lines = ["item,annotator,label,task,is_gold"]
+    for task in ("Edema", "=Effusion"):
+        for item in range(30):
+            truth = random.integers(2)
+            if item < 15:
+                lines.append(f"i{item},board,{truth},{task},true")
+            votes = [truth if random.random() < 0.6 + 0.1 * a else 1 - truth for a in range(4)]
+            lines += [f"i{item},r{a},{vote},{task},false" for a, vote in enumerate(votes)]
+    (tmp_path / "tasks.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_every_task_has_a_row_and_the_page_all_of_them(several):
+    done = run("tasks.csv", "--page", "truth.html", cwd=several)
+    assert done.returncode == 0, done.stderr
+    for words in ("How certain is each task?", "Edema", "=Effusion", "accuracy against"):
+        assert words in done.stdout
+    assert "Which items are most ambiguous?" not in done.stdout
+    page = (several / "truth.html").read_text(encoding="utf-8")
+    assert page.count("Which items are most ambiguous?") >= 1 and "data-t=1" in page
+    both = json.loads(run("tasks.csv", "--json", cwd=several).stdout)["tasks"]
+    alone = json.loads(run("tasks.csv", "--task", "Edema", "--json", cwd=several).stdout)
+    assert [one["task"] for one in both] == ["Edema", "=Effusion"]
+    assert both[0]["items"] == alone["items"] and alone["task"] == "Edema"
+    two = run("tasks.csv", "--task", "=Effusion", "--task", "Edema", "--json", cwd=several)
+    assert [one["task"] for one in json.loads(two.stdout)["tasks"]] == ["=Effusion", "Edema"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "CSV"])
+def test_the_consensus_leaves_as_a_table(several, ending):
+    done = run("tasks.csv", "--out", f"consensus.{ending}", cwd=several)
+    assert done.returncode == 0, done.stderr
+    path = several / f"consensus.{ending}"
+    rows = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, dtype=str)
+    assert len(rows) == 60
+    assert list(rows["task"].unique()) == [
+        "Edema",
+        "=Effusion" if ending == "parquet" else "'=Effusion",
+    ]
+    facts = json.loads(run("tasks.csv", "--task", "Edema", "--json", cwd=several).stdout)
+    for row, item in zip(rows[:30].to_dict("records"), facts["items"], strict=True):
+        assert row["item"] == item["item"] and int(row["votes"]) == 4
+        assert float(row["certainty"]) == item["certainty"]
+        top = max(item["plausibility"].values())
+        assert float(row["probability"]) == pytest.approx(top)
+        assert item["plausibility"][str(row["consensus"])] == pytest.approx(top)
+
+
+def test_a_folder_holds_everything_and_is_not_overwritten_unasked(several):
+    done = run("tasks.csv", "--out", "truth", cwd=several)
+    assert done.returncode == 0, done.stderr
+    names = {
+        str(one.relative_to(several / "truth")) for one in (several / "truth").rglob("*.*")
+    }
+    wanted = ("truth.json", "report.html", "truth-edema.npz", "truth-effusion.npz")
+    tables = [f"tables/consensus.{end}" for end in ("csv", "parquet", "md")]
+    assert {*wanted, *tables, "tables/aggregates_gold.csv", "tables/tasks.csv"} <= names
+    assert read_plausibilities(several / "truth" / "truth-edema.npz").task == "Edema"
+    again = run("tasks.csv", "--out", "truth", cwd=several)
+    assert again.returncode == 1 and "already holds truth.json" in again.stderr
+    assert run("tasks.csv", "--out", "truth", "--overwrite", cwd=several).returncode == 0
+    assert run("tasks.csv", "--overwrite", cwd=several).returncode == 2
 
 
 INTERRUPTED = """

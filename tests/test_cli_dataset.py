@@ -102,10 +102,10 @@ def test_decisions_of_models_are_taken_by_stability_and_plan(equipoise):
         (("evaluate", "-a", "votes.csv", "--dataset", "chexpert"), "one of the two", 2),
         (("aggregate", "--compare"), "give ANNOTATIONS, or --dataset NAME", 2),
         (("aggregate", "votes.csv", "--dataset", "chexpert"), "one of the two", 2),
-        (("stability", "--dataset", "chexpert", "--layout", "wide"), "read as published", 2),
-        (("plan", "--dataset", "chexpert", "--kind", "binary"), "read as published", 2),
+        (("stability", "--dataset", "chexpert", "--layout", "wide"), "read as it is", 2),
+        (("plan", "--dataset", "chexpert", "--kind", "binary"), "read as it is", 2),
         (("compare", "a", "b", "--dataset", "chexpert", "--prediction-layout", "wide"),
-         "read as published", 2),
+         "read as it is", 2),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_met_with_a_sentence(tmp_path, equipoise, words, told, exit_code):

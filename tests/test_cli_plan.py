@@ -116,3 +116,58 @@ def test_known_truths_need_no_votes(tmp_path, equipoise, more):
 def test_bad_input_is_met_with_a_sentence(equipoise, words, told, exit_code):
     code, out, said = equipoise(*words)
     assert code == exit_code and told in flat(said) and not out
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    """The study twice, as two tasks; in the second the scores are noise."""
+    votes = (tmp_path / "votes.csv").read_text().splitlines()
+    scores = (tmp_path / "scores.csv").read_text().splitlines()
+    names = ("Edema", "Effusion")
+    lines = [f"{one},{name}" for name in names for one in votes[1:]]
+    (tmp_path / "votes.csv").write_text("\n".join([f"{votes[0]},task", *lines]) + "\n")
+    head = scores[0].split(",")
+    rows = [one.split(",") for one in scores[1:]]
+    moved = [[row[0], *rows[(7 * n + 3) % len(rows)][1:]] for n, row in enumerate(rows)]
+    both = [",".join([*row, name]) for name, part in zip(names, (rows, moved), strict=True)
+            for row in part]  # fmt: skip
+    (tmp_path / "scores.csv").write_text("\n".join([",".join([*head, "task"]), *both]) + "\n")
+    return names
+
+
+def test_every_task_has_a_plan_and_a_row(tmp_path, equipoise, tasks):
+    words = ("plan", *FILES, *QUICK, "--difference", 0.1, "--next", 2)
+    code, out, said = equipoise(*words, "--out", "plan")
+    assert code == 0, said
+    found = flat(out)
+    assert "Which task needs most?" in found and "--task shows designs" in found
+    assert "Items or annotators?" not in found
+    record = json.loads((tmp_path / "plan/plan.json").read_text())
+    rows = record["tasks"]["rows"]
+    assert [row["task"] for row in rows] == list(tasks)
+    for name, row in zip(tasks, rows, strict=True):
+        alone = json.loads(equipoise(*words, "--task", name, "--json")[1])
+        designs = alone["designs"]["rows"]
+        assert row["items"] in [one["items"] for one in designs]
+    assert (tmp_path / "plan/tables/plan_designs.csv").read_text().count("Effusion") > 0
+
+
+def test_next_items_of_all_tasks_are_one_table(tmp_path, equipoise, tasks):
+    words = ("plan", *FILES, *QUICK, "--difference", 0.1, "--next", 2)
+    assert equipoise(*words, "--out", "next.csv")[0] == 0
+    head, *lines = (tmp_path / "next.csv").read_text().splitlines()
+    assert head.startswith("item,task,annotator,label")
+    assert [line.split(",")[1] for line in lines] == [one for one in tasks for _ in range(2)]
+    assert equipoise(*words, "--task", tasks[1], "--out", "one.csv")[0] == 0
+    assert len((tmp_path / "one.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.usefixtures("tasks")
+def test_a_task_without_a_plan_is_named_and_an_unknown_one_refused(tmp_path, equipoise):
+    votes = (tmp_path / "votes.csv").read_text()
+    (tmp_path / "votes.csv").write_text(votes + "odd,r1,1,Other\nodd,r2,0,Other\n")
+    code, out, said = equipoise("plan", *FILES, *QUICK, "--difference", 0.1)
+    assert code == 0, said
+    assert "Not looked at, and why" in out and "Plan for Other" in out
+    code, _, said = equipoise("plan", *FILES, *QUICK, "--task", "Odema")
+    assert code == 1 and "Odema" in said

@@ -18,6 +18,12 @@ METRICS = [
     "normalised_expected_cost:cost=linear:decision=least_cost",
     "quadratic_weighted_kappa",
     "quadratic_weighted_kappa:cost=linear",
+    "balanced_accuracy",
+    "cohen_kappa",
+    "mcc",
+    *("sensitivity", "specificity", "ppv", "npv", "f1"),
+    *(f"{name}:average=weighted" for name in ("sensitivity", "specificity", "ppv", "f1")),
+    *(f"{name}:positive=2" for name in ("sensitivity", "specificity", "ppv", "npv", "f1")),
 ]
 GIVEN = [
     metrics.decisions.expected_cost_metric(cost=COST),
@@ -31,6 +37,7 @@ every = pytest.mark.parametrize(
 def world(seed=0, items=13, classes=4):
     random = np.random.default_rng(seed)
     labels = random.multinomial(5, random.dirichlet(np.ones(classes)), items) / 5
+    labels[:classes] = np.eye(classes)  # every class is somebody's
     predicted = random.integers(1, 4, (items, classes)).astype(float)  # with ties
     return labels, predicted / predicted.sum(axis=1, keepdims=True)
 
@@ -81,7 +88,11 @@ def test_mean_costs_have_their_costs_as_derivative():
     assert_allclose(metric.influence(prepared, labels).shares, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["normalised_expected_cost", "quadratic_weighted_kappa"])
+@pytest.mark.parametrize(
+    "name",
+    ["normalised_expected_cost", "quadratic_weighted_kappa", "cohen_kappa", "mcc", "ppv", "f1",
+     "balanced_accuracy", "sensitivity", "f1:average=weighted"],
+)  # fmt: skip
 def test_undefined_values_have_undefined_derivatives(name):
     same, metric = np.eye(3)[[1, 1, 1]], named(name)
     found = metric.influence(metric.prepare(same), same)

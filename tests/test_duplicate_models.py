@@ -3,9 +3,9 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.analyses.methods import Duplicates, duplicate_models, duplicate_notices
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import analyse_study
+from equipoise.duplicates import Duplicates, duplicate_models, duplicate_notices
 from tests.strategies import names
 
 ITEMS = 30
@@ -36,9 +36,12 @@ def models():
 
 def test_duplicates_are_found_by_task():
     done = evaluate(models(), votes(), resampling=resample(votes(), "items", replicates=2))
-    assert duplicate_models(done) == (
+    pairs = zip(TASKS, done.scores, strict=True)
+    assert duplicate_models(pairs) == (
         Duplicates(("first", "copy"), ("lung",), everywhere=False),
     )
+    (notice,) = [one for one in done.notices if one.code == "duplicate_models"]
+    assert "first and copy for lung." in str(notice)
 
 
 def test_a_score_that_differs_on_one_item_makes_no_duplicate():

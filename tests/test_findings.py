@@ -55,7 +55,7 @@ def test_every_surface_renders_everything(models):
     made = report(models)
     page = parsed(made)
     drawn = len(charts(models))
-    assert page.tags.count("svg") == drawn == len(figures(made))
+    assert page.tags.count("figure") == drawn == len(figures(made))
     files = texts(made)
     assert {"tables/scores.csv", "tables/scores.md", "tables/scores.tex", "methods.md"} < set(
         files
@@ -114,7 +114,7 @@ def test_one_number_is_written_alike_on_every_surface():
 def test_a_reader_chooses_task_and_metric_without_a_script():
     page = render(report())
     assert page.count("<article") == 4
-    assert "body:has(#t1:checked) [data-t]:not([data-t='1']){display:none}" in page
+    assert ".choice:has(.t1:checked)>[data-t]:not([data-t='1']){display:none}" in page
     assert page.index("macro average") < page.index("Edema")
 
 

@@ -25,6 +25,7 @@ READS_TEXT = {
     "datasets": "files of others",
     "metrics": "names that somebody typed",
     "page": "markup that is to become XML, and style sheets",
+    "findings/bibliography.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
 }
 DIGITS = re.compile(r"\.\d+[fgeE%]|^%$")

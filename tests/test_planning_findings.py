@@ -274,7 +274,13 @@ def test_a_pilot_that_is_open_says_so_everywhere():
 def test_designs_by_nights_name_groups():
     done, _ = found("pair by nights")
     heads = [column.head for column in finding("pair by nights", "designs").tables[0].columns]
-    assert "groups needed" in heads
+    assert heads.index("items per group") + 1 == heads.index("groups needed")
+    part = finding("pair by nights", "designs")
+    for row, one in zip(part.tables[0].rows, done.designs, strict=True):
+        assert row["items_per_group"] * row["groups"] == row["items"] == one.items
+    assert "groups" in part.sentence and "Going from items" not in part.sentence
+    assert any(text.startswith("Items per group, ") for text in part.more)
+    assert " in 20 groups with " in finding("pair by nights", "verdict").more[0]
     assert {one.votes_per_item for one in done.designs} == {2, 3, 5, 8, 9}
     assert {one.source for one in rows_of("pair by nights", "plan_components")} == {
         "groups", "items", "annotators", "votes",

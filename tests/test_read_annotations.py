@@ -103,8 +103,9 @@ def test_paths_that_are_no_files(file, tmp_path):
         read_annotations(tmp_path / "nowhere" / "votes.csv")
     with pytest.raises(InputError, match="path: a NoneType"):
         read_annotations(None)
-    with pytest.raises(InputError, match="a folder"):
-        read_annotations(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="a folder without tables"):
+        read_annotations(tmp_path / "empty")
     with pytest.raises(InputError, match=r"ending '\.xlsx'"):
         read_annotations(file(PLAIN, "votes.xlsx"))
     with pytest.raises(InputError, match="cannot be unpacked"):

@@ -144,7 +144,7 @@ def test_two_files_with_one_model_are_refused(file):
         read_predictions([file(text, "one.csv"), file(text, "two.csv")])
     with pytest.raises(InputError, match="named by its stem"):
         read_predictions([file(text, "one.csv"), file(text, "two.csv")], model="x")
-    with pytest.raises(InputError, match="0 files"):
+    with pytest.raises(InputError, match="an empty list"):
         read_predictions([])
     with pytest.raises(InputError, match=r"ending '\.json'"):
         read_predictions(file("{}", "x.json"))

@@ -6,7 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.io import read_annotations, read_predictions
+from equipoise.arrays import InputError
+from equipoise.datasets import chexpert
+from equipoise.io import read_annotations, read_predictions, read_study, write_study
+from tests.test_read_dataframes import same
 
 DATA = Path(os.environ.get("EQUIPOISE_DATA", "no-data"))
 pytestmark = pytest.mark.skipif(
@@ -43,6 +46,60 @@ def test_votes(name, how, kind, classes, size):
     table = read_annotations(DATA / "votes" / f"{name}.csv", **how)
     assert (len(table.items), len(table.annotators), len(table)) == size
     assert (table.kind, len(table.classes)) == (kind, classes)
+    assert "many_annotators" not in {notice.code for notice in table.notices}
+
+
+REFUSED = ("cifar10n", "face_sentiment", "hitspam_cf", "lidc", "music_genre", "sentiment_sp",
+           "sleep_dodh")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*REFUSED, "adult2", "emotion_scores", "weather_amt"])
+def test_swapped_columns_are_refused_or_said(name, tmp_path):
+    header, body = (DATA / "votes" / f"{name}.csv").read_text().split("\n", 1)
+    swapped = header.replace("item,annotator", "annotator,item")
+    (tmp_path / "votes.csv").write_text(f"{swapped}\n{body}")
+    how = {"kind": "interval"} if name == "emotion_scores" else {}
+    if name in REFUSED:
+        with pytest.raises(InputError, match="the columns look swapped"):
+            read_annotations(tmp_path / "votes.csv", **how)
+    else:
+        notices = read_annotations(tmp_path / "votes.csv", **how).notices
+        assert "many_annotators" in {notice.code for notice in notices}
+
+
+def test_the_folders_of_chexpert_are_the_published_study():
+    study = chexpert()
+    table = read_annotations(DATA / "chexpert" / "radiologists")
+    assert (len(table.items), len(table.annotators), len(table.tasks)) == (500, 8, 14)
+    for task in study.annotations.tasks:
+        ours, theirs = (
+            {
+                (one.items[i], one.annotators[a].split("_")[0]): int(label)
+                for i, a, label in zip(
+                    one.item[use], one.annotator[use], one.label[use], strict=True
+                )
+            }
+            for one in (table, study.annotations)
+            for use in [one.in_task(task)]
+        )
+        assert ours == theirs
+    models = read_predictions(DATA / "chexpert" / "predictions", tasks=table.tasks)
+    known = {(one.model, one.task): one for one in study.predictions}
+    assert len(models) == len(known) == 50
+    for one in models:
+        same = known[one.model.split("_")[0], one.task]
+        assert np.array_equal(one.values, same.aligned(one.items))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_real_study_in_one_file_comes_back(ending, tmp_path):
+    study = chexpert()
+    write_study(tmp_path / f"study.{ending}", study.annotations, study.predictions)
+    table, models = read_study(tmp_path / f"study.{ending}")
+    assert same(table, study.annotations)
+    for one, two in zip(models, study.predictions, strict=True):
+        assert (one.model, one.task, one.items) == (two.model, two.task, two.items)
+        assert np.array_equal(one.values, two.values)
 
 
 def test_every_votes_file_is_listed():

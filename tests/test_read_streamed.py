@@ -328,7 +328,9 @@ def test_broken_files(tmp_path, many):
     packed.write_bytes(gzip.compress(b"item,label\na,1\n" * 9)[:-9])
     with pytest.raises(InputError, match="cannot be unpacked"):
         stream_votes(packed)
-    for wrong in (tmp_path, tmp_path / "nothing.csv", tmp_path / "votes.json", 7):
+    with pytest.raises(InputError, match="a folder, expected a file"):
+        stream_votes(tmp_path)
+    for wrong in (tmp_path / "nothing.csv", tmp_path / "votes.json", 7):
         assert answer(stream_votes, wrong) == answer(read_annotations, wrong)
     (tmp_path / "votes.json").write_text("[]")
     with pytest.raises(InputError, match=r"ending '\.json', expected one of"):

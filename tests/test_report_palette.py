@@ -1,11 +1,19 @@
 """The colours: legible in both themes, and apart for every kind of sight."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from equipoise.page.palette import DARK_INK_FROM, LIGHT_MODELS, LIGHT_STEPS, css, theme
+from equipoise.page.palette import (
+    CLASSES,
+    LEVELS,
+    STEPS,
+    ModelStyles,
+    class_tone,
+    css,
+    theme,
+)
 
 SIGHT = {  # Machado et al. 2009, complete deficiency, linear RGB
     "normal": np.eye(3),
@@ -47,11 +55,11 @@ def test_contrast_of_black_on_white():
 @pytest.mark.parametrize("name", THEMES)
 def test_text_reaches_aa(name):
     colours = THEMES[name]
-    pairs = [("ink", "page"), ("muted", "page"), ("accent", "page"), ("onaccent", "accent")]
-    pairs += [("alert", "alertpage"), ("ink", "faint"), ("muted", "faint"), ("muted", "card")]
-    pairs += [("ink", f"{side}{step}") for side in ("ahead", "behind") for step in range(4)]
-    for step in range(len(LIGHT_STEPS)):
-        pairs.append(("onstep" if step >= DARK_INK_FROM else "ink", f"step{step}"))
+    pairs = [(ink, ground) for ink in ("ink", "soft", "blue", "amber") for ground in
+             ("page", "card")]  # fmt: skip
+    pairs += [("ink", "tint"), ("soft", "zone"), ("amber", "warm"), ("onh3", "h3")]
+    pairs += [("onh4", "h4"), *(("ink", f"h{step}") for step in range(3))]
+    pairs += [("ink", f"{side}{step}") for side in "ab" for step in range(LEVELS)]
     for text, ground in pairs:
         assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
 
@@ -59,25 +67,48 @@ def test_text_reaches_aa(name):
 @pytest.mark.parametrize("name", THEMES)
 def test_marks_stand_out(name):
     colours = THEMES[name]
-    for mark in ["mark", *(f"model{i}" for i in range(len(LIGHT_MODELS)))]:
+    for mark in ("blue", "amber", "grey"):
         assert contrast(colours[mark], colours["page"]) >= 3, mark
 
 
 @pytest.mark.parametrize("sight", SIGHT)
 @pytest.mark.parametrize("name", THEMES)
-def test_models_and_sides_differ_for_every_sight(name, sight):
+def test_classes_pairs_and_sides_differ_for_every_sight(name, sight):
     colours = THEMES[name]
-    models = [seen(colours[f"model{i}"], sight) for i in range(len(LIGHT_MODELS))]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(models, 2)) > 0.04
-    ahead, behind = (seen(colours[f"{side}3"], sight) for side in ("ahead", "behind"))
-    assert np.linalg.norm(ahead - behind) > 0.1
+    classes = [seen(colours[f"c{i}"], sight) for i in range(CLASSES)]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(classes, 2)) > 0.1
+    first = [seen(colours[f"c{i}"], sight) for i in range(5)]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(first, 2)) > 0.15
+    for one, other in (("blue", "amber"), ("a3", "b3")):
+        assert np.linalg.norm(seen(colours[one], sight) - seen(colours[other], sight)) > 0.1
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_ordered_colours_run_one_way(name):
+    colours = THEMES[name]
+    for row, size in (("o", STEPS), ("h", 5), ("v", 5)):
+        light = [contrast(colours[f"{row}{i}"], colours["page"]) for i in range(size)]
+        assert all(b > a for a, b in pairwise(light)), row
 
 
 def test_every_theme_names_the_same_colours():
     assert THEMES["light"].keys() == THEMES["dark"].keys()
+    for name in ("light", "dark"):
+        assert THEMES[name]["page"] in css()
 
 
-def test_forty_models_have_forty_marks():
-    rules = css(40)
-    assert ".m39{--c:var(--model9)}" in rules
-    assert "[data-on=m39] tr.m39" in rules
+def test_classes_have_their_own_colours_and_grades_their_order():
+    assert len({class_tone(i, 8, ordered=False) for i in range(8)}) == 8
+    for total in range(2, 8):
+        tones = [class_tone(i, total, ordered=True) for i in range(total)]
+        assert tones == sorted(set(tones))
+    assert class_tone(0, 2, ordered=False) != class_tone(1, 2, ordered=False)
+
+
+def test_two_models_that_are_compared_differ_and_more_have_no_colour_of_their_own():
+    styles = ModelStyles(("a", "b", "c"), "a", frozenset("c"))
+    pair = styles.pair(["b", "", "c", "b"])
+    assert pair == ("b", "c")
+    assert [styles.tone(name, pair) for name in pair] == ["", "b"]
+    assert styles.pair("abc") == ()
+    assert [styles.tone(name) for name in ("a", "b", "c", "")] == ["", "", "out", "reader"]

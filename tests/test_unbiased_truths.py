@@ -301,7 +301,11 @@ def test_a_model_that_is_an_annotator_is_refused_or_left_out():
         left = [a for a, name in enumerate(table.annotators) if name != who]
         expected = auroc(votes[:, left].mean(axis=1), model.values)
         assert done.estimate(model.model, "auroc").value == pytest.approx(expected)
-    other = Predictions("other", table.items, votes[:, 1] * 0.8 + 0.1)
+    kept = evaluate(copied, table, metrics=["auroc"], settings=Settings(circular="keep"))
+    assert "circular" in codes(kept.notices)
+    assert kept.questions[0].votes.annotator.max() == 2
+    noisy = np.where(np.arange(40) == 7, 1 - votes[:, 1], votes[:, 1]) * 0.8 + 0.1
+    other = Predictions("other", table.items, noisy)
     assert "circular" not in codes(evaluate(other, table, metrics=["auroc"]).notices)
     few = table.rows(table.item < 15)
     short = Predictions("copy", table.items[:15], votes[:15, 1].astype(float))

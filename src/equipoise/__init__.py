@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         read_annotations,
         read_plausibilities,
         read_predictions,
+        read_study,
         stream_ratings,
         stream_votes,
         write_annotations,
         write_plausibilities,
+        write_study,
     )
     from equipoise.run import Run
 
@@ -41,11 +43,13 @@ __all__ = [
     "read_annotations",
     "read_plausibilities",
     "read_predictions",
+    "read_study",
     "resample",
     "stream_ratings",
     "stream_votes",
     "write_annotations",
     "write_plausibilities",
+    "write_study",
 ]
 _MODULES = (
     *("aggregate", "agreement", "certainty", "datasets", "export", "io", "metrics"),

@@ -396,6 +396,24 @@ class Annotations:
         }
         return replace(self, **columns)
 
+    def of_items(self, keep: Bools) -> "Annotations":
+        """Only the items that are marked, shape (items,), and what was said of them.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+        ...     item=np.array([0, 1, 1]), label=np.array([1, 0, 1]))
+        >>> votes.of_items(np.array([False, True])).items
+        ('b',)
+        """
+        part = self.rows(keep[self.item])
+        return replace(
+            part,
+            items=tuple(name for name, use in zip(self.items, keep, strict=True) if use),
+            item=(np.cumsum(keep) - 1)[part.item],
+            group=None if self.group is None else self.group[keep],
+        )
+
     def _as_binary(self, label: Ints, classes: tuple[str, str]) -> "Annotations":
         return replace(
             self,

@@ -7,6 +7,7 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ ItemsByClasses = Floats  # (items, classes), each row a distribution
 ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in it
 
 
 class InputError(ValueError):
@@ -127,6 +129,45 @@ def wrong_type(where: str, value: object, expected: str, do: str) -> InputError:
     shown = repr(value)
     got = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return InputError(where, f"{got} ({type(value).__name__})", expected, do)
+
+
+def short_repr(record: Any) -> str:
+    """A record in a line: words and numbers as they are, of everything else how much there is.
+
+    For results that hold arrays and names of items, as ``__repr__ = short_repr``.
+
+    Examples
+    --------
+    >>> from equipoise.resampling import Resampling
+    >>> Resampling(kind="items", items=("a", "b", "c"), replicates=20)
+    Resampling(kind='items', items: 3, replicates=20, seed=0, ...)
+    """
+    names = [one.name for one in fields(record)] if is_dataclass(record) else record._fields
+    told: list[str] = []
+    for name in names:
+        value = getattr(record, name)
+        public = not name.startswith("_")
+        shown = _shown(value) if public and type(value) is not bool else ""
+        if sum(map(len, told)) + len(name) + len(shown) > LONGEST:
+            told.append("...")
+            break
+        told += [f"{name}{shown}"] if shown else []
+    return f"{type(record).__name__}({', '.join(told)})"
+
+
+def _shown(value: object) -> str:
+    """What a short representation says of a field; nothing of what is empty."""
+    if isinstance(value, str):
+        shown = value if len(value) <= WORDS else f"{value[: WORDS - 3]}..."
+        return f"={shown!r}" if value else ""
+    if isinstance(value, int | np.integer):
+        return f"={value}"
+    if isinstance(value, float | np.floating):
+        return f"={value:g}"
+    if isinstance(value, np.ndarray):
+        return f": {' x '.join(map(str, value.shape))}"
+    size = len(value) if isinstance(value, Sequence | Mapping) else 0
+    return f": {size:,}" if size else ""
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise import numbers
-from equipoise.arrays import Floats, InputError, frozen
+from equipoise.arrays import Floats, InputError, frozen, short_repr
 from equipoise.inference import Spread, TwoWay
 
 
@@ -55,6 +55,8 @@ class Estimate:
     spread: Spread | None = None
     _source: tuple[TwoWay, int] | None = field(default=None, repr=False)
     weights: Floats | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replicates", frozen(np.asarray(self.replicates, float)))

@@ -5,6 +5,7 @@ What a report says is exported whole by the command line; here are the parts for
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from equipoise.aggregate import MODELS
 from equipoise.arrays import InputError, listed
@@ -12,9 +13,12 @@ from equipoise.findings import Column, Kind, Row, Table
 from equipoise.findings import text as _text
 from equipoise.findings.bibliography import bibtex as _entries
 from equipoise.metrics import named
+from equipoise.read.files import replaced
+from equipoise.read.frames import to_frame
 
 __all__ = ["as_csv", "as_latex", "as_markdown", "bibtex", "references", "write_table"]
 
+PARQUET = ".parquet"
 _RESAMPLING: Mapping[str, tuple[str, ...]] = {
     "items": ("efron1993",),
     "votes": ("lionetti2025", "efron1993"),
@@ -51,14 +55,28 @@ def as_latex(rows: Sequence[Row]) -> str:
 
 
 def write_table(rows: Sequence[Row], path: Path) -> Path:
-    """Write rows in the format that the ending says: .csv, .md or .tex."""
+    """Write rows in the format that the ending says: .csv, .parquet, .md or .tex."""
     makers = {".csv": as_csv, ".md": as_markdown, ".tex": as_latex}
-    if path.suffix not in makers:
-        raise InputError(
-            str(path), f"ending {path.suffix!r}", f"one of {listed(makers)}", "rename it"
-        )
-    path.write_text(makers[path.suffix](rows), encoding="utf-8")
+    ending = path.suffix.lower()
+    if ending == PARQUET:
+        with replaced(path) as file:
+            _write_parquet(rows, file)
+        return path
+    if ending not in makers:
+        known = listed([*makers, PARQUET], most=4)
+        raise InputError(str(path), f"ending {path.suffix!r}", f"one of {known}", "rename it")
+    with replaced(path) as file:
+        file.write(makers[ending](rows).encode("utf-8"))
     return path
+
+
+def _write_parquet(rows: Sequence[Row], file: IO[bytes]) -> None:
+    """Rows as columns at full precision; missing values are null."""
+    import pyarrow.parquet
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = to_frame({name: [row.get(name) for row in rows] for name in names})
+    pyarrow.parquet.write_table(table, file, write_page_checksum=True)
 
 
 def references(used: Iterable[str]) -> list[str]:

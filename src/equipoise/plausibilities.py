@@ -7,7 +7,7 @@ of which four are mentioned, a thousand draws of two thousand items cost tens of
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from equipoise.arrays import (
     require_simplex,
     require_unique,
     require_whole,
+    short_repr,
 )
 from equipoise.notices import Notice
 from equipoise.posteriors import Dirichlet, Posterior, packed, top_share
 
 STORED = 2**28  # bytes of draws up to which they are kept
 MOST_BYTES = 4 * 2**30  # of draws that are all needed at once
+TIED = 1e-9  # difference of plausibilities up to which classes are tied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +54,8 @@ class Skills:
     high: Floats | None = None
     confusion: Floats | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True)
 class Unanimity:
@@ -70,6 +74,30 @@ class Unanimity:
     high: float
     observed: float
     items: int
+
+
+class Consensus(NamedTuple):
+    """The most plausible class of one item.
+
+    Attributes
+    ----------
+    label, probability
+        The class with the largest mean plausibility, and that; no class where all that were
+        mentioned are less plausible than any of the others.
+    tied_with
+        Other classes of the same plausibility, joined by a bar.
+    certainty, entropy
+        Probability that the likeliest class is the most plausible one, and entropy of the mean
+        in nats.
+    """
+
+    task: str
+    item: str
+    label: str
+    probability: float
+    tied_with: str
+    certainty: float
+    entropy: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -331,6 +359,36 @@ class Plausibilities:
         mentioned = np.zeros(len(self.items))
         np.maximum.at(mentioned, self.entry_items, entry)
         return np.asarray(np.maximum(mentioned, rest / others))
+
+    def consensus(self) -> list[Consensus]:
+        """The most plausible class of every item, and how sure that is.
+
+        Examples
+        --------
+        >>> votes = Plausibilities.dense(np.array([[0.9, 0.1], [0.5, 0.5]]),
+        ...     items=("scan-1", "scan-2"), classes=("naevus", "melanoma"), method="by hand")
+        >>> [(one.label, one.tied_with) for one in votes.consensus()]
+        [('naevus', ''), ('naevus', 'melanoma')]
+        """
+        mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
+        share = rest / np.maximum(self.others, 1)
+        sure, entropy, rows = self.certainty, self.entropy, []
+        for i, item in enumerate(self.items):
+            own = slice(int(self.start[i]), int(self.start[i + 1]))
+            top = float(mass[own].max(initial=0.0))
+            tied = np.sort(self.label[own][mass[own] >= top - TIED])
+            names = [self.classes[code] for code in tied if top > share[i] - TIED]
+            label, *others = names or [""]
+            facts = float(sure[i]), float(entropy[i])
+            most = max(top, float(share[i]))
+            rows.append(Consensus(self.task, item, label, most, " | ".join(others), *facts))
+        return rows
+
+    def to_dataframe(self, *, backend: str = "") -> Any:
+        """The consensus of every item as a dataframe: pyarrow, or the kind that is named."""
+        from equipoise.read.frames import rows_to_frame
+
+        return rows_to_frame(self.consensus(), Consensus._fields, backend)
 
     @property
     def entropy(self) -> Floats:

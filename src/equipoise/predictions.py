@@ -42,6 +42,9 @@ class Predictions:
         Names of the classes for probabilities; empty for scores.
     task
         Which question these predictions answer; empty when there is only one.
+    threshold
+        Score from which an item is called positive, one or one per item, shape (items,); None
+        where nobody said. Only metrics of decisions look at it.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Predictions:
     values: Floats
     classes: tuple[str, ...] = ()
     task: str = ""
+    threshold: Floats | None = None
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -72,6 +76,31 @@ class Predictions:
         else:
             require_finite(values, where=self.where, names=self.items)
         object.__setattr__(self, "values", frozen(values))
+        if self.threshold is not None:
+            object.__setattr__(self, "threshold", self._checked_threshold())
+
+    def _checked_threshold(self) -> Floats:
+        """One threshold per item, refused unless they are numbers."""
+        each = np.asarray(self.threshold, dtype=np.float64)
+        if each.shape not in ((), (len(self.items),)) or np.isnan(each).any():
+            raise InputError(
+                f"{self.where}, threshold",
+                f"{self.threshold!r}",
+                "a number, or one per item",
+                "correct it, or leave it out",
+            )
+        return frozen(np.broadcast_to(each, len(self.items)).copy())
+
+    @property
+    def decides(self) -> bool:
+        """Whether these are plain answers, 0 or 1 for every item and class, not scores.
+
+        Examples
+        --------
+        >>> Predictions("reader", ("a", "b"), np.array([0.0, 1.0])).decides
+        True
+        """
+        return bool(((self.values == 0) | (self.values == 1)).all())
 
     @classmethod
     def from_dataframe(
@@ -114,14 +143,36 @@ class Predictions:
         return f"predictions of {self.model!r}{task}"
 
     def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
-        """Return the values in the given item (and class) order."""
+        """Return the values in the given item (and class) order.
+
+        A model that names one class per item gives a class that it never names probability 0.
+        """
         rows: Ints = np.arange(len(self.items))
         if tuple(items) != self.items:
             rows = positions(items, self.items, where=f"{self.where}, items")
         if not classes:
             return np.asarray(self.values[rows])
+        if self.classes and self.decides and not set(classes) <= set(self.classes):
+            place = {name: code for code, name in enumerate(self.classes)}
+            known = [code for code, name in enumerate(classes) if name in place]
+            values = np.zeros((len(rows), len(classes)))
+            own = [place[classes[code]] for code in known]
+            values[:, known] = self.values[rows][:, own]
+            return values
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
         return np.asarray(self.values[rows][:, columns])
+
+    def of_items(self, items: Sequence[str]) -> "Predictions":
+        """The same for some items, in their order.
+
+        Examples
+        --------
+        >>> Predictions("resnet", ("a", "b"), np.array([0.2, 0.9])).of_items(["b"]).values
+        array([0.9])
+        """
+        rows = positions(items, self.items, where=f"{self.where}, items")
+        cut = None if self.threshold is None else self.threshold[rows]
+        return replace(self, items=tuple(items), values=self.values[rows], threshold=cut)
 
     def coarsened(self, grouping: "Grouping") -> "Predictions":
         """Probabilities of groups: the sum over the classes of each.

@@ -26,7 +26,7 @@ gold, or votes on nothing but settled items, is not drawn.
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, choice, frozen, meant
+from equipoise.arrays import Bools, Floats, InputError, Ints, choice, frozen, meant, short_repr
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
@@ -107,6 +107,8 @@ class Resampling:
     weights: Floats | None = None
     gold: bool = False
     _names: str = field(default="", repr=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         choice("resampling, kind", self.kind, KINDS)
@@ -187,6 +189,12 @@ class Resampling:
         if self.weights is not None:
             parts.append("all panels")
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    def of_items(self, keep: Bools) -> "Resampling":
+        """The same plan for some of its items, shape (items,)."""
+        names = tuple(name for name, use in zip(self.items, keep, strict=True) if use)
+        group = None if self.group is None else self.group[keep]
+        return replace(self, items=names, group=group)
 
     def key(self, purpose: str) -> np.uint64:
         """Key of the random stream for one purpose."""

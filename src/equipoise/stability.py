@@ -14,6 +14,10 @@ from equipoise.analyses.choices import Choices as Choices
 from equipoise.analyses.choices import aggregation_choices as aggregation_choices
 from equipoise.analyses.components import Components as Components
 from equipoise.analyses.components import variance_components as variance_components
+from equipoise.analyses.confusions import Confusion as Confusion
+from equipoise.analyses.confusions import confusions as confusions
+from equipoise.analyses.curves import Curves as Curves
+from equipoise.analyses.curves import curves as curves
 from equipoise.analyses.experts import Experts as Experts
 from equipoise.analyses.experts import experts as experts
 from equipoise.analyses.flips import Flip as Flip

@@ -7,10 +7,23 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.metrics import CATALOGUE, Block, Truth, named
-from tests.strategies import classified
+from tests.strategies import classified, names
 
 NAMES = [
     "accuracy",
+    "balanced_accuracy",
+    "cohen_kappa",
+    "mcc",
+    "soft_agreement",
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "f1",
+    *(f"f1:{rest}" for rest in ("average=macro", "average=weighted", "positive=class-1")),
+    "specificity:average=weighted",
+    "net_benefit",
+    "net_benefit:threshold=0.5",
     "brier_score",
     "brier_score:soft=plug_in",
     "ranked_probability_score",
@@ -55,7 +68,13 @@ def test_every_metric_of_distributions_is_under_these_laws():
     assert {name.split(":")[0] for name in NAMES} == whole
 
 
+def asked(metric, truth):
+    """The metric of a question with as many classes."""
+    return metric.among(names(truth.shape[1], "class"))
+
+
 def columns(metric, truth, predicted, counts):
+    metric = asked(metric, truth)
     return metric.score(truth, metric.prepare(predicted), counts)
 
 
@@ -63,7 +82,7 @@ def columns(metric, truth, predicted, counts):
 @few
 @given(data=classified())
 def test_stays_within_its_bounds(metric, data):
-    value = metric(*data[:2])
+    value = asked(metric, data[0])(*data[:2])
     low, high = metric.bounds
     assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
 
@@ -83,6 +102,7 @@ def test_ignores_the_order_of_items(metric, data, order):
 @given(data=classified())
 def test_counts_equal_expanded_arrays(metric, data):
     truth, predicted, counts = data
+    metric = asked(metric, truth)
     prepared = metric.prepare(predicted)
     for r, value in enumerate(metric.score(truth, prepared, counts)):
         times = counts[:, r].astype(int)
@@ -108,6 +128,7 @@ def taken(prepared, rows):
 @given(data=classified())
 def test_a_truth_that_varies_without_varying_changes_nothing(metric, data):
     truth, predicted, counts = data
+    metric = asked(metric, truth)
     prepared = metric.prepare(predicted)
     wide = [np.repeat(column[:, None], counts.shape[1], axis=1) for column in truth.T]
     block = Block(tuple(Truth(np.ascontiguousarray(one)) for one in wide), counts)
@@ -130,11 +151,12 @@ def test_leaves_its_inputs_alone(metric, data):
 @given(data=classified(), order=st.randoms(use_true_random=False))
 def test_the_order_of_classes_matters_only_where_it_is_said_to(metric, data, order):
     truth, predicted, _ = data
-    names = list(range(truth.shape[1]))
-    order.shuffle(names)
+    places, known = list(range(truth.shape[1])), names(truth.shape[1], "class")
+    order.shuffle(places)
     if not metric.ordered:
-        moved = metric(truth[:, names], predicted[:, names])
-        assert_allclose(moved, metric(truth, predicted), **CLOSE)
+        other = metric.among([known[k] for k in places])
+        moved = other(truth[:, places], predicted[:, places])
+        assert_allclose(moved, metric.among(known)(truth, predicted), **CLOSE)
 
 
 @every
@@ -144,6 +166,7 @@ def test_influence_adds_up_to_nothing_and_predicts_removal(metric, data):
     truth, predicted, _ = data
     if metric.influence is None:
         return
+    metric = asked(metric, truth)
     value, slope = metric.influence(metric.prepare(predicted), truth)[:2]
     if np.isfinite(value):
         assert_allclose(value, metric(truth, predicted), **CLOSE)

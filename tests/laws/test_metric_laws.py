@@ -25,6 +25,10 @@ BINARY = [
     "precision_at_3",
     "recall_at_1",
     "recall_at_3",
+    "sensitivity_at_specificity",
+    "sensitivity_at_specificity:specificity=0.4",
+    "specificity_at_sensitivity",
+    "specificity_at_sensitivity:sensitivity=0.25",
 ]
 MULTICLASS = [
     "auroc",
@@ -36,6 +40,8 @@ MULTICLASS = [
     "average_precision:average=weighted",
     "average_precision:form=printed:ties=random",
     "average_precision:form=expected:average=weighted",
+    "sensitivity_at_specificity:specificity=0.5",
+    "specificity_at_sensitivity",
 ]
 every = pytest.mark.parametrize("metric", [named(name) for name in BINARY], ids=BINARY)
 each = pytest.mark.parametrize("metric", [named(name) for name in MULTICLASS], ids=MULTICLASS)
@@ -159,7 +165,8 @@ def test_no_order_beats_the_true_one(metric, data):
 @pytest.mark.parametrize("label", [0.0, 1.0])
 def test_one_class_only_is_undefined_never_a_number(metric, label):
     value = metric(np.full(4, label), np.array([0.4, 0.3, 0.3, 0.1]))
-    without_negatives = label == 1 and not metric.name.startswith("auroc")
+    needs_both = ("auroc", "sensitivity_at", "specificity_at")
+    without_negatives = label == 1 and not metric.name.startswith(needs_both)
     if without_negatives or metric.name.startswith("precision_at"):
         assert inside(metric, value) and not np.isnan(value)
     else:

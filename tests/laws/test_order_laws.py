@@ -7,6 +7,7 @@ order of these is another resample; of rows, classes and models it is the same.
 Aggregation models are held to the same laws in `test_aggregate_laws`.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -30,10 +31,16 @@ PARAMETERS = [
     "auroc:multiclass=ovo",
     "auroc:average=weighted",
     "topk_accuracy:k=2",
+    "f1:average=macro",
+    "f1:average=weighted",
+    "ppv:positive=class-1",
+    "net_benefit:threshold=0.4",
 ]
 METRICS = [named(name) for name in [*NAMES, *PARAMETERS]]
 OF_DRAWS = [one.name for one in METRICS if one.labels == "draws"]
-OF_ONE = [one.name for one in METRICS if "_at_" in one.name]  # need a yes/no question
+OF_ONE = [
+    one.name for one in METRICS if re.search(r"_at_\d", one.name)
+]  # need a yes/no question
 UNORDERED = [
     one.name
     for one in METRICS

@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.agreement._study import NAMES, Coefficient, Person
 from equipoise.agreement.cohen_kappa import WEIGHTS, Pairs, landis_koch
 from equipoise.agreement.krippendorff_alpha import LEVELS, TENTATIVE
+from equipoise.arrays import short_repr
 from equipoise.findings import (
     Cell,
     Chart,
@@ -214,6 +215,9 @@ class AgreementTable(NamedTuple):
     cautions: tuple[Notice, ...]
     scope: str
     shown: PairSummary | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def summary(self, *, shown: int = SHOWN) -> "AgreementTable":
         """The same with a matrix of at most so many annotators."""

@@ -29,7 +29,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem, choice, frozen
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    choice,
+    frozen,
+    short_repr,
+)
 
 TIES = ("full", "split")
 CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another order
@@ -54,6 +62,8 @@ class ReadingAgreement:
     items: tuple[str, ...]
     value: PerItem
     readings: Ints
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("value", "readings"):

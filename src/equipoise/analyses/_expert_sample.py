@@ -26,6 +26,7 @@ from equipoise.arrays import (
     require_finite,
     require_unique,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.findings import Cell, Column, Finding, Table, columns, rows_of
@@ -61,6 +62,8 @@ class ExpertSample:
     bin_size: Ints
     notices: tuple[Notice, ...] = field(default=(), kw_only=True)
     seed: int = field(default=0, kw_only=True)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("bin", "probability", "bin_mean", "bin_size"):

@@ -25,7 +25,7 @@ from equipoise.agreement import agreement_table
 from equipoise.analyses.scoring import freeze
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.findings import Cell, Column, Finding, Point, Scatter, Table
 from equipoise.numbers import count, number, percent
 
@@ -74,6 +74,8 @@ class AnnotatorMap:
     items: Floats
     places: Floats
     held: float
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         freeze(self)

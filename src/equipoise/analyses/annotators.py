@@ -8,9 +8,18 @@ as a cloud.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from equipoise.analyses.confusions import (
+    confusion_charts,
+    confusion_tables,
+    confusion_words,
+    confusions,
+    shared_errors,
+)
+from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats
 from equipoise.evaluation.truth import TaskTruth, task_truths
@@ -37,6 +46,10 @@ TITLE = "How do annotators differ?"
 NOTE = (
     "Agreement is with the mean of the others on the same items; the positive share is over "
     "the votes each annotator gave."
+)
+METHODS = (
+    "Confusion matrices of annotators are against the votes of the others, against gold where "
+    "there is any, and as fitted by the model of Dawid and Skene [@dawid1979]."
 )
 AXES = {
     "skill": "skill",
@@ -154,6 +167,32 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
         }
         for a in np.flatnonzero(size)
     ]
+
+
+def analyse(study: Study) -> Finding:
+    """How the annotators of a study differ: what they say, and what they confuse."""
+    table = study.annotations
+    found = confusions(table)
+    front = found[0].task if found else ""
+    rows = annotator_rows(study.evaluation.questions, table.annotators or ())
+    for row in rows:
+        row["all_votes"] = panel_rate([one for one in rows if one["task"] == row["task"]])
+    made = annotators_finding([row for row in rows if row["task"] == front])
+    words = confusion_words([one for one in found if one.task == front])
+    sentence, *more = (*words, made.sentence)
+    first = replace(
+        made.tables[0], columns=(Column("task", "task"), *made.tables[0].columns), rows=rows
+    )
+    return replace(
+        made,
+        sentence=f"{front}: {sentence}" if len(table.tasks) > 1 else sentence,
+        more=tuple(more),
+        tables=(*confusion_tables(found), first),
+        charts=(*made.charts, *confusion_charts(found, front)),
+        methods=METHODS,
+        references=("dawid1979",),
+        notices=tuple(shared_errors(found)),
+    )
 
 
 def annotators_finding(

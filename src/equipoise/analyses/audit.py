@@ -37,6 +37,7 @@ from equipoise.arrays import (
     require_number,
     require_unique,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.estimate import wilson
@@ -121,6 +122,8 @@ class Audit:
     level: float = 0.95
     finite: bool = True
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per pool."""

@@ -33,7 +33,7 @@ from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, level_text
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
@@ -42,6 +42,7 @@ from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import TwoWay
 from equipoise.notices import Notice
 from equipoise.numbers import count, interval, number
+from equipoise.predictions import Predictions
 from equipoise.wording import joined
 
 TITLE = "Do probabilities mean what they say?"
@@ -100,6 +101,8 @@ class Calibration:
     intercept_high: Floats
     whom: str
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -226,6 +229,7 @@ def calibration(
         raise InputError(
             "calibration", f"level {level}", "a number between 0 and 1", "try 0.95"
         )
+    given, plain = _probabilities(given)
     aligned, notices = align(given, task_truths(votes), on_missing=on_missing)
     shared = uncertainty_of(aligned, votes)
     models = tuple(aligned[0].scores)
@@ -256,9 +260,25 @@ def calibration(
         models=models,
         level=level,
         whom=whom,
-        notices=as_notices(votes.notices, notices),
+        notices=as_notices(votes.notices, notices, plain),
         **found,
     )
+
+
+def _probabilities(given: list[Predictions]) -> tuple[list[Predictions], list[Notice]]:
+    """Predictions of models that do not only decide; decisions are no probabilities."""
+    names = dict.fromkeys(one.model for one in given if not one.decides)
+    plain = tuple(dict.fromkeys(one.model for one in given if one.model not in names))
+    if not names:
+        raise InputError(
+            "calibration",
+            "decisions, 0 or 1 for every item",
+            "probabilities",
+            "give the models' probabilities to see whether they mean what they say",
+        )
+    text = "{models:listed} only decide, and decisions are no probabilities: left out."
+    told = [Notice("decisions_left_out", text, (), {"models": plain})] if plain else []
+    return [one for one in given if one.model in names], told
 
 
 def analyse(study: Study) -> Finding:

@@ -37,7 +37,7 @@ from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats
+from equipoise.arrays import Floats, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
@@ -121,6 +121,8 @@ class ClearCases(Cuts):
     curves: tuple[SortedCertainty, ...]
     shares: tuple[SortedCertainty, ...]
     prior: str
+
+    __repr__ = short_repr
 
     @property
     def finding(self) -> str:

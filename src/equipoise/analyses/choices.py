@@ -38,6 +38,7 @@ from equipoise.arrays import (
     positions,
     require_number,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.choosing import Settings as Told
@@ -158,6 +159,8 @@ class Choices(GridResult):
     gap_low: Floats
     gap_high: Floats
     better: tuple[str, ...]
+
+    __repr__ = short_repr
 
     @property
     def reference(self) -> str:

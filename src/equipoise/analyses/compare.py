@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from equipoise.analyses.words import QUESTION, RESAMPLED, score_title, with_titles
+from equipoise.arrays import short_repr
 from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Dot, Dots, Finding, Table
@@ -45,6 +46,8 @@ class Comparison:
     labels: str
     evaluation: Evaluation
     among: int = 2
+
+    __repr__ = short_repr
 
     def differences(self) -> list[Difference]:
         """First minus second, for every task, metric and kind of labels."""

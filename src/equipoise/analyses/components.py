@@ -27,14 +27,14 @@ import numpy as np
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, score_title
 from equipoise.annotations import Annotations
-from equipoise.arrays import choice, wrong_type
+from equipoise.arrays import choice, short_repr, wrong_type
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import Population, Reason, Spread, TwoWay
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
-from equipoise.numbers import percent, significant
+from equipoise.numbers import number, percent, significant
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.resampling import resample
@@ -44,6 +44,7 @@ TITLE = "Where does the uncertainty come from?"
 ROUNDING = 1e-12  # of the variance of a number that did not vary
 ITEMS, ANNOTATORS, VOTES, DRAWS = "items", "annotators", "votes", "possible truths"
 TOTAL = "total"
+SMALL = 0.0005  # half a unit of the last printed digit
 NOTE = (
     "The standard deviation that each source alone would cause: other items, other "
     "annotators, or other votes of the same annotators. Their variances (not their standard "
@@ -129,6 +130,8 @@ class Components:
     models: tuple[str, ...]
     parts: tuple[Component, ...]
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, result and source."""
@@ -347,6 +350,9 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
     most = max(known, key=lambda one: one.variance)
     if most.variance <= 0:
         return f"Nothing ({joined([one.source for one in known])}) moves {what}."
+    if most.deviation < SMALL:
+        names = joined([one.source for one in known])
+        return f"None of {names} moves {what} by as much as {number(2 * SMALL)}."
     less = [one for one in known if one.high < most.low]
     tied = [one for one in known if one not in less]
     names, size = joined([one.source for one in tied]), significant(most.deviation)

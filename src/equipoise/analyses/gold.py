@@ -51,7 +51,7 @@ from equipoise.analyses.scoring import Given, TaskScorer, task_scorer
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Floats, InputError, Ints, short_repr
 from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
@@ -174,6 +174,8 @@ class Gold:
     gains: tuple[GoldGain, ...]
     level: float
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One row per task and model or annotator."""

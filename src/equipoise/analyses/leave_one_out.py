@@ -45,7 +45,7 @@ from equipoise.analyses.scoring import (
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import (
     Cell,
@@ -132,6 +132,8 @@ class LeaveOneOut(StudyResult):
     kendall_tau_b: Floats
     kappa: Floats
     active: int
+
+    __repr__ = short_repr
 
     @property
     def shifts(self) -> Floats:

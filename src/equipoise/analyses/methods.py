@@ -1,9 +1,7 @@
 """Methods: what was looked at and how, in the words of a paper, for the report of a study.
 
-Analyses say their own part; here is what they share: the data, the labels, the groups of items,
-the intervals, and models whose predictions are the same on every item of a task. Such models
-tie there whatever is resampled. It matters where a small difference, a probability to be best
-or an average rank rests on copies of one model.
+Analyses say their own part; here is what they share: the data, the labels, the groups of items
+and the intervals.
 """
 
 from collections.abc import Sequence
@@ -19,16 +17,9 @@ from equipoise.evaluation import MACRO, Evaluation
 from equipoise.findings import Report
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import Metric, hard_labels_rule
-from equipoise.notices import Notice
 from equipoise.numbers import count
-from equipoise.wording import joined
 
 SOURCES = ("owen2007", "cameron2011", "romano2005", "mogstad2024")
-DUPLICATES = (
-    "Identical predictions on every item: {groups}. Such models tie{there} whatever is "
-    "resampled, and probabilities to be best, average ranks and small leads between them say "
-    "little: they may be copies of one model."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +96,7 @@ def study_report(study: Study) -> Report:
             ("Level of the intervals", level_text(asked.level)),
             ("Seed", str(asked.seed)),
         ),
-        notices=as_notices(evaluation.notices, duplicate_notices(duplicate_models(evaluation))),
+        notices=as_notices(evaluation.notices),
         references=tuple(sources),
     )
 
@@ -137,51 +128,3 @@ def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
 def computed() -> str:
     """With which version."""
     return f"Computed with equipoise {version('equipoise')}."
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicates:
-    """Models with identical predictions, and the tasks in which they are, perhaps all."""
-
-    models: tuple[str, ...]
-    tasks: tuple[str, ...]
-    everywhere: bool
-
-    def __str__(self) -> str:
-        names = joined(self.models)
-        if not self.everywhere:
-            return f"{names} for {joined(self.tasks)}"
-        return f"{names} for all tasks" if len(self.tasks) > 1 else names
-
-
-def duplicate_models(evaluation: Evaluation) -> tuple[Duplicates, ...]:
-    """Groups of models with identical predictions, in the order of the tasks."""
-    tasks: dict[tuple[str, ...], list[str]] = {}
-    for question, scores in zip(evaluation.questions, evaluation.scores, strict=False):
-        same: dict[bytes, list[str]] = {}
-        for model, values in scores.items():
-            key = np.ascontiguousarray(values + 0.0).tobytes()  # 0 and -0 are the same
-            same.setdefault(key, []).append(model)
-        for models in same.values():
-            if len(models) > 1:
-                tasks.setdefault(tuple(models), []).append(question.task)
-    every = len(evaluation.questions)
-    return tuple(
-        Duplicates(models, tuple(where), len(where) == every) for models, where in tasks.items()
-    )
-
-
-def duplicate_notices(duplicates: Sequence[Duplicates]) -> tuple[Notice, ...]:
-    """One notice about all of them; none where no two models are the same.
-
-    Examples
-    --------
-    >>> (notice,) = duplicate_notices([Duplicates(("a", "b"), ("lung", "heart"), False)])
-    >>> str(notice).split(". ")[0]
-    'Identical predictions on every item: a and b for lung and heart'
-    """
-    if not duplicates:
-        return ()
-    whole = all(group.everywhere for group in duplicates)
-    values = {"groups": "; ".join(map(str, duplicates)), "there": "" if whole else " there"}
-    return (Notice("duplicate_models", DUPLICATES, (), values),)

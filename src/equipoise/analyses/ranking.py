@@ -36,7 +36,7 @@ from equipoise.analyses.words import (
     RESAMPLED,
     as_notices,
 )
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.estimate import Estimate
 from equipoise.evaluation import LABELS, Difference, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_metrics, as_predictions
@@ -134,6 +134,8 @@ class RankStability(GridResult):
     pairs: tuple[Difference, ...]
     counted: Floats
     level: float = 0.95
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, metric and labels: how stable the order is."""

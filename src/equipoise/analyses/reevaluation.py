@@ -28,6 +28,7 @@ from equipoise.arrays import (
     require_number,
     require_unique,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.estimate import Estimate
@@ -155,6 +156,8 @@ class Reevaluation:
     replicates: int = 0
     seed: int = 0
     level: float = 0.95
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per version and model."""

@@ -243,9 +243,9 @@ def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
 
 def task_scorer(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
     """Prepare all models of a task."""
-    whole = metric.labels == "distribution"
-    scores = [aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores]
-    return TaskScorer(aligned, metric, labels, tuple(metric.prepare(one) for one in scores))
+    metric = metric.among(aligned.question.classes)
+    prepared = (metric.prepare(aligned.seen(model, metric)) for model in aligned.scores)
+    return TaskScorer(aligned, metric, labels, tuple(prepared))
 
 
 def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]]:

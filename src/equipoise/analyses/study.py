@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from equipoise.analyses.options import AnalysisKeywords, ResamplingKeywords
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice
-from equipoise.evaluation import LABELS, Evaluation, Settings
+from equipoise.arrays import InputError, choice, short_repr
+from equipoise.evaluation import LABELS, Evaluation, Settings, Thresholds
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.predictions import Predictions
 from equipoise.resampling import Resampling, resample, usual_replicates
@@ -29,12 +29,14 @@ class StudyOptions:
         Names of metrics, or metrics; analyses of a single metric take the first.
     labels
         ``soft`` or ``hard``; rankings and choices of aggregation show both.
-    replicates, seed, level, on_missing, ties
+    replicates, seed, level, on_missing, ties, circular
         As in `evaluate`; by default 1,000 resamples, fewer for more than 20,000 items.
     attributes
         What is known of the items beside their labels, for subgroups.
     only
         Names of analyses; empty is all.
+    thresholds
+        By which metrics of decisions decide, as in `equipoise.evaluation.Settings`.
     most
         Size at which the search for flips ends.
     progress
@@ -50,8 +52,10 @@ class StudyOptions:
     level: float = 0.95
     on_missing: str = "error"
     ties: str = "half"
+    circular: str = "error"
     attributes: "Attributes | None" = None
     only: Sequence[str] = ()
+    thresholds: Thresholds | None = None
     most: int = 50
     progress: Progress | None = None
     base: Settings | None = None
@@ -67,10 +71,15 @@ class StudyOptions:
 
     @property
     def settings(self) -> Settings:
-        """What evaluations of the study share."""
+        """What evaluations of the study share; its predictions have their thresholds."""
         if self.base is not None:
             return self.base
-        return Settings(level=self.level, on_missing=self.on_missing, ties=self.ties)
+        return Settings(
+            level=self.level,
+            on_missing=self.on_missing,
+            ties=self.ties,
+            circular=self.circular,
+        )
 
     def number(self, items: int) -> int:
         """How many resamples are made of so many items."""
@@ -101,6 +110,8 @@ class Study:
     options: StudyOptions
     evaluation: Evaluation
     tell: Progress
+
+    __repr__ = short_repr
 
     @property
     def replicates(self) -> int:

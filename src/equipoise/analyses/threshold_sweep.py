@@ -34,6 +34,7 @@ from equipoise.arrays import (
     frozen,
     require_number,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.estimate import Estimate
@@ -121,6 +122,8 @@ class Grid:
     strict: bool = False
     on_missing: str = "error"
     group: Sequence[str] | Ints | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
@@ -211,6 +214,8 @@ class ThresholdSweep:
     strict: bool = False
     notices: tuple[Notice, ...] = ()
     groups: int = 0
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold, metric and model."""
@@ -587,7 +592,7 @@ def _scored(
     how: Grid,
 ) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
-    settings = Settings(how.level, on_missing=how.on_missing)
+    settings = Settings(how.level, on_missing=how.on_missing, circular="keep")
     known: dict[bytes, _Scored] = {}
     steps = []
     for place, threshold in enumerate(tried, 1):
@@ -704,5 +709,9 @@ def _swept(
         strict=True,
         group=group,
     )
-    models = [Predictions(name, items, values) for name, values in scores.items()]
+    own = {one.model: one for one in study.predictions if one.task == question.task}
+    models = [
+        Predictions(name, items, values, threshold=own[name].of_items(items).threshold)
+        for name, values in scores.items()
+    ]
     return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)

@@ -40,6 +40,7 @@ from equipoise.arrays import (
     frozen,
     require_number,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.estimate import Estimate, wilson
@@ -191,6 +192,8 @@ class Threshold:
     fit_at: Floats
     fit_share: Floats
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         bins = ("bin_mean", "bin_items", "bin_positives")

@@ -16,9 +16,12 @@ import numpy as np
 from equipoise.aggregate import Chain, dirichlet, plackett_luce, probabilistic_inverse_rank
 from equipoise.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.analyses.certainty import SURE
+from equipoise.analyses.consensus import consensus_finding
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
+from equipoise.analyses.truth_gold import GoldAggregates
 from equipoise.annotations import Annotations
+from equipoise.arrays import short_repr
 from equipoise.choosing import (
     SkillRanks,
     cautions,
@@ -66,6 +69,8 @@ class FittedModels:
         Mean log-likelihood of held-out votes; empty where they were not scored.
     compared
         Whether a comparison of all suitable models was asked for.
+    gold
+        The models against gold, or a notice why not; None where the task has no gold.
     """
 
     name: str
@@ -74,6 +79,9 @@ class FittedModels:
     models: Mapping[str, Plausibilities]
     scores: Mapping[str, float]
     compared: bool = False
+    gold: GoldAggregates | Notice | None = None
+
+    __repr__ = short_repr
 
     @property
     def chosen(self) -> Plausibilities:
@@ -411,6 +419,7 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
         *cautions(annotations, fits.task, fit=fits.models.get("dawid_skene")),
         *as_notices(fits.chosen.notices),
         *verdict(fits.models),
+        *([fits.gold] if isinstance(fits.gold, Notice) else []),
     ]
     if fits.compared and not fits.scores:
         kinds = {"interval": "of ratings", "ranking": "of rankings"}
@@ -445,10 +454,13 @@ def truth_report(
     sure = certainty(annotations, made)
     meaning = certainty_meaning(made)
     how = f"The model is {made.method}; the certainty is the {meaning.words}."
+    scored = [fits.gold.report()] if isinstance(fits.gold, GoldAggregates) else []
     findings = [
         replace(sure.report(meaning.sentence), more=(how,)),
+        *scored,
         _with_distances(sure.ambiguous_report(), fits),
         _annotators(annotations, fits),
+        consensus_finding(annotations, made),
     ]
     if close_up:
         drawn = None if made.law is None else SEED
@@ -550,6 +562,7 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "skill": None if made.skills is None else made.skills.meaning,
         "annotators": skilled_rows(annotations, fits.task, made.skills),
         "comparison": comparison_rows(fits),
+        "against_gold": fits.gold.rows() if isinstance(fits.gold, GoldAggregates) else [],
         "unanimity": {
             name: asdict(one.unanimity)
             for name, one in fits.models.items()

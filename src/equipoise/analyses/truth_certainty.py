@@ -27,7 +27,7 @@ import numpy as np
 
 from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.annotations import Annotations
-from equipoise.arrays import Ints
+from equipoise.arrays import Ints, short_repr
 from equipoise.findings import (
     Bar,
     Case,
@@ -218,6 +218,8 @@ class Certainty:
     counts_below: tuple[int, ...]
     curve: tuple[tuple[float, float], ...]
     ambiguous: tuple[AmbiguousItem, ...]
+
+    __repr__ = short_repr
 
     @property
     def share_below(self) -> float:

@@ -37,7 +37,7 @@ from equipoise.analyses.scoring import Given, affordable, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, short_repr
 from equipoise.findings import Chart, Column, Finding, Table, largest_by
 from equipoise.numbers import number, percent
 from equipoise.wording import capital, joined
@@ -70,6 +70,8 @@ class VoteCutoffs(Cuts):
 
     cutoffs: tuple[int, ...]
     known: int
+
+    __repr__ = short_repr
 
     @property
     def finding(self) -> str:

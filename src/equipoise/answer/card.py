@@ -40,9 +40,14 @@ class Sample:
 
 
 def make_card(
-    answer: Answer, sample: Sample, nouns: Nouns, notices: Sequence[Notice] = ()
+    answer: Answer,
+    sample: Sample,
+    nouns: Nouns,
+    notices: Sequence[Notice] = (),
+    *,
+    command: bool = False,
 ) -> Card:
-    """The card of an evaluation."""
+    """The card of an evaluation; `command` gives advice in the words of the command line."""
     front = answer.front
     return Card(
         answer=headline(answer),
@@ -55,8 +60,8 @@ def make_card(
         if front.decides
         else (),
         holds_for=_holds_for(front, sample, nouns),
-        settled_by=_settled_by(answer, nouns),
-        caveat=_caveat(answer, nouns, notices),
+        settled_by=_settled_by(answer, nouns, command=command),
+        caveat=next(_caveats(answer, nouns, worded(_decisive(notices), command=command)), ""),
     )
 
 
@@ -79,7 +84,8 @@ def headline(answer: Answer) -> str:
         if front.population.decides:
             why = "how sure that is, is undefined"
         return f"{first} scores {top}, but {why}{end}."
-    return f"{_decided(answer, front)}{end}."
+    by = "" if answer.metric.name.startswith("auroc") else f"By {what}, "
+    return f"{by}{_decided(answer, front, plain=not by)}{end}."
 
 
 def _finite(front: Standing) -> str:
@@ -95,8 +101,9 @@ def _without_value(front: Standing) -> str:
     return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
 
 
-def _decided(answer: Answer, front: Standing) -> str:
-    """Who is in the best group, and who is not."""
+def _decided(answer: Answer, front: Standing, *, plain: bool) -> str:
+    """Who is in the best group, and who is not; `plain` begins a sentence."""
+    begin = capital if plain else str
     group, behind = front.best_group, front.behind
     if len(group) == 1:
         if len(behind) == 1:
@@ -107,7 +114,7 @@ def _decided(answer: Answer, front: Standing) -> str:
     if not behind:
         if len(group) == 2:
             return f"{group[0]} and {group[1]} cannot be told apart"
-        return f"The {in_words(len(group))} models cannot be told apart"
+        return f"{begin('the')} {in_words(len(group))} models cannot be told apart"
     if len(behind) > NAMED:
         fall = f"{in_words(len(behind))} fall behind"
     else:
@@ -115,7 +122,7 @@ def _decided(answer: Answer, front: Standing) -> str:
     if len(group) == 2:
         return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
     known = in_words(front.known)
-    return f"{capital(in_words(len(group)))} of {known} models cannot be told apart; {fall}"
+    return f"{begin(in_words(len(group)))} of {known} models cannot be told apart; {fall}"
 
 
 def _alike(answer: Answer, group: Sequence[str]) -> bool:
@@ -214,7 +221,7 @@ def _read_by(sample: Sample, nouns: Nouns) -> str:
 # ---- what would settle it ------------------------------------------------------------------
 
 
-def _settled_by(answer: Answer, nouns: Nouns) -> str:
+def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     """What would settle what the answer leaves open; empty where nothing is."""
     front = answer.front
     if front.known < 2:
@@ -225,10 +232,12 @@ def _settled_by(answer: Answer, nouns: Nouns) -> str:
         return ""
     if len(front.best_group) < 2 or _alike(answer, front.best_group):
         return ""
-    return " ".join(filter(None, [_by_margin(answer), _by_more(answer, nouns)]))
+    return " ".join(
+        filter(None, [_by_margin(answer, command=command), _by_more(answer, nouns)])
+    )
 
 
-def _by_margin(answer: Answer) -> str:
+def _by_margin(answer: Answer, *, command: bool) -> str:
     """How many models are good enough at the margin, or at one that might be named."""
     front, margin = answer.front, answer.evaluation.margin
     most = float(front.most[: front.known].max())
@@ -244,7 +253,8 @@ def _by_margin(answer: Answer) -> str:
             f"{joined(inside, most=6)}."
         )
     named = front.telling_margin
-    start = "Naming the smallest difference that matters (--margin): "
+    option = "--margin" if command else "margin="
+    start = f"Naming the smallest difference that matters ({option}): "
     whole = f"at {bound(most)}, {every} {'are' if front.known > 1 else 'is'} good enough"
     if named is None:
         return f"{start}{whole}."
@@ -293,15 +303,14 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
 # ---- the caveat ----------------------------------------------------------------------------
 
 
-def _caveat(answer: Answer, nouns: Nouns, notices: Sequence[Notice]) -> str:
-    """The one thing that may change the decision; empty where there is none."""
-    return next(_caveats(answer, nouns, notices), "")
+def _decisive(notices: Sequence[Notice]) -> list[Notice]:
+    """Notices of things that may change the decision, the gravest first."""
+    return [one for code in DECISIVE for one in notices if one.code == code]
 
 
-def _caveats(answer: Answer, nouns: Nouns, notices: Sequence[Notice]) -> Iterator[str]:
-    for code in DECISIVE:
-        said = [one for one in notices if one.code == code]
-        yield from worded(said)
+def _caveats(answer: Answer, nouns: Nouns, told: Sequence[str]) -> Iterator[str]:
+    """What may change the decision, the gravest first."""
+    yield from told
     yield from _copies(answer, nouns)
     yield from _labels_disagree(answer)
 

@@ -22,18 +22,32 @@ def standings_finding(
     foot
         Further rows under the matrix, each with a text for every task.
     """
-    every = (answer.front, *answer.columns)
     if answer.front.known == 0:
         return None
-    models = answer.front.models
-    cells = [[_place(answer, column, name) for column in every] for name in models]
-    chart = Standings(
+    chart = standings_chart(answer, foot)
+    return Finding(
+        key="standings",
+        title=f"Models by {nouns.task}" if len(answer.tasks) > 1 else "Scores",
+        sentence=f"{_title(answer, nouns)}.",
+        more=tuple(_notes(answer, nouns)),
+        charts=(chart,),
+        tables=(_values_table(answer),),
+        nav=capital(nouns.tasks) if len(answer.tasks) > 1 else "Scores",
+    )
+
+
+def standings_chart(
+    answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
+) -> Standings:
+    """Models by tasks, or by metrics where there is one task."""
+    every, models = (answer.front, *answer.columns), answer.front.models
+    return Standings(
         name="standings",
         caption=_caption(answer),
         metric=_metric(answer),
         columns=tuple(_head(answer, one) for one in every),
         models=models,
-        cells=cells,
+        cells=[[_place(answer, column, name) for column in every] for name in models],
         intervals=tuple(
             (float(low), float(high))
             for low, high in zip(answer.front.low, answer.front.high, strict=True)
@@ -42,15 +56,6 @@ def standings_finding(
         foot=tuple((title, ("", *texts)) for title, texts in foot)
         if len(answer.tasks) > 1
         else (),
-    )
-    return Finding(
-        key="standings",
-        title=_title(answer, nouns),
-        sentence="",
-        more=tuple(_notes(answer, nouns)),
-        charts=(chart,),
-        tables=(_values_table(answer),),
-        nav=capital(nouns.tasks) if len(answer.tasks) > 1 else "Scores",
     )
 
 
@@ -135,8 +140,7 @@ def _notes(answer: Answer, nouns: Nouns) -> list[str]:
             "Intervals of single values may overlap while models differ: all models score the "
             f"same {nouns.items}, so differences are known better than values."
         )
-    said.append(f"{capital(answer.metric.title)}: {answer.metric.definition}")
-    return said
+    return [*said, *([answer.metric.plain] if answer.metric.plain else [])]
 
 
 def _values_table(answer: Answer) -> Table:
@@ -167,44 +171,48 @@ def _values_table(answer: Answer) -> Table:
 
 def distance_finding(answer: Answer) -> Finding | None:
     """How far below the best model, whichever it is, all pairs together."""
-    front = answer.front
+    front, done = answer.front, answer.evaluation
     if not front.decides:
         return None
-    sign = -1.0 if answer.metric.better == "higher" else 1.0
-    margin = answer.evaluation.margin
+    chart = distance_chart(front, level=done.level, margin=done.margin)
+    return Finding(
+        key="distance",
+        title="Distance from the best",
+        sentence=f"{_distance_title(answer)}.",
+        charts=(chart,),
+        tables=(_distance_table(front),),
+        nav="Models",
+    )
+
+
+def distance_chart(standing: Standing, *, level: float, margin: float | None) -> Dots:
+    """Every model's distance from the best of one question, with its simultaneous bound."""
+    metric = standing.column.metric
+    sign = -1.0 if metric.better == "higher" else 1.0
     rows = [
         Dot(
             label=name,
-            value=sign * float(front.gap[m]),
-            low=min(sign * float(front.most[m]), sign * float(front.least[m])),
-            high=max(sign * float(front.most[m]), sign * float(front.least[m])),
+            value=sign * float(standing.gap[m]),
+            low=min(sign * float(standing.most[m]), sign * float(standing.least[m])),
+            high=max(sign * float(standing.most[m]), sign * float(standing.least[m])),
             model=name,
-            remark=f"at most {bound(float(front.most[m]))}",
-            hollow=not front.inside[m],
-            strong=margin is not None and bool(front.most[m] < margin),
+            remark=f"at most {bound(float(standing.most[m]))}",
+            hollow=not standing.inside[m],
+            strong=margin is not None and bool(standing.most[m] < margin),
         )
-        for m, name in enumerate(front.models[: front.known])
+        for m, name in enumerate(standing.models[: standing.known])
     ]
-    level = level_text(answer.evaluation.level)
     side = "below" if sign < 0 else "above"
     inside = " Bold: inside the margin." if margin is not None else ""
-    chart = Dots(
+    return Dots(
         name="distance",
         caption=f"How far {side} the best model, whichever it is. Dot: gap seen. Line: "
-        f"{level}, all models together.{inside}",
-        axis=f"{answer.metric.title}, distance from the best",
+        f"{level_text(level)}, all models together.{inside}",
+        axis=f"{metric.title}, distance from the best",
         rows=rows,
         zero=True,
         zero_title="the best",
         margin=margin,
-    )
-    return Finding(
-        key="distance",
-        title=_distance_title(answer),
-        sentence="",
-        charts=(chart,),
-        tables=(_distance_table(front),),
-        nav="Models",
     )
 
 

@@ -94,12 +94,12 @@ def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Findin
     )
     base = found.report()
     return Finding(
-        key="readers",
-        title=_gains_title(found, best, nouns),
-        sentence="",
+        key="gains",
+        title=f"Models against each {nouns.annotator}",
+        sentence=f"{_gains_title(found, best, nouns)}.",
         charts=(
             Dots(
-                name="readers",
+                name="gains",
                 caption=f"{what} Each dot one model; last row {name}, "
                 f"{level_text(found.level)}.",
                 axis=f"gain in {found.score}",
@@ -191,8 +191,8 @@ def agreement_finding(
     )
     return Finding(
         key="agreement",
-        title=_agreement_title(rows, nouns, yes_no=yes_no),
-        sentence="",
+        title="Agreement",
+        sentence=f"{_agreement_title(rows, nouns, yes_no=yes_no)}.",
         charts=(chart,),
         tables=(_agreement_table(rows),),
         notices=tuple(one for table in tables.values() for one in table.cautions),
@@ -272,7 +272,7 @@ def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> st
         )
         said = f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
     if not known:
-        return said or f"How {nouns.annotators} vote"
+        return said or _split_words(rows, nouns)
     if len(known) == 1:
         only = known[0]
         agree = f"agreement beyond chance is {number(only.alpha[0], 2)} (1 is full)"
@@ -280,6 +280,14 @@ def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> st
     least = min(known, key=lambda one: one.alpha[0])
     worst = f"agree least on {least.task}"
     return f"{said}; they {worst}" if said else f"{people} {worst}"
+
+
+def _split_words(rows: Sequence[Strip], nouns: Nouns) -> str:
+    """How much of a task is split, where nothing else is known."""
+    most = max(rows, key=lambda one: sum(part for part, _, split in one.shares if split))
+    share = sum(part for part, _, split in most.shares if split)
+    where = f" of {most.task}" if most.task else ""
+    return f"{percent(share)} of the {nouns.items}{where} split the {nouns.annotators}"
 
 
 def _reach(strip: Strip) -> float:

@@ -37,10 +37,12 @@ from equipoise.answer.readers import (
 from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
-from equipoise.evaluation import MACRO, evaluate
+from equipoise.evaluation import MACRO, Evaluation, evaluate
+from equipoise.evaluation.thresholds import cut_study, threshold_table
+from equipoise.findings import Card, Finding, Report, Slopes, Table
 from equipoise.findings import Column as TableColumn
-from equipoise.findings import Finding, Report, Slopes, Table
 from equipoise.findings.bibliography import cite
+from equipoise.notices import worded
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
@@ -65,6 +67,8 @@ class Asked:
         Two models to look at closely.
     nouns
         What items, annotators and tasks are called.
+    command
+        Whether advice is in the words of the command line.
     votes_study
         The study scored against votes, for analyses, where the truth is a model of them; None
         where the study itself is.
@@ -73,6 +77,7 @@ class Asked:
     analyses: Sequence[str] = ()
     pair: tuple[str, str] | None = None
     nouns: Nouns = field(default_factory=Nouns)
+    command: bool = False
     votes_study: Study | None = None
 
 
@@ -113,9 +118,11 @@ def analyse_study(
         annotations,
         metrics=how.metrics,
         resampling=how.plan(annotations),
-        settings=how.settings,
+        settings=replace(how.settings, thresholds=how.thresholds),
     )
-    study = Study(models, annotations, how, done, lambda *_: None)
+    cut = cut_study(models, annotations, done.metrics, how.thresholds)
+    assert isinstance(cut.truth, Annotations)
+    study = Study(tuple(cut.predictions), cut.truth, how, done, lambda *_: None)
     wanted = Asked(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
     every = len(wanted.analyses) + 2
     place = iter(range(every))
@@ -161,6 +168,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
     ]
     evidence = [
+        *_thresholds(study.evaluation),
         *_labels(answer),
         *_all_pairs(answer),
         *_certainty(study),
@@ -172,7 +180,13 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     )
     return replace(
         base,
-        card=make_card(answer, _sample(study, data), nouns, base.notices),
+        card=make_card(
+            answer,
+            sample_of(study.evaluation, study.annotations),
+            nouns,
+            base.notices,
+            command=asked.command,
+        ),
         findings=findings,
         known=_known(study, data, nouns),
         terms=_terms(study),
@@ -202,20 +216,57 @@ def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
     )
 
 
-def _sample(study: Study, data: StudyData) -> Sample:
+def sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
+    """How much an evaluation rests on."""
     sizes = [
         one.votes.sizes[~one.votes.gold]
-        for one in study.evaluation.questions
+        for one in evaluation.questions
         if one.votes is not None
     ]
     votes, every = (0, 0.0, 0), np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
     if len(every):
         votes = int(every.min()), float(np.median(every)), int(every.max())
+    if annotations is None:
+        items = {name for one in evaluation.questions for name in one.items}
+        return Sample(items=len(items), votes_per_item=votes)
+    data = StudyData.of(evaluation, annotations)
     return Sample(
         items=data.items,
         groups=data.scored_groups,
         annotators=data.annotators,
         votes_per_item=votes,
+    )
+
+
+def evaluation_card(evaluation: Evaluation) -> Card:
+    """The card of an evaluation that Python made."""
+    sample = sample_of(evaluation, evaluation.annotations)
+    return make_card(Answer(evaluation), sample, Nouns(), evaluation.notices)
+
+
+def evaluation_report(evaluation: Evaluation) -> Report:
+    """Everything that is said of an evaluation that Python made, with the quick analyses."""
+    votes = evaluation.annotations
+    options = StudyOptions(
+        metrics=evaluation.metrics, level=evaluation.level, seed=evaluation.plan.seed
+    )
+    if votes is not None:
+        study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
+        quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+        return answer_report(study, Asked(analyses=quick))
+    answer, nouns = Answer(evaluation), Nouns()
+    front = (standings_finding(answer, nouns), distance_finding(answer))
+    evidence = [*_labels(answer), *_all_pairs(answer)]
+    return Report(
+        title="",
+        models=evaluation.models,
+        card=evaluation_card(evaluation),
+        findings=(
+            *(one for one in front if one is not None),
+            *(replace(one, evidence=True) for one in evidence),
+        ),
+        notices=evaluation.notices,
+        scope=evaluation.population.scope,
     )
 
 
@@ -261,6 +312,19 @@ def _two(study: Study, pair: tuple[str, str]) -> Study:
         settings=study.options.settings,
     )
     return replace(study, predictions=some, evaluation=done)
+
+
+def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
+    """From which score on models say yes, where scores became decisions."""
+    if not evaluation.thresholds:
+        return
+    said = [one for one in evaluation.notices if one.code == "thresholds"]
+    yield Finding(
+        key="thresholds",
+        title="Thresholds",
+        sentence=" ".join(worded(said)) or "Scores became decisions by these thresholds.",
+        tables=(threshold_table(evaluation.thresholds),),
+    )
 
 
 def _labels(answer: Answer) -> Iterator[Finding]:

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from equipoise.analyses.methods import Duplicates, duplicate_models
 from equipoise.arrays import Bools, Floats, Ints
+from equipoise.duplicates import Duplicates, duplicate_models
 from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.metrics import Metric
@@ -176,7 +176,9 @@ class Answer:
     @cached_property
     def duplicates(self) -> tuple[Duplicates, ...]:
         """Models that give the same scores, item by item."""
-        return duplicate_models(self.evaluation)
+        done = self.evaluation
+        tasks = [one.task for one in done.questions]
+        return duplicate_models(zip(tasks, done.scores, strict=False))
 
     def same(self, task: str) -> frozenset[str]:
         """Models whose scores in a task are those of another; of the average, in every task."""

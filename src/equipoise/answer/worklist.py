@@ -60,9 +60,9 @@ def worklist_finding(
     what = "cases split" if len(votes) > 1 else f"{nouns.items} split"
     return Finding(
         key="disputed",
-        title=f"{count(total)} of {count(cases)} {what} the {nouns.annotators}: a worklist for "
-        "adjudication",
-        sentence="",
+        title=f"Disputed {nouns.items}",
+        sentence=f"{count(total)} of {count(cases)} {what} the {nouns.annotators}: a worklist "
+        "for adjudication.",
         charts=(chart,),
         tables=(_table(rows, annotations),),
         nav="Disputed",

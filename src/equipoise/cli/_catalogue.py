@@ -17,7 +17,7 @@ def metrics_help() -> str:
     from equipoise.metrics import by_topic
 
     lines = [
-        "Comma-separated; parameters after colons, as `auroc:form=strict` or "
+        "Comma-separated; parameters after colons, as `auroc:form=strict`, `f1:positive=N3` or "
         "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
         *(
             f"* {in_command(topic)}: {', '.join(f'`{metric.name}`' for metric in metrics)}."

@@ -1,6 +1,7 @@
 """The command line's manual, written from the commands themselves: ``make docs``."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from typer.main import get_command
@@ -18,11 +19,26 @@ def manual() -> str:
         "done, 1 the input was refused, 2 wrong usage, 130 interrupted.",
     ]
     group: Any = get_command(app)
-    for name, command in group.commands.items():
+    for name, command in _verbs(group):
         parts += ["", f"## equipoise {name}", "", inspect.cleandoc(command.help or ""), ""]
+        shown = [one for one in command.params if one.name != "help"]
+        rare = [one for one in shown if getattr(one, "hidden", False)]
         parts += ["| option | default | meaning |", "|---|---|---|"]
-        parts += [_row(one) for one in command.params if one.name != "help"]
+        parts += [_row(one) for one in shown if one not in rare]
+        if rare:
+            parts += ["", "Rare, with `--set NAME=VALUE` or as options of their own:", ""]
+            parts += ["| name | default | meaning |", "|---|---|---|"]
+            parts += [_row(one) for one in rare]
     return "\n".join(parts) + "\n"
+
+
+def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every verb that is shown, those of groups with the name of the group."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _verbs(command, f"{before}{name} ")
+        elif not command.hidden:
+            yield f"{before}{name}", command
 
 
 def _row(one: Any) -> str:

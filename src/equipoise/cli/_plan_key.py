@@ -2,7 +2,7 @@
 
 The plan itself is blind: items in random order with an empty column. Beside ``plan.csv`` lies
 ``plan.key.json`` with the options, the seed, and the bin and probability of every item; from it
-`equipoise threshold` makes the plan again, and refuses when that gives other items.
+`equipoise threshold set` makes the plan again, and refuses when that gives other items.
 """
 
 import json
@@ -151,8 +151,8 @@ def read_key(plan: Path) -> PlanKey:
         if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
     except (ValueError, KeyError, TypeError):
-        expected = "what threshold-plan wrote beside it"
-        do = "give plan.csv or plan.key.json as threshold-plan --out wrote them"
+        expected = "what threshold plan wrote beside it"
+        do = "give plan.csv or plan.key.json as threshold plan --out wrote them"
         raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None
     size = SampleSize(*(options.pop(name) for name in NUMBERS))
     return PlanKey(path, options, size, items)

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
 from equipoise.cli.audit import audit
+from equipoise.cli.check import check
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
@@ -21,22 +23,47 @@ from equipoise.cli.stability import stability
 from equipoise.cli.threshold import threshold
 from equipoise.cli.threshold_plan import threshold_plan
 
+
+class _WithFormer(TyperGroup):
+    """Takes the former `threshold FILE` for `threshold set FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the verb before words that do not begin with one."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["set", *args]
+        return super().parse_args(ctx, args)
+
+
 app = typer.Typer(
     name="equipoise",
     help="Evaluate models when the experts disagree.\n\n"
     "Start with `equipoise demo`, then give your own two files to `equipoise evaluate`: who "
-    "said what, and what each model scored.",
+    "said what, and what each model scored. `equipoise check` tells how files are read.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-_NEEDY = (
-    evaluate, stability, compare, report, aggregate, agreement, plan, threshold_plan,
-    threshold, audit,
-)  # fmt: skip
-for _verb in (*_NEEDY, reproduce, datasets, demo):
-    app.command(no_args_is_help=_verb in _NEEDY)(_verb)
+for _verb in (evaluate, check, report, aggregate, agreement, plan):
+    app.command(no_args_is_help=True)(_verb)
+_thresholds = typer.Typer(
+    cls=_WithFormer,
+    help="From which probability on do experts call an item positive?",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+_thresholds.command("plan", no_args_is_help=True)(threshold_plan)
+_thresholds.command("set", no_args_is_help=True)(threshold)
+app.add_typer(_thresholds, name="threshold")
+app.command(no_args_is_help=True)(audit)
+for _verb in (reproduce, datasets, demo):
+    app.command()(_verb)
+for _name, _verb in (
+    ("stability", stability),
+    ("compare", compare),
+    ("threshold-plan", threshold_plan),
+):  # former names
+    app.command(_name, no_args_is_help=True, hidden=True)(_verb)
 
 
 @app.callback(invoke_without_command=True)
@@ -59,6 +86,10 @@ def options_of(arguments: Sequence[str]) -> set[str]:
     >>> "at_least" in options_of(["aggregate", "votes.csv"]), options_of([])
     (True, set())
     """
-    group: Any = get_command(app)
-    verb = next((word for word in arguments if word in group.commands), None)
-    return set() if verb is None else option_names(group.commands[verb])
+    here: Any = get_command(app)
+    for word in arguments:
+        if word in getattr(here, "commands", {}):
+            here = here.commands[word]
+    if hasattr(here, "commands"):
+        here = here.commands.get("set")
+    return set() if here is None else option_names(here)

@@ -1,4 +1,4 @@
-"""equipoise aggregate: from who said what to what is plausibly true."""
+"""equipoise aggregate: from who said what to what is plausibly true, of every task."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,8 +18,9 @@ from equipoise.cli.options import (
     VoteFile,
     check_choice,
     command,
+    misused,
 )
-from equipoise.cli.study import ask, dataset_facts, published_files, read_votes
+from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
 from equipoise.wording import Option, hint
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from equipoise.choosing import Model
     from equipoise.plausibilities import Plausibilities
 
+MARK = "truth.json"
 _model = partial(typer.Option, rich_help_panel="Model")
 _result = partial(typer.Option, rich_help_panel=RESULT)
 
@@ -60,14 +62,22 @@ class AggregateOptions:
     ] = 0
     seed: Annotated[int, _model(min=0, help="Seed of everything that is drawn.")] = 0
     task: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            rich_help_panel=MEANING, help="Which question; needed when there are several."
+            rich_help_panel=MEANING, help="Which question; all if left out, repeat for several."
         ),
     ] = None
     out: Annotated[
-        Path | None, _result(help="File for the plausibilities, ending in .npz.")
+        Path | None,
+        _result(
+            help="File for consensus, certainty and votes of every item, ending in .csv or "
+            ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
+            "of this, tables, figures and report.html."
+        ),
     ] = None
+    overwrite: Annotated[
+        bool, _result("--overwrite", help="Replace an earlier one in that folder.")
+    ] = False
     page: Annotated[
         Path | None, _result(help="File for a page about the truth, ending in .html.")
     ] = None
@@ -86,55 +96,139 @@ class AggregateOptions:
         from equipoise.aggregate import MODELS
 
         check_choice("model", self.model, ("auto", *MODELS))
-        check_target("--out", self.out, (".npz",))
+        if self.folder is None:
+            check_target("--out", self.out, (".csv", ".parquet", ".npz"))
+        if self.overwrite and self.folder is None:
+            raise misused("belongs to --out FOLDER", "overwrite")
         check_target("--page", self.page, (".html", ".htm"))
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder to write, unless it is a file."""
+        return None if self.out is None or self.out.suffix else self.out
 
 
 @command
 def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
-    Prints the most ambiguous items, the annotators, and where models decide differently;
-    `--compare` fits every suitable model and scores held-out votes; `--out` keeps the
-    plausibilities for `equipoise.read_plausibilities`.
+    Prints the most ambiguous items, the annotators, and where models decide differently; of
+    several tasks a row for each. `--compare` fits every suitable model and scores held-out
+    votes. Where items have gold, models and majority vote are scored against it. `--out`
+    keeps the consensus (.csv, .parquet), the plausibilities for `read_plausibilities` (.npz),
+    or both and more in a folder.
 
     Example: equipoise aggregate votes.csv --compare
+
+    Example: equipoise aggregate votes.csv --out consensus.csv
     """
-    from equipoise.analyses.truth import truth_json, truth_notices, truth_report
+    from equipoise.analyses.truth import truth_notices
+    from equipoise.analyses.truth_tasks import tasks_report
     from equipoise.findings.screen import show
     from equipoise.notices import worded
 
+    if asked.folder is not None:
+        from equipoise.folders import check_folder
+
+        check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
-    fits = fit(table, _task(table, asked.task), asked)
-    notes = worded(truth_notices(table, fits), command=True)
-    say(f"Model: {fits.reason}", *(f"Note: {one}" for one in notes))
-    if asked.out is not None:
-        from equipoise.io import write_plausibilities
-
-        write_plausibilities(fits.chosen, asked.out)
-        say(f"Wrote {asked.out}")
+    tasks = _tasks(table, asked)
+    every = [fit(table, task, asked) for task in tasks]
     title = f"{file.name}: what is plausibly true?"
-    if asked.page is not None:
-        from equipoise.folders import write_text
-        from equipoise.page import render
+    brief = tasks_report(table, every, title=title, close_up=False)
+    notes = worded(brief.notices, command=True)
+    reasons = dict.fromkeys(f"Model: {one.reason}" for one in every)
+    say(*reasons, *(f"Note: {one}" for one in notes))
+    _write(table, every, asked, title)
+    if asked.as_json:
+        told = [_facts(table, one) for one in every]
+        alone = {**told[0], "notices": worded(truth_notices(table, every[0]), command=True)}
+        made_with = _made_with(file, asked, reading)
+        print_json({**made_with, **(alone if len(told) == 1 else {"tasks": told})})
+        return
+    if len(every) == 1:
+        show(output(), brief)
+        return
+    show(output(), replace(brief, task=""))
+    output().print("--task shows items, annotators and models of one task.")
 
-        shown = fits if fits.compared else replace(fits, models={fits.name: fits.chosen})
-        with progress("page"):
-            text = render(truth_report(table, shown, title=title))
+
+def _facts(table: "Annotations", fits: "FittedModels") -> dict[str, object]:
+    """Everything about one task, for people who asked for JSON."""
+    from equipoise.analyses.truth import truth_json
+
+    about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
+    return {"task": fits.task, **about, **truth_json(table, fits)}
+
+
+def _write(
+    table: "Annotations", every: "list[FittedModels]", asked: AggregateOptions, title: str
+) -> None:
+    """Write the files that were asked for."""
+    from equipoise.io import write_plausibilities
+
+    if asked.out is not None and asked.folder is None:
+        if asked.out.suffix.lower() == ".npz":
+            write_plausibilities(every[0].chosen, asked.out)
+        else:
+            _write_consensus(table, every, asked.out)
+        say(f"Wrote {asked.out}")
+    if asked.folder is None and asked.page is None:
+        return
+    from equipoise.analyses.truth_tasks import tasks_report
+    from equipoise.folders import write_text
+    from equipoise.page import render, write_report
+
+    shown = [
+        one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
+    ]
+    with progress("page"):
+        whole = tasks_report(table, shown, title=title)
+        text = "" if asked.page is None else render(whole)
+        if asked.folder is not None:
+            write_report(
+                asked.folder, MARK, whole, facts={"tasks": [one.task for one in every]}
+            )
+    if asked.page is not None:
         write_text(asked.page, text)
         say(f"Wrote {asked.page}")
-    if asked.as_json:
-        about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
-        made_with = _made_with(file, asked, reading)
-        print_json({**made_with, **about, **truth_json(table, fits), "notices": notes})
-        return
-    show(output(), truth_report(table, fits, title=title, close_up=False))
+    if asked.folder is not None:
+        _write_consensus(table, every, asked.folder / "tables" / "consensus.parquet")
+        names = _file_names([one.task for one in every])
+        for name, one in zip(names, every, strict=True):
+            write_plausibilities(one.chosen, asked.folder / name)
+        listed = ", ".join([MARK, "report.html", "tables/consensus.csv and .parquet", *names])
+        say(f"Wrote {asked.folder}: {listed}")
+
+
+def _write_consensus(table: "Annotations", every: "list[FittedModels]", path: Path) -> None:
+    """Consensus, certainty and votes of every item of every task."""
+    from equipoise.analyses.consensus import consensus_rows
+    from equipoise.export import write_table
+
+    rows = [row for one in every for row in consensus_rows(table, one.chosen)]
+    write_table(rows, path)
+
+
+def _file_names(tasks: "list[str]") -> list[str]:
+    """Names of the files of plausibilities, one per task.
+
+    Examples
+    --------
+    >>> _file_names([""]), _file_names(["Lung opacity", "Lung/opacity"])
+    (['truth.npz'], ['truth-lung-opacity.npz', 'truth-lung-opacity-2.npz'])
+    """
+    words = ["".join(one.lower() if one.isalnum() else " " for one in task) for task in tasks]
+    stems = ["-".join(["truth", *one.split()]) for one in words]
+    again = [stems[:place].count(stem) for place, stem in enumerate(stems)]
+    return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
 def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.aggregate import annotator_bootstrap
     from equipoise.analyses.truth import FittedModels
+    from equipoise.analyses.truth_gold import aggregates_against_gold
     from equipoise.choosing import fitted, held_out, recommended
     from equipoise.choosing.comparing import FOLDS
 
@@ -153,7 +247,7 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
     scored = asked.compare and single
     total = len(models) + asked.bootstrap + (FOLDS * len(models) if scored else 0)
     scores: dict[str, float] = {}
-    with progress("fitting") as tell:
+    with progress(f"fitting {task}".strip()) as tell:
         done = count(1)
 
         def ticking(fit: "Model") -> "Model":
@@ -172,8 +266,15 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
         fits = fitted(table, {**plain, name: chosen}, task)
         if scored:
             scores = held_out(table, plain, seed=asked.seed, task=task)
+        known = aggregates_against_gold(table, plain, task)
     return FittedModels(
-        name=name, reason=reason, task=task, models=fits, scores=scores, compared=asked.compare
+        name=name,
+        reason=reason,
+        task=task,
+        models=fits,
+        scores=scores,
+        compared=asked.compare,
+        gold=known,
     )
 
 
@@ -200,31 +301,36 @@ def _made_with(
     if file.dataset is not None:
         rows = published_files(file.dataset)
     else:
-        rows = hashed("annotations", [file.annotations] if file.annotations else [])
+        rows = hashed("annotations", table_files(file.annotations))
     files = [{"name": one.name, "sha256": one.sha256} for one in rows]
     source = dataset_facts(file.dataset)
     return {
         "version": __version__,
-        **({"dataset": source, "inputs": files} if source else {"input": files[0]}),
+        **({"dataset": source} if source else {}),
+        **({"input": files[0]} if len(files) == 1 and not source else {"inputs": files}),
         "seed": asked.seed,
         "positive": reading.positive,
         "at_least": reading.at_least,
-        "task": asked.task,
+        "task": asked.task[0] if asked.task and len(asked.task) == 1 else asked.task,
     }
 
 
-def _task(table: "Annotations", task: str | None) -> str:
-    """The task that was asked for, or the only one."""
+def _tasks(table: "Annotations", asked: AggregateOptions) -> tuple[str, ...]:
+    """The tasks that were asked for, or all."""
     from equipoise.arrays import listed, nearest
 
-    if task is None and len(table.tasks) > 1:
-        got = f"{len(table.tasks)} tasks ({listed(table.tasks)})"
-        raise InputError("annotations", got, "one", "choose one with --task")
-    if task is None or task in table.tasks:
-        return table.tasks[0] if task is None else task
-    expected, do = f"one of {listed(table.tasks, most=8)}", nearest(task, table.tasks)
-    if table.tasks == ("",):
-        column = Option("columns", {"task": "COLUMN"})
-        expected = "none: there is only one, and it has no name"
-        do = hint("leave --task out, or name the column of tasks: {}", column)
-    raise InputError(f"--task {task}", "no such task", expected, do)
+    chosen = tuple(dict.fromkeys(asked.task or table.tasks))
+    for task in chosen:
+        if task in table.tasks:
+            continue
+        expected, do = f"one of {listed(table.tasks, most=8)}", nearest(task, table.tasks)
+        if table.tasks == ("",):
+            column = Option("columns", {"task": "COLUMN"})
+            expected = "none: there is only one, and it has no name"
+            do = hint("leave --task out, or name the column of tasks: {}", column)
+        raise InputError(f"--task {task}", "no such task", expected, do)
+    if len(chosen) > 1 and asked.out is not None and asked.out.suffix.lower() == ".npz":
+        got = f"{len(chosen)} tasks ({listed(chosen)})"
+        do = "name a folder or a .csv file, or choose one with --task"
+        raise InputError(f"--out {asked.out}", got, "one task in an .npz file", do)
+    return chosen

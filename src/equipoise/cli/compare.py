@@ -13,7 +13,7 @@ import typer
 
 from equipoise.arrays import InputError, listed
 from equipoise.cli._groups import GroupOptions
-from equipoise.cli._screen import progress
+from equipoise.cli._screen import progress, say
 from equipoise.cli.evaluate import Asked, EvaluateOptions, RunOutput, run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
@@ -69,6 +69,7 @@ def compare(
 
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
+    say("compare is now evaluate --pair A B; the former name works for one more version.")
     named = _named(asked.models, files)
     check_run_folder(results.out, overwrite=results.overwrite)
     with progress("reading") as tell:

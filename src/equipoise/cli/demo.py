@@ -51,7 +51,7 @@ def demo(
         result = evaluate(models, readings, resampling=options.plan(readings))
         study = Study(models, readings, options, result, lambda *_: None)
         nouns = Nouns("tumour", "reader")
-        report = answer_report(study, Asked(analyses=quick, nouns=nouns), stage)
+        report = answer_report(study, Asked(analyses=quick, nouns=nouns, command=True), stage)
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),

@@ -33,8 +33,9 @@ from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress, Study
+    from equipoise.analyses.subgroups import Attributes
     from equipoise.annotations import Annotations
-    from equipoise.evaluation import Evaluation, Settings
+    from equipoise.evaluation import Evaluation, Settings, Thresholds
     from equipoise.findings import Report
     from equipoise.metrics import Metric
     from equipoise.nouns import Nouns
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 POPULATIONS = ("random", "fixed")
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
+IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 RECORDED = (
     "positive",
     "at_least",
@@ -99,6 +101,23 @@ class EvaluateOptions:
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(rich_help_panel=RESULT, help="Add a close look at two models: A B."),
+    ] = None
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="From which score on a model says yes, for metrics of decisions: `0.3`, by "
+            "model, task or both (`resnet=0.4`, `Edema=0.3`, `resnet/Edema=0.4`), or a rule: "
+            "`youden`, `f1`, `prevalence`, `sensitivity=0.9`, `specificity=0.9`. Repeatable.",
+        ),
+    ] = None
+    tuning: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="Where rules look: a share of the items that is then not scored (`0.3`), "
+            "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
+        ),
     ] = None
     margin: Annotated[
         float | None,
@@ -231,16 +250,31 @@ class EvaluateOptions:
         """The metrics that were asked for."""
         return [checked("--metrics", metric_of, word) for word in words(self.metrics)]
 
-    def wanted(self, table: "Annotations") -> tuple[str, ...]:
+    def thresholds(self, attributes: "Attributes | None") -> "Thresholds | None":
+        """From which score on models say yes, and where rules look."""
+        from equipoise.evaluation import Thresholds, Tuning
+
+        if not self.threshold:
+            if self.tuning is not None:
+                message = "belongs to --threshold RULE; name a rule, or leave it out"
+                raise typer.BadParameter(message, param_hint="--tuning")
+            return None
+        where = None if attributes is None else attributes.where
+        tuning = None if self.tuning is None else Tuning.parse(self.tuning, where, self.seed)
+        return Thresholds.parse(self.threshold, tuning)
+
+    def wanted(self, table: "Annotations", metrics: "Sequence[Metric]") -> tuple[str, ...]:
         """Names of the analyses to run: those asked for, or those that cost next to nothing."""
         if self.full:
-            left = () if self.attributes is not None else ("subgroups",)
+            left = {"experts"} | ({"subgroups"} if self.attributes is None else set())
             return tuple(name for name in ANALYSES if name not in left)
         asked = words(self.analyses)
         if not asked:
             asked = [name for name, one in ANALYSES.items() if one.quick]
             if table.is_gold is not None and table.is_gold.any():
                 asked.append("gold")
+            if metrics[0].decides and table.annotators is not None:
+                asked.append("readers")
         if self.attributes is not None and "subgroups" not in asked:
             asked.append("subgroups")
         return tuple(asked)
@@ -376,7 +410,7 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
     metrics = list(within(grouping, metrics, asked.groups.within))
     given, read = read, replace(read, predictions=models)
-    wanted = asked.scoring.wanted(read.annotations)
+    wanted = asked.scoring.wanted(read.annotations, metrics)
     with stages(len(wanted) + 3) as stage:
         study_of = _evaluated(read, made, metrics, asked, stage)
         votes = _against_votes(study_of, given, asked) if made.parts else study_of
@@ -397,11 +431,14 @@ def _evaluated(
     """The study against the truth."""
     from equipoise.analyses.study import Study, StudyOptions
     from equipoise.analyses.subgroups import read_attributes
+    from equipoise.annotations import Annotations
     from equipoise.evaluation import evaluate as score
+    from equipoise.evaluation.thresholds import cut_study
 
-    scoring = asked.scoring
+    scoring, path = asked.scoring, asked.scoring.attributes
     settings = scoring.settings(asked.reading, stage("scoring"))
-    path = scoring.attributes
+    attributes = None if path is None else read_attributes(path)
+    thresholds = scoring.thresholds(attributes)
     options = StudyOptions(
         metrics=tuple(metrics),
         labels=scoring.labels,
@@ -410,8 +447,9 @@ def _evaluated(
         level=scoring.level,
         on_missing=asked.reading.on_missing,
         ties=asked.reading.ties,
-        attributes=None if path is None else read_attributes(path),
+        attributes=attributes,
         most=scoring.most,
+        thresholds=thresholds,
         base=replace(settings, progress=None),
     )
     plan = make_plan(
@@ -422,13 +460,14 @@ def _evaluated(
         seed=scoring.seed,
         fixed=settings.fixed,
     )
-    done = score(
-        read.predictions, made.given, metrics=metrics, resampling=plan, settings=settings
-    )
+    how = replace(settings, thresholds=thresholds)
+    done = score(read.predictions, made.given, metrics=metrics, resampling=plan, settings=how)
+    cut = cut_study(read.predictions, made.given, metrics, thresholds)
     if made.parts:
         done = replace(done, notices=(*read.annotations.notices, *done.notices))
         say(f"Truth: {made.reason} {made.words}.")
-    return Study(read.predictions, _annotations(made, read), options, done, lambda *_: None)
+    votes = cut.truth if isinstance(cut.truth, Annotations) else read.annotations
+    return Study(tuple(cut.predictions), votes, options, done, lambda *_: None)
 
 
 def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | None":
@@ -449,7 +488,7 @@ def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | No
     options = replace(study.options, metrics=tuple(metrics) or (usual,))
     try:
         done = score(
-            given.predictions, table, metrics=options.metrics,
+            study.predictions, table, metrics=options.metrics,
             resampling=options.plan(table), settings=options.settings,
         )  # fmt: skip
     except InputError as error:
@@ -457,18 +496,10 @@ def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | No
         return None
     return replace(
         study,
-        predictions=given.predictions,
         annotations=table,
         options=options,
         evaluation=done,
     )
-
-
-def _annotations(made: Truth, read: CliStudy) -> "Annotations":
-    """The votes behind the truth; those for groups of classes where these are scored."""
-    from equipoise.annotations import Annotations
-
-    return made.given if isinstance(made.given, Annotations) else read.annotations
 
 
 def _report(
@@ -484,9 +515,12 @@ def _report(
     scoring = asked.scoring
     require_models(scoring.pair, study.predictions)
     wanted = Wanted(
-        analyses=scoring.wanted(read.annotations) if votes is not None else (),
+        analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
+        if votes is not None
+        else (),
         pair=scoring.pair,
         nouns=_nouns(read),
+        command=True,
         votes_study=votes,
     )
     return answer_report(study, wanted, stage)
@@ -658,7 +692,8 @@ def tell_notices(report: "Report", *, verbose: bool = False) -> None:
     """Print what a reader should know on standard error: the first few things, or all."""
     from equipoise.notices import worded
 
-    said = worded(report.all_notices, command=True, options=verb_options())
+    others = [one for one in report.all_notices if one.code not in IN_CARD]
+    said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
     if len(said) > NOTES and not verbose:
         say(f"{len(said) - NOTES} more notices: --verbose, or the page.")

@@ -30,6 +30,14 @@ from equipoise.arrays import InputError, choice, nearest
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
+RARE_NAMES = {
+    *("draws", "burn_in", "reliability", "prior", "bootstrap"),  # of a model of the truth
+    *("by_group", "within"),
+    *("replicates", "simulations", "infinite", "reach"),
+    *("votes_per_item", "items_per_group", "price_item", "price_vote", "price_annotator"),
+    *("expert_columns", "prediction_columns", "prediction_layout", "on_missing"),
+    "title",
+}  # options that no help shows, in whichever verb; others say so themselves
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
@@ -96,7 +104,7 @@ def command(
     >>> show(as_json=True)
     True False
     >>> list(signature(show).parameters)
-    ['out', 'overwrite', 'title', 'as_json', 'wide']
+    ['out', 'overwrite', 'title', 'as_json', 'wide', 'settings_by_name']
     """
     if verb is None:
         return partial(command, show_all=show_all)
@@ -112,10 +120,11 @@ def command(
         types = get_type_hints(hints[name], include_extras=True)
         parameters += [_parameter(one, types[one.name]) for one in fields(hints[name])]
     parameters.sort(key=_is_option)
-    rare = {one.name: one for one in parameters if _info(one) and _info(one).hidden}
-    if rare and show_all:
-        parameters = [_shown(one) if one.name in rare else one for one in parameters]
-    elif rare:
+    rare = {one.name: one for one in parameters if _is_rare(one)}
+    parameters = [
+        _with_help(one, hidden=not show_all) if one.name in rare else one for one in parameters
+    ]
+    if rare and not show_all:
         parameters.append(_setter(rare))
 
     @wraps(verb)
@@ -151,10 +160,15 @@ def _info(parameter: Parameter) -> Any:
     return next((one for one in kinds if isinstance(one, typer.models.OptionInfo)), None)
 
 
-def _shown(parameter: Parameter) -> Parameter:
-    """A rare option that the help shows."""
+def _is_rare(parameter: Parameter) -> bool:
+    info = _info(parameter)
+    return info is not None and (info.hidden or parameter.name in RARE_NAMES)
+
+
+def _with_help(parameter: Parameter, *, hidden: bool) -> Parameter:
+    """A rare option that the help shows, or not."""
     info = copy(_info(parameter))
-    info.hidden = False
+    info.hidden = hidden
     kind = get_args(parameter.annotation)[0]
     return parameter.replace(annotation=Annotated[kind, info])
 
@@ -263,7 +277,8 @@ class VoteReading:
         str,
         typer.Option(
             rich_help_panel=FILES,
-            help="Annotations: `auto`, `tidy`, `wide`, `counts`, `rankings`, `label-studio`.",
+            help="Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
+            "per task), `counts`, `rankings`, `label-studio`.",
             hidden=True,
         ),
     ] = "auto"
@@ -346,36 +361,53 @@ class QuestionReading(VoteReading):
     ] = None
 
 
+PredictionColumns = Annotated[
+    str | None, typer.Option(rich_help_panel=FILES, help="The same for the predictions.")
+]
+PredictionLayout = Annotated[
+    str, typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`.")
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyReading(QuestionReading):
-    """How annotations and predictions are read."""
+class PredictionReading:
+    """How files of predictions are read."""
 
-    prediction_columns: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FILES, help="The same for the predictions.", hidden=True),
-    ] = None
-    prediction_layout: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="`auto`, `long`, `wide`, `classes`, `tasks`.",
-            hidden=True,
-        ),
-    ] = "auto"
-
-    OF_SCORES: ClassVar[tuple[str, ...]] = ("prediction_columns", "prediction_layout")
+    prediction_columns: PredictionColumns = None
+    prediction_layout: PredictionLayout = "auto"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         from equipoise.read.options import PREDICTION_LAYOUTS
 
-        super(StudyReading, self).__post_init__()
         check_choice("prediction_layout", self.prediction_layout, PREDICTION_LAYOUTS)
         self.prediction_column_names()
 
     def prediction_column_names(self) -> dict[str, str]:
         """Names of columns in the files of predictions, by ours."""
         return column_map(self.prediction_columns, "--prediction-columns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyReading(QuestionReading):
+    """How annotations and predictions are read."""
+
+    prediction_columns: PredictionColumns = None
+    prediction_layout: PredictionLayout = "auto"
+
+    OF_SCORES: ClassVar[tuple[str, ...]] = ("prediction_columns", "prediction_layout")
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        super(StudyReading, self).__post_init__()
+        self.prediction_column_names()
+
+    def prediction_column_names(self) -> dict[str, str]:
+        """Names of columns in the files of predictions, by ours."""
+        return PredictionReading(
+            prediction_columns=self.prediction_columns,
+            prediction_layout=self.prediction_layout,
+        ).prediction_column_names()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,8 +463,17 @@ class ReadingOptions(StudyReading):
         check_choice("circular", self.circular, CIRCULAR)
 
 
-_file = panel(FILES, votes="Who said what.", scores="What each model scored.")
+_file = panel(
+    FILES,
+    votes="Who said what.",
+    all_votes="Who said what: `item, annotator, label` in CSV, TSV or Parquet, or another "
+    "layout that `equipoise check` knows. Repeat it, or name a folder, for one file per "
+    "annotator.",
+    scores="What each model scored: `item, [task], model, score`, or a column per model, class "
+    "or task; class names are decisions. A folder stands for the tables in it.",
+)
 VotesPath = Annotated[Path | None, _file("votes", "--annotations", "-a")]
+VotesPaths = Annotated[list[Path] | None, _file("all_votes", "--annotations", "-a")]
 ScorePaths = Annotated[list[Path] | None, _file("scores", "--predictions", "-p")]
 DatasetName = Annotated[
     str | None,
@@ -449,7 +490,7 @@ DatasetName = Annotated[
 class DataFiles:
     """A study: two files, or a public data set."""
 
-    annotations: VotesPath = None
+    annotations: VotesPaths = None
     predictions: ScorePaths = None
     dataset: DatasetName = None
 
@@ -466,8 +507,8 @@ class StudyFiles(DataFiles):
         Path | None,
         typer.Argument(
             show_default=False,
-            help="Folder that `equipoise evaluate --out` wrote; its files are looked for "
-            "where they lay, beside it, in it and here. Or give -a and -p, or --dataset.",
+            help="A study that `equipoise check --out` wrote, or the folder of an earlier "
+            "evaluation, whose files are looked for where they lay. Or give -a and -p.",
         ),
     ] = None
 
@@ -484,13 +525,14 @@ class VoteFile:
     """Annotations: a file, or a public data set."""
 
     annotations: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Argument(
             show_default=False,
             help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
             "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
-            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, or "
-            "a Label Studio export.",
+            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, a "
+            "Label Studio export, or a study that `equipoise check --out` wrote; several files "
+            "or a folder for one file per annotator.",
         ),
     ] = None
     dataset: DatasetName = None
@@ -498,14 +540,14 @@ class VoteFile:
     def __post_init__(self) -> None:
         """Refuse an unknown data set, annotations beside one, and neither."""
         check_dataset(self.dataset, self.annotations)
-        if self.dataset is None and self.annotations is None:
+        if self.dataset is None and not self.annotations:
             message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
             raise typer.BadParameter(message, param_hint="ANNOTATIONS")
 
     @property
     def name(self) -> str:
         """Name of the study: of its data set, or of its file."""
-        return self.dataset or (self.annotations.stem if self.annotations else "")
+        return self.dataset or (self.annotations[0].stem if self.annotations else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -555,27 +597,27 @@ class OutputOptions:
             check_folder(self.out, names, overwrite=self.overwrite)
 
 
-def check_dataset(name: str | None, annotations: Path | None) -> None:
+def check_dataset(name: str | None, annotations: Sequence[Path] | None) -> None:
     """Refuse the name of an unknown data set, and annotations beside one."""
     if name is None:
         return
     from equipoise.datasets import CATALOGUE
 
     check_choice("dataset", name, tuple(CATALOGUE))
-    if annotations is not None:
-        message = f"got {annotations.name!r} too, expected one of the two"
+    if annotations:
+        message = f"got {annotations[0].name!r} too, expected one of the two"
         raise typer.BadParameter(message, param_hint="--dataset")
 
 
 def check_reading(dataset: str | None, reading: VoteReading, *, own_scores: bool) -> None:
-    """Refuse options about reading files where a data set is read as published."""
+    """Refuse options about reading files where a data set or a study is read as it is."""
     if dataset is None:
         return
     names = list(reading.OF_VOTES)
     if isinstance(reading, StudyReading) and not own_scores:
         names += reading.OF_SCORES
     for name in reading.changed(names):
-        message = f"is about reading files, and {dataset} is read as published; leave it out"
+        message = f"is about reading files, and {dataset} is read as it is; leave it out"
         raise typer.BadParameter(message, param_hint=flag(name))
 
 

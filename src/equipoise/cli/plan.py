@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from equipoise.arrays import InputError
 from equipoise.cli._results import deliver
+from equipoise.cli._screen import output as console
 from equipoise.cli._screen import progress, say
 from equipoise.cli.options import (
     MEANING,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from equipoise.cli.study import CliStudy
-    from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size
+    from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size, TaskPlan
 
 MARK = "plan.json"
 TABLE = ".csv"
@@ -56,11 +58,11 @@ _goal = panel(
 _result = panel(
     RESULT,
     seed="Same seed, same bytes.",
-    next_items="How many items to name for one more vote each.",
+    next_items="How many items to name for one more vote each; so many of every task.",
     out="Folder for plan.json, tables (CSV, Markdown, LaTeX), figures (SVG), methods.md, "
     "references.bib and report.html; or a .csv for the items of --next.",
 )
-_meaning = panel(MEANING, task="Which question, when there are several.")
+_meaning = panel(MEANING, task="Which question; all if left out, repeat for several.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ class PlanGoal:
     price_annotator: Annotated[float, _goal("price_annotator", min=0)] = 0.0
     simulations: Annotated[int, _goal("simulations", min=0)] = 400
     seed: Annotated[int, _result("seed", min=0)] = 0
-    task: Annotated[str | None, _meaning("task")] = None
+    task: Annotated[list[str] | None, _meaning("task")] = None
 
     def __post_init__(self) -> None:
         """Refuse words that are no goal."""
@@ -153,7 +155,8 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
     how many items each number of annotators needs to resolve their difference with a given
     probability, and checks that by simulated studies. A pilot that has not found a difference
     cannot say how large it is: give `--difference`. With `--next`, names the items on which
-    one more vote tells most.
+    one more vote tells most. Of several tasks each has its own plan, and a row that compares
+    them.
 
     Example: equipoise plan run --difference 0.02 --price-item 1 --price-vote 0.2
 
@@ -163,28 +166,62 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
     """
     from equipoise.cli.study import read_study
     from equipoise.folders import check_folder
-    from equipoise.planning import plan_report
+    from equipoise.planning import tasks_plan_report, write_next
 
     folder = output.folder
     if folder is not None:
         check_folder(folder, (MARK, "report.html"), overwrite=output.overwrite)
     with progress("reading"):
         study = read_study(files, reading, metric_names(goal.metric), out=folder)
-    with progress("planning") as tell:
-        found, wanted = _planned(study, goal, output.next_items, tell)
+    plans, failed = _every_task(study, goal, output.next_items)
     report = replace(
-        plan_report(found, wanted), title=f"How large must the study be? ({study.name})"
+        tasks_plan_report(plans, failed), title=f"How large must the study be? ({study.name})"
     )
     deliver(report, study, replace(output, out=folder), MARK)
-    if wanted is not None and wanted.items and folder is not None:
+    if len(plans) > 1 and not output.as_json:
+        console().print("--task shows designs, power and uncertainty of one task.")
+    named = any(one.wanted is not None and one.wanted.items for one in plans)
+    if named and folder is not None:
         say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
-    elif wanted is not None and output.out is not None and folder is None:
-        wanted.write(output.out)
+    elif output.next_items and output.out is not None and folder is None:
+        write_next(plans, output.out)
         say(f"Wrote {output.out}: {FILL_IN}")
 
 
+def _every_task(
+    study: "CliStudy", goal: PlanGoal, number: int
+) -> "tuple[list[TaskPlan], dict[str, InputError]]":
+    """A plan for every task that was asked for; why there is none where the pilot fails.
+
+    Without a name all annotated tasks are planned; a plan for one alone fails as it does.
+    """
+    from equipoise.planning import TaskPlan
+
+    tasks: list[str | None] = [*(goal.task or study.annotations.tasks)]
+    if len(tasks) == 1:
+        tasks = [goal.task[0] if goal.task else None]
+    plans: list[TaskPlan] = []
+    failed: dict[str, InputError] = {}
+    for task in dict.fromkeys(tasks):
+        with progress(f"planning {task or ''}".strip()) as tell:
+            try:
+                found, wanted = _planned(study, goal, task, (number, tell))
+            except InputError as error:
+                if len(tasks) == 1 or task not in study.annotations.tasks:
+                    raise
+                failed[task] = error
+                continue
+        plans.append(TaskPlan(task or "", found, wanted))
+    if not plans:
+        raise next(iter(failed.values()))
+    return plans, failed
+
+
 def _planned(
-    study: "CliStudy", goal: PlanGoal, number: int, tell: "Callable[[int, int], None]"
+    study: "CliStudy",
+    goal: PlanGoal,
+    task: str | None,
+    following: "tuple[int, Callable[[int, int], None]]",
 ) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":
     """Size of the study, for two models or the whole order, and the items that come next."""
     from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
@@ -192,7 +229,8 @@ def _planned(
     data, metric = (study.predictions, study.annotations), study.metrics[0]
     own = ["power", "level", "difference", "margin", "price_item", "price_vote"]
     own += ["price_annotator", "simulations"]
-    more: dict[str, Any] = {"task": goal.task, "seed": goal.seed, "progress": tell}
+    number, tell = following
+    more: dict[str, Any] = {"task": task, "seed": goal.seed, "progress": tell}
     how = {**goal.designs(), **{name: getattr(goal, name) for name in own}, **more}
     if goal.ranking:
         order = plan_ranking(*data, metric=metric, **how)

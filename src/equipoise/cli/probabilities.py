@@ -224,7 +224,7 @@ def read_question(
     path: Path, reading: QuestionReading, columns: Mapping[str, str] | None = None
 ) -> "Annotations":
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
-    from equipoise.cli.study import ask
+    from equipoise.cli.study import ask, naming_check
     from equipoise.io import read_annotations
 
     how: dict[str, Any] = {
@@ -235,7 +235,10 @@ def read_question(
         "repeats": reading.repeats,
         "exchangeable": reading.exchangeable,
     }
-    table = read_annotations(path, **how)
+    try:
+        table = read_annotations(path, **how)
+    except InputError as error:
+        raise naming_check(error, [path]) from None
     if reading.first_votes is not None:
         table = table.first_votes(reading.first_votes)
     return ask(table, reading)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from equipoise.cli._groups import GroupOptions
+from equipoise.cli._screen import say
 from equipoise.cli.evaluate import Asked, EvaluateOptions, RunOutput, run_evaluation
 from equipoise.cli.options import ReadingOptions, StudyFiles, command
 from equipoise.cli.truth import TruthOptions
@@ -21,6 +22,7 @@ def stability(
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --full --out run
     """
+    say("stability is now evaluate --full; the former name works for one more version.")
     full = scoring.full or scoring.analyses is None
     run_evaluation(
         Asked(

@@ -1,9 +1,10 @@
 """What a verb reads: votes and scores from files, a public data set or the folder of a run.
 
-`read_votes` reads annotations, `read_scored` annotations and predictions, and `read_study`
-the study that `stability`, `compare` and `plan` are about: two files, a data set, or the folder
-of an evaluation, whose record names the files. Those are looked for where they lay as seen from
-the folder, then beside it, in it and here, and count only if their hash is the recorded one.
+`read_votes` reads annotations, `read_scored` annotations and predictions, and `read_study` the
+study that `stability`, `compare` and `plan` are about: files, a study in one file that
+`equipoise check --out` wrote, a data set, or the folder of an evaluation, whose record names
+the files. Those are looked for where they lay as seen from the folder, then beside it, in it
+and here, and count only if their hash is the recorded one.
 """
 
 import hashlib
@@ -26,14 +27,13 @@ from equipoise.cli.options import (
     check_reading,
 )
 from equipoise.notices import Notice
-from equipoise.wording import Option
+from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.predictions import Predictions
     from equipoise.run.record import InputFile, RunRecord
 
-TABLES = (".csv", ".tsv", ".parquet", ".npy")
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
@@ -114,21 +114,27 @@ def read_study(
     also
         Other files of the study, by their role.
     """
+    if files.run is not None and holds_study([files.run]):
+        files = replace(files, run=None, annotations=[files.run])
     sources = _sources(files, reading)
     record, data = sources.record, sources.files
-    if data.dataset is None and not (data.annotations and data.predictions):
+    whole = data.dataset is not None or holds_study(data.annotations)
+    if not whole and not (data.annotations and data.predictions):
         raise InputError(
             "nothing to read",
             "no RUN, no --dataset, or not both -a and -p",
             "a study",
-            "give -a votes.csv -p scores.csv, --dataset NAME, or the folder that evaluate "
-            "--out wrote",
+            "give -a votes.csv -p scores.csv, -a study.csv that `equipoise check --out` wrote, "
+            "--dataset NAME, or the folder that evaluate --out wrote",
         )
-    check_reading(data.dataset, sources.reading, own_scores=bool(data.predictions))
+    _check_reading(data, sources.reading)
     own_metrics = () if record is None else tuple(one.name for one in record.metrics)
     asked = tuple(metrics) or own_metrics
     table, models = _read_scored(sources, truth, Option("metrics", ",".join(asked)))
-    asked = asked or default_metrics(table, models)
+    if not asked:
+        from equipoise.evaluation.defaults import default_metrics
+
+        asked = default_metrics(table, models)
     own = sources.reading
     return CliStudy(
         annotations=table,
@@ -156,31 +162,35 @@ def read_scored(
     metrics
         The text of ``--metrics``.
     """
-    check_reading(files.dataset, reading, own_scores=bool(files.predictions))
+    _check_reading(files, reading)
     sources = _Sources(
-        files=replace(files, predictions=table_files(files.predictions)),
+        files=_expanded(files),
         reading=reading,
         classes=reading.class_names() or None,
     )
     return _read_scored(sources, truth, Option("metrics", metrics))
 
 
-def default_metrics(table: "Annotations", models: "Sequence[Predictions]") -> tuple[str, ...]:
-    """Metrics that suit what models predict, where nobody says."""
-    from equipoise.metrics import DEFAULT
+def holds_study(paths: Sequence[Path] | None) -> bool:
+    """Whether the one file given is a whole study that `equipoise check --out` wrote."""
+    from equipoise.io import is_canonical
 
-    return DEFAULT
+    return paths is not None and len(paths) == 1 and paths[0].is_file() and is_canonical(*paths)
 
 
-def read_votes(path: Path | None, dataset: str | None, reading: VoteReading) -> "Annotations":
-    """Read the annotations of a file or a data set."""
+def read_votes(
+    paths: Sequence[Path] | None, dataset: str | None, reading: VoteReading
+) -> "Annotations":
+    """Read the annotations of files, which are read as one, or of a data set."""
     if dataset is not None:
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
         return _first_votes(LOADERS[dataset]().annotations, reading)
-    assert path is not None
-    return _read_votes(path, reading, reading.class_names() or None)
+    assert paths
+    if holds_study(paths):
+        check_reading(paths[0].name, reading, own_scores=True)
+    return _read_votes(paths, reading, reading.class_names() or None)
 
 
 def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
@@ -198,33 +208,50 @@ def read_predictions_of(
     """Read files of predictions; refusals name the options that are theirs."""
     from equipoise.io import read_predictions
 
-    how: dict[str, Any] = {
+    try:
+        return read_predictions(paths, classes=classes, **_prediction_keywords(reading))
+    except InputError as error:
+        raise naming_check(error.renamed(OF_SCORES), paths) from None
+
+
+def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
+    return {
         "layout": reading.prediction_layout,
         "columns": reading.prediction_column_names(),
     }
-    try:
-        return read_predictions(paths, classes=classes, **how)
-    except InputError as error:
-        raise error.renamed(OF_SCORES) from None
+
+
+def naming_check(error: InputError, paths: Sequence[Path]) -> InputError:
+    """The same refusal, with the verb that shows how files are read."""
+    if not all(path.exists() for path in paths):
+        return error
+    files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
+    do = hint("{}; see `equipoise check {}`", error.do, files)
+    return InputError(error.where, error.got, error.expected, do)
 
 
 def table_files(paths: Sequence[Path] | None) -> list[Path]:
     """Replace every folder by the tables in it, in order of their names."""
-    every: list[Path] = []
-    for path in paths or ():
-        if not path.is_dir():
-            every.append(path)
-            continue
-        inside = sorted(one for one in path.iterdir() if one.suffix.lower() in TABLES)
-        if not inside:
-            raise InputError(
-                f"{path}",
-                "a folder without tables",
-                f"files ending in {', '.join(TABLES)}",
-                "name a file, or a folder with one file per model",
-            )
-        every += inside
-    return every
+    from equipoise.read.files import listed_paths
+
+    return [Path(path) for path in listed_paths(list(paths))] if paths else []
+
+
+def _expanded(files: DataFiles) -> DataFiles:
+    """Replace folders by the tables in them."""
+    return DataFiles(
+        annotations=table_files(files.annotations) or None,
+        predictions=table_files(files.predictions),
+        dataset=files.dataset,
+    )
+
+
+def _check_reading(files: DataFiles, reading: StudyReading) -> None:
+    """Refuse options about reading files where a data set or a study is read as it is."""
+    whole = files.dataset
+    if whole is None and files.annotations and holds_study(files.annotations):
+        whole = files.annotations[0].name
+    check_reading(whole, reading, own_scores=bool(files.predictions))
 
 
 def input_rows(
@@ -236,9 +263,8 @@ def input_rows(
     rows: tuple[InputFile, ...] = ()
     if files.dataset is not None:
         rows += published_files(files.dataset)
-    elif files.annotations is not None:
-        rows += hashed("annotations", [files.annotations], home)
-    rows += hashed("predictions", files.predictions or [], home)
+    rows += hashed("annotations", table_files(files.annotations), home)
+    rows += hashed("predictions", table_files(files.predictions), home)
     for role, path in also.items():
         rows += hashed(role, [path] if path is not None else [], home)
     return rows
@@ -283,7 +309,7 @@ def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
     """The files of a study, and how they are read: as given, then as a run has it."""
     if files.run is None:
         return _Sources(
-            files=replace(files, predictions=table_files(files.predictions)),
+            files=_expanded(files),
             reading=reading,
             classes=reading.class_names() or None,
         )
@@ -343,20 +369,19 @@ def _located_files(
     source = None if files.annotations else record.dataset
     dataset = None if source is None else source.name
     paths = table_files(files.predictions) or [_located(folder, one) for one in scores]
-    found = files.annotations
-    if found is None and votes:
-        found = _located(folder, votes[0])
+    given = table_files(files.annotations)
+    found = given or [_located(folder, one) for one in votes]
     other = [
         path.name
         for path, known in (
-            *((path, votes) for path in (files.annotations,) if path),
+            *((path, votes) for path in given),
             *((path, scores) for path in table_files(files.predictions)),
         )
         if path.is_file() and _hash(path) not in {one.sha256 for one in known}
     ]
     text = "{files:names}: not the file that was evaluated; what is given counts."
     notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
-    return DataFiles(annotations=found, predictions=paths, dataset=dataset), notices
+    return DataFiles(annotations=found or None, predictions=paths, dataset=dataset), notices
 
 
 def _located(folder: Path, wanted: "InputFile") -> Path:
@@ -403,7 +428,7 @@ def _name(files: StudyFiles, record: "RunRecord | None") -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
     run = files.run
     if run is None or record is None:
-        return str(files.dataset or (files.annotations.name if files.annotations else ""))
+        return str(files.dataset or (files.annotations[0].name if files.annotations else ""))
     if not record.title.endswith(TITLE):
         return record.title
     return (run if run.is_dir() else run.parent).resolve().name
@@ -438,7 +463,8 @@ def _read_scored(
     if truth == "votes" and files.dataset is None:
         from equipoise.evaluation.alignment import refuse_plain_scores
 
-        refuse_plain_scores(question, models, f"{files.annotations}")
+        names = " ".join(map(str, files.annotations or ()))
+        refuse_plain_scores(question, models, names)
     return question, models
 
 
@@ -488,7 +514,7 @@ def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
 
 
 def _read_votes(
-    path: Path, reading: VoteReading, classes: Sequence[str] | None
+    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
 ) -> "Annotations":
     from equipoise.choosing import refuse_too_many_classes
     from equipoise.io import read_annotations
@@ -501,7 +527,10 @@ def _read_votes(
         "repeats": reading.repeats,
         "exchangeable": reading.exchangeable,
     }
-    table = read_annotations(path, **how)
+    try:
+        table = read_annotations(list(paths), **how)
+    except InputError as error:
+        raise naming_check(error, paths) from None
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
@@ -514,42 +543,52 @@ def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
 
 
 def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read the predictions; where their classes are more than anybody named, add those."""
+    """Read both sides, from one file or from files of their own."""
     files, reading = sources.files, sources.reading
+    paths = files.predictions or []
+    if files.annotations and holds_study(files.annotations):
+        return _study_of(files.annotations[0], paths, reading)
     if files.dataset is not None:
         table = read_votes(None, files.dataset, reading)
     else:
-        assert files.annotations is not None
+        assert files.annotations
         table = _read_votes(files.annotations, reading, sources.classes)
-    paths = files.predictions or []
+    return _with_predictions(table, paths, reading, sources.classes)
+
+
+def _with_predictions(
+    table: "Annotations",
+    paths: Sequence[Path],
+    reading: StudyReading,
+    classes: Sequence[str] | None,
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Read predictions for annotations; what there is to say of them goes to those."""
+    from equipoise.read.matched import predictions_for
+
+    how = _prediction_keywords(reading)
     try:
-        return table, read_predictions_of(paths, reading, table.classes or None)
-    except InputError:
-        if sources.classes is not None or not _may_have_more(table, paths):
-            raise
-    models = read_predictions_of(paths, replace(reading, prediction_layout="classes"))
-    named = dict.fromkeys(name for one in models for name in one.classes)
-    extra = tuple(name for name in named if name not in table.classes)
-    text = "Classes that nobody named are taken from the predictions: {classes:names}."
-    notice = Notice("classes_of_predictions", text, (), {"classes": extra})
-    classes = (*table.classes, *extra)
-    return replace(table, classes=classes, notices=(*table.notices, notice)), models
+        table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
+    except InputError as error:
+        raise naming_check(error.renamed(OF_SCORES), paths) from None
+    return table, read.predictions
 
 
-def _may_have_more(table: "Annotations", paths: Sequence[Path]) -> bool:
-    """Whether every table has a column for each class, and for more."""
-    from equipoise.read.predictions import PREFIXES, prediction_columns
+def _study_of(
+    path: Path, paths: Sequence[Path], reading: StudyReading
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """A study in one file, and further predictions beside it."""
+    from equipoise.io import read_study as read_canonical
 
-    if table.kind not in ("nominal", "ranking"):
-        return False
-    for path in paths:
-        columns = set(prediction_columns(path)) - {"item", "task", "model", "score"}
-        known = next(
-            (p for p in PREFIXES if {p + name for name in table.classes} <= columns), None
+    table, models = read_canonical(path)
+    table = _first_votes(table, reading)
+    if paths:
+        table, more = _with_predictions(table, paths, reading, table.classes)
+        models += more
+    if not models:
+        raise InputError(
+            f"{path}", "a study without predictions", "what models scored", "give it with -p"
         )
-        if known is None or len(columns) == len(table.classes):
-            return False
-    return True
+    return table, models
 
 
 def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool:
@@ -579,10 +618,8 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    from equipoise.read.predictions import is_decided
-
     models, positive = tuple(models), reading.positive
-    if not models or not all(is_decided(one.values) for one in models):
+    if not models or not all(one.classes and one.decides for one in models):
         return models, []
     if reading.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."

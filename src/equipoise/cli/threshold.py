@@ -1,4 +1,4 @@
-"""equipoise threshold: where experts draw the line between negative and positive."""
+"""equipoise threshold set: where experts draw the line between negative and positive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ _file = panel(
 )
 _item = panel(
     ITEMS,
-    plan="The key that `threshold-plan` wrote (plan.key.json), or the plan beside it: supplies "
+    plan="The key that `threshold plan` wrote (plan.key.json), or the plan beside it: supplies "
     "`--truth`, `--task`, `--bins` and all else that the plan was made with.",
 )
 _rule = panel(
@@ -173,16 +173,16 @@ def threshold(
 ) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
-    Takes the items of `equipoise threshold-plan` back in, labels each by the majority of the
+    Takes the items of `equipoise threshold plan` back in, labels each by the majority of the
     experts, sets the threshold, and resamples experts and items for its interval. Says how many
     items become positive and, with `-p`, how models score as the threshold moves. Give
     FILE as for the plan, and the key of the plan, or repeat its options (`--truth`, `--bins`,
     `--per-bin`, `--seed`).
 
-    Example: equipoise threshold votes.csv --plan plan.key.json --experts a.csv --experts b.csv
-    --experts c.csv --out threshold
+    Example: equipoise threshold set votes.csv --plan plan.key.json --experts a.csv --experts
+    b.csv --experts c.csv --out threshold
 
-    Example: equipoise threshold scores.csv --model resnet --experts panel.csv --share 0.3
+    Example: equipoise threshold set scores.csv --model resnet --experts panel.csv --share 0.3
     -p detectors
     """
     from equipoise.cli.study import table_files
@@ -260,7 +260,7 @@ def _read_experts(
             f"items of the plan made now, and on {len(outside):,} others",
             "answers on the items of the plan",
             "give the key of the plan (--plan plan.key.json), or repeat --truth, --bins, "
-            "--per-bin and --seed of threshold-plan",
+            "--per-bin and --seed of threshold plan",
         )
     return votes
 
@@ -331,6 +331,6 @@ def _has_bins(path: Path, sample: "ExpertSample") -> bool:
     for item, number in zip(*columns, strict=True):
         if known.get(item) != number:
             other = f"bin {known[item]}" if item in known else "an item of the plan made now"
-            do = "repeat the file, --truth, --bins, --per-bin and --seed of threshold-plan"
+            do = "repeat the file, --truth, --bins, --per-bin and --seed of threshold plan"
             raise InputError(path.name, f"item {item!r} in bin {number}", other, do)
     return True

@@ -1,4 +1,4 @@
-"""equipoise threshold-plan: which items to send to experts to set a threshold."""
+"""equipoise threshold plan: which items to send to experts to set a threshold."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,12 +72,12 @@ def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: Plan
 
     Orders items by probability, cuts them into bins of equal size and draws as many from
     each, so that all probabilities are seen. Each expert fills the empty column of a copy of
-    the plan, which is blind; `equipoise threshold FILE --plan plan.key.json` takes the copies
-    back in and knows the options from the key.
+    the plan, which is blind; `equipoise threshold set FILE --plan plan.key.json` takes the
+    copies back in and knows the options from the key.
 
-    Example: equipoise threshold-plan votes.csv --truth dawid_skene --out plan.csv
+    Example: equipoise threshold plan votes.csv --truth dawid_skene --out plan.csv
 
-    Example: equipoise threshold-plan scores.csv --model resnet --bins 10 --out plan.csv
+    Example: equipoise threshold plan scores.csv --model resnet --bins 10 --out plan.csv
     """
     from equipoise.analyses.thresholds import sampling_plan
     from equipoise.findings import Report

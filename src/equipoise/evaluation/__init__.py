@@ -2,6 +2,7 @@
 
 from equipoise.evaluation.result import LABELS, MACRO, Correlation, Difference, Evaluation, Row
 from equipoise.evaluation.scoring import Settings, evaluate
+from equipoise.evaluation.thresholds import Thresholds, Tuning, UsedThreshold
 
 __all__ = [
     "LABELS",
@@ -11,5 +12,8 @@ __all__ = [
     "Evaluation",
     "Row",
     "Settings",
+    "Thresholds",
+    "Tuning",
+    "UsedThreshold",
     "evaluate",
 ]

@@ -9,14 +9,15 @@ next to the others.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice, listed
+from equipoise.arrays import Floats, InputError, choice, listed, positions
 from equipoise.evaluation.truth import TaskTruth
+from equipoise.metrics import Metric, parsed
 from equipoise.notices import Notice, Value
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
@@ -30,6 +31,11 @@ SHOWN = 5  # classes that are named
 FEW = 0.05  # of the votes for the next class, up to which a class may be a slip
 
 
+def takes_threshold(metric: Metric) -> bool:
+    """Whether it looks at decisions that a threshold makes, not at those of least cost."""
+    return metric.decides and parsed(metric.name)[1].get("decision") != "least_cost"
+
+
 @dataclass(frozen=True, eq=False)
 class Aligned:
     """One question with the scores of every model, item by item.
@@ -40,10 +46,22 @@ class Aligned:
         The truth of the task, restricted to the items that every model scored.
     scores
         By model: shape (items,) for a yes/no question, else (items, classes).
+    decided
+        By model, where it has a threshold: 1 for items that score at least that, else 0,
+        shape (items,).
     """
 
     question: TaskTruth
     scores: Mapping[str, Floats]
+    decided: Mapping[str, Floats] = field(default_factory=dict)
+
+    def seen(self, model: str, metric: Metric) -> Floats:
+        """What a metric looks at: scores, distributions, or decisions by a threshold."""
+        whole = metric.labels == "distribution"
+        if takes_threshold(metric) and model in self.decided:
+            yes = self.decided[model]
+            return np.stack([1 - yes, yes], axis=1) if whole else yes
+        return self.distributions(model) if whole else self.scores[model]
 
     def distributions(self, model: str) -> Floats:
         """One model's probabilities of all classes, shape (items, classes).
@@ -154,7 +172,7 @@ def _align_task(
     question: TaskTruth, answers: Mapping[str, Predictions], on_missing: str
 ) -> tuple[Aligned, list[Notice]]:
     if all(one.items == question.items for one in answers.values()):
-        return Aligned(question, {m: _scores(question, one) for m, one in answers.items()}), []
+        return _aligned(question, answers), []
     common = set(question.items).intersection(*(one.items for one in answers.values()))
     about = (question.task,) if question.task else ()
     values: dict[str, Value]
@@ -182,8 +200,26 @@ def _align_task(
         text = "Ignored predictions for {items:count} items not annotated ({names})."
         values = {"items": len(extra), "names": listed(sorted(extra))}
         notices.append(Notice("ignored_predictions", text, about, values))
+    return _aligned(question, answers), notices
+
+
+def _aligned(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
+    """Scores, and decisions of those that have a threshold."""
     scores = {model: _scores(question, one) for model, one in answers.items()}
-    return Aligned(question, scores), notices
+    decided = {}
+    for model, one in answers.items():
+        if one.threshold is None:
+            continue
+        if len(question.classes) > 1:
+            raise InputError(
+                f"{one.where}, threshold",
+                f"{len(question.classes)} classes ({listed(question.classes)})",
+                "a yes/no question",
+                "leave it out: the class of the largest probability is decided for",
+            )
+        rows = positions(question.items, one.items, where=f"{one.where}, items")
+        decided[model] = (scores[model] >= one.threshold[rows]).astype(np.float64)
+    return Aligned(question, scores, decided)
 
 
 def _gaps(question: TaskTruth, one: Predictions) -> str:

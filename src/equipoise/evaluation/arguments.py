@@ -1,13 +1,94 @@
-"""Arguments: what a caller hands over, checked for its type before anything is done with it."""
+"""Arguments: what a caller hands over, checked for its type before anything is done with it.
+
+Predictions and votes may be dataframes of any kind; which kind is remembered, so that results
+go back as the caller works.
+"""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import wrong_type
 from equipoise.metrics import Metric, named
+from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
+from equipoise.read.frames import frame_kind
+from equipoise.read.swapped import refuse_swapped_items
 
+Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 NAMES = "names of metrics such as auroc, or metrics"
+
+
+class StudyArguments(NamedTuple):
+    """What an evaluation was given: predictions, truth, and the caller's kind of dataframe."""
+
+    predictions: list[Predictions]
+    truth: Truths
+    frame: str
+
+
+def as_study(predictions: Any, truth: Any) -> StudyArguments:
+    """Predictions and a truth, read where they are dataframes, in either order.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> votes = pyarrow.table({"item": [1, 2, 2], "annotator": ["ana", "ana", "bo"],
+    ...     "label": [0, 1, 1]})
+    >>> scores = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
+    >>> as_study(scores, votes).truth, as_study(votes, scores).frame
+    (Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow')
+    """
+    if _holds_votes(predictions) and not _holds_votes(truth):
+        predictions, truth = truth, predictions
+    kind = frame_kind(truth)
+    if kind:
+        truth = Annotations.from_dataframe(truth)
+    several = predictions if isinstance(predictions, list | tuple) else (predictions,)
+    kinds = [frame_kind(one) for one in several]
+    found: list[Predictions] = []
+    if not any(kinds):
+        found = as_predictions(predictions)
+    for one, own in zip(several, kinds, strict=True):
+        if own:
+            found, truth = _with_frame(found, one, truth)
+        elif any(kinds):
+            found += as_predictions(one)
+    if isinstance(truth, Annotations):
+        refuse_swapped_items(truth, found)
+    return StudyArguments(found, truth, next(filter(None, kinds), kind))
+
+
+def _with_frame(
+    found: list[Predictions], frame: Any, truth: Truths
+) -> tuple[list[Predictions], Truths]:
+    """Add the predictions of a dataframe, read with the classes and tasks of annotations.
+
+    What there is to say of them goes to the annotations.
+    """
+    if not isinstance(truth, Annotations):
+        return [*found, *Predictions.from_dataframe(frame)], truth
+    from equipoise.read.options import PredictionOptions
+    from equipoise.read.predictions import told_predictions
+    from equipoise.read.tables import from_frame
+
+    options = PredictionOptions(classes=truth.classes or None, tasks=truth.tasks)
+    read = told_predictions(from_frame(frame), options)
+    told = replace(truth, notices=(*truth.notices, *read.notices))
+    return [*found, *read.predictions], told
+
+
+def _holds_votes(thing: Any) -> bool:
+    """Whether these are votes: annotations, or a dataframe of who said what."""
+    if isinstance(thing, Annotations | Plausibilities):
+        return True
+    if not frame_kind(thing):
+        return False
+    import narwhals as nw
+
+    names = set(nw.from_native(thing).collect_schema().names())
+    return "label" in names and bool(names & {"annotator", "rank", "is_gold"})
 
 
 def as_predictions(predictions: object) -> list[Predictions]:
@@ -23,6 +104,8 @@ def as_predictions(predictions: object) -> list[Predictions]:
     expected, do = "predictions, one per model and task", "read them with read_predictions"
     if isinstance(predictions, Predictions):
         return [predictions]
+    if frame_kind(predictions):
+        return list(Predictions.from_dataframe(predictions))
     if not isinstance(predictions, Iterable):
         raise wrong_type("predictions", predictions, expected, do)
     found = []
@@ -34,7 +117,7 @@ def as_predictions(predictions: object) -> list[Predictions]:
 
 
 def as_annotations(annotations: object) -> Annotations:
-    """Annotations; a truth without votes is refused.
+    """Annotations, or a dataframe of votes read as such; a truth without votes is refused.
 
     Examples
     --------
@@ -43,6 +126,8 @@ def as_annotations(annotations: object) -> Annotations:
     ...
     equipoise.arrays.InputError: annotations: 'votes.csv' (str), expected annotations ...
     """
+    if frame_kind(annotations):
+        return Annotations.from_dataframe(annotations)
     if not isinstance(annotations, Annotations):
         raise wrong_type(
             "annotations",

@@ -8,7 +8,7 @@ from equipoise.arrays import Bools, Floats, listed
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import every_class, hard_labels, majority
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.metrics import Metric, Order, tied_share
+from equipoise.metrics import Metric, Order, average_precision, tied_share
 from equipoise.notices import Notice, Value
 from equipoise.resampling import Resampling
 from equipoise.wording import Option
@@ -17,6 +17,7 @@ PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
 FEW_GROUPS = 6
 FEW_REPLICATES = 200
+MOVED = 0.0005  # half a unit of the last printed digit
 TIED = 0.01  # share of tied scores from which ties are worth a word
 
 
@@ -166,22 +167,33 @@ def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
 def tie_notices(
     aligned: Sequence[Aligned], orders: Sequence[Sequence[Sequence[Order]]]
 ) -> list[Notice]:
-    """Models with more than one score in a hundred tied; orders by task, model and class."""
-    tied: dict[str, float] = {}
+    """Models whose average precision the rule for ties moves; orders by task, model, class."""
+    moved: dict[str, float] = {}
     for one, models in zip(aligned, orders, strict=True):
-        for model, own in zip(one.scores, models, strict=True):
-            share = max(tied_share(order) for order in own)
-            tied[model] = max(tied.get(model, 0.0), share)
-    many = {model: share for model, share in tied.items() if share > TIED}
+        truth = one.question.shares
+        for (model, scores), own in zip(one.scores.items(), models, strict=True):
+            if max(tied_share(order) for order in own) <= TIED:
+                continue
+            columns = (scores[:, None] if scores.ndim == 1 else scores).T
+            pairs = [(p, s) for p, s in zip(truth, columns, strict=False) if p.sum() > 0]
+            far = max((abs(_tie_effect(p, s)) for p, s in pairs), default=0.0)
+            moved[model] = max(moved.get(model, 0.0), far)
+    many = {model: far for model, far in moved.items() if far >= MOVED}
     if not many:
         return []
     text = (
-        "Up to {share:percent} of the scores of {models} are tied: their average precision "
-        "depends on the tie rule (ties=block unless chosen otherwise)."
+        "Tied scores: the rule for ties moves the average precision of {models} by up to "
+        "{most:number} (ties=block unless chosen otherwise)."
     )
     return [
-        Notice("tied_scores", text, (), {"share": max(many.values()), "models": listed(many)})
+        Notice("tied_scores", text, (), {"most": max(many.values()), "models": listed(many)})
     ]
+
+
+def _tie_effect(share: Floats, scores: Floats) -> float:
+    """By how much average precision depends on the rule for ties."""
+    random = average_precision(share, scores, ties="random")
+    return average_precision(share, scores) - random
 
 
 def value_notices(
@@ -203,7 +215,25 @@ def value_notices(
         )
         for k, label in np.argwhere(np.isnan(values).all(axis=2))
     ]
+    made += _undecided(aligned, metrics, values)
     return made + _infinite(aligned, metrics, values, labels)
+
+
+def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> list[Notice]:
+    """Models that decide for one class alone, and have no value where others have one."""
+    task = aligned.question.task
+    names, missing = list(aligned.scores), np.isnan(values)
+    made = []
+    for k, metric in enumerate(metrics):
+        some = missing[k].any(axis=0) & ~missing[k].all(axis=1).any()
+        if metric.decides and some.any():
+            text = "{metric} is undefined for {models}: some class is never decided for."
+            told = {
+                "metric": metric.title,
+                "models": listed([names[m] for m in np.flatnonzero(some)]),
+            }
+            made.append(Notice("undefined_decisions", text, (task,) if task else (), told))
+    return made
 
 
 def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
@@ -218,6 +248,10 @@ def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     masses = _distributions(truth, labels)
     if np.allclose(masses, masses[:1]):
         return "all items have the same label"
+    if metric.of_class and not masses.sum(axis=0).all():
+        return missing_classes(truth, labels)
+    if metric.of_class:
+        return "a class is decided for no item, or for every item"
     return "labels or predictions do not vary enough between items to define it"
 
 

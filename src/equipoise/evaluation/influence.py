@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerItem
+from equipoise.arrays import Floats, PerItem, short_repr
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.uncertainty import class_average
 from equipoise.metrics import Metric, Order
@@ -43,6 +43,8 @@ class Influential:
     position_a: PerItem
     position_b: PerItem
     influence: PerItem
+
+    __repr__ = short_repr
 
 
 def influential_items(

@@ -67,8 +67,8 @@ def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
         labels = np.stack(every_class(shares) if whole else shares)
         values, moved = [], []
         for model in aligned.scores:
-            scores = aligned.distributions(model) if whole else aligned.scores[model]
-            one = influence_of(metric, metric.prepare(scores[items]), labels)
+            prepared = metric.prepare(aligned.seen(model, metric)[items])
+            one = influence_of(metric, prepared, labels)
             values.append(one.value)
             moved.append(np.bincount(unit[items], one.items, units))
         if np.isfinite(values).all():

@@ -11,17 +11,22 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, frozen, listed, nearest
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, choice, frozen, listed, nearest
 from equipoise.estimate import Estimate
 from equipoise.evaluation.influence import Influential
+from equipoise.evaluation.left_out_readers import ReaderRow
+from equipoise.evaluation.thresholds import UsedThreshold
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import Family, Population, TwoWay, family, judge
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
+from equipoise.predictions import Predictions
 from equipoise.ranks import (
     average_ranks,
     beats,
@@ -30,7 +35,13 @@ from equipoise.ranks import (
     rank_probabilities,
     spearman,
 )
+from equipoise.read.frames import rows_to_frame
 from equipoise.resampling import Resampling
+from equipoise.wording import joined
+
+if TYPE_CHECKING:
+    from equipoise.findings import Card
+    from equipoise.notebook import Plots
 
 LABELS = ("hard", "soft")
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
@@ -116,10 +127,21 @@ class Evaluation:
     scores
         What each model said of the items of each question, by model: shape (items,) or
         (items, classes). May be empty.
+    decided
+        What thresholds make of these scores, by model, shape (items,).
+    thresholds
+        The thresholds by which metrics of decisions decide, with where they come from.
+    readers
+        Annotators as competitors, each against a truth without its votes, where that was
+        asked for; see `equipoise.evaluation.left_out_readers`.
     influential
         Items that decide between the two best models of each task.
     notices
         What the user should know; the text of each is its sentence.
+    predictions, annotations
+        What was scored, as it was given; annotations are None where the truth is no votes.
+    frame
+        The caller's kind of dataframe, such as ``pandas``; empty where none was given.
     """
 
     tasks: tuple[str, ...]
@@ -136,8 +158,14 @@ class Evaluation:
     widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
+    decided: tuple[Mapping[str, Floats], ...] = ()
+    thresholds: tuple[UsedThreshold, ...] = ()
+    readers: tuple[ReaderRow, ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[Notice, ...] = ()
+    predictions: tuple[Predictions, ...] = ()
+    annotations: Annotations | None = None
+    frame: str = ""
     _families: dict[tuple[int, int, int], Family] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -147,11 +175,75 @@ class Evaluation:
         object.__setattr__(self, "scores", kept)
 
     def __repr__(self) -> str:
+        tasks = f"{len(self.tasks)} tasks, " if len(self.tasks) > 1 else ""
+        names = joined([one.name for one in self.metrics], most=4)
         return (
-            f"Evaluation({len(self.models)} models, {len(self.tasks)} tasks, "
-            f"{', '.join(one.name for one in self.metrics)}; {self.plan.kind}, "
+            f"Evaluation({len(self.models)} models, {tasks}{names}; {self.plan.kind}, "
             f"{self.plan.replicates} replicates)"
         )
+
+    # ---- for notebooks -----------------------------------------------------------------------
+
+    def to_dataframe(self, what: str = "scores", *, backend: str = "") -> Any:
+        """Rows as a dataframe of the caller's own kind.
+
+        Parameters
+        ----------
+        what
+            ``scores``: every model in every task, metric and kind of label; or
+            ``differences``: every pair of models in them.
+        backend
+            Another kind: ``pandas``, ``polars``, ``pyarrow``. Without one it is that of the
+            frames that `evaluate` was given, and pyarrow where there were none.
+
+        Examples
+        --------
+        >>> from equipoise import evaluate
+        >>> from equipoise.demo import reading_study
+        >>> readings, scores = reading_study()
+        >>> result = evaluate(scores, readings, metrics=["auroc"])
+        >>> result.to_dataframe("differences").column_names[:5]
+        ['task', 'metric', 'labels', 'a', 'b']
+        """
+        choice("to_dataframe", what, ("scores", "differences"))
+        kind = backend or self.frame
+        if what == "scores":
+            return rows_to_frame(self.table(), Row._fields, kind)
+        every = [
+            one
+            for t, k, label in self._cells()
+            for one in self.differences(
+                self.metrics[k].name, labels=LABELS[label], task=self.tasks[t]
+            )
+        ]
+        return rows_to_frame(every, Difference._fields, kind)
+
+    @property
+    def verdict(self) -> "Card":
+        """The answer; as text it is one sentence."""
+        from equipoise.answer import evaluation_card
+
+        return evaluation_card(self)
+
+    @property
+    def plot(self) -> "Plots":
+        """Figures that a notebook shows: ``result.plot.forest()``."""
+        from equipoise.notebook import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path, *, title: str = "") -> Path:
+        """Write one self-contained page about all of this; returns its path."""
+        from equipoise.notebook import write_page
+
+        return write_page(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        from equipoise.notebook import notebook_html
+
+        return notebook_html(self)
+
+    # ---- numbers -----------------------------------------------------------------------------
 
     def estimate(
         self, model: str, metric: str, *, labels: str = "soft", task: str | None = None

@@ -18,7 +18,9 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
+from equipoise.duplicates import duplicate_models, duplicate_notices
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
+from equipoise.evaluation.arguments import as_study
 from equipoise.evaluation.blocks import TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
@@ -27,10 +29,13 @@ from equipoise.evaluation.cautions import (
     votes_notices,
 )
 from equipoise.evaluation.circularity import CIRCULAR, independent
+from equipoise.evaluation.defaults import reader_metrics
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
+from equipoise.evaluation.left_out_readers import ReaderRow, score_readers
 from equipoise.evaluation.readers import TWO_WAY, reader_cells
 from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.thresholds import CutStudy, Thresholds, Truths, cut_study
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import Reason, check_margin, normal_replicates
@@ -51,7 +56,6 @@ MODEL = Option(
 )
 GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
 MOST_BYTES = 4 * 2**30  # of replicates in memory
-Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ class Settings:
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
     circular
-        ``error`` refuses a model that is also an annotator; ``drop`` leaves that annotator
-        out of the truth, and says so. See `equipoise.evaluation.circularity`.
+        ``error`` refuses a model that is also an annotator, and a truth made from a model's
+        scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
+        and says so. See `equipoise.evaluation.circularity`.
     workers
         Number of threads; 0 means as many as there are cores. Never changes a result.
     progress
@@ -86,6 +91,9 @@ class Settings:
     ties
         What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
         counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
+    thresholds
+        From which score on an item is called positive, for metrics of decisions; see
+        `equipoise.evaluation.thresholds`. Without, scores are cut at .5, and a notice says so.
     """
 
     level: float = 0.95
@@ -99,6 +107,7 @@ class Settings:
     progress: Callable[[int, int], None] | None = None
     ties: str = "half"
     circular: str = "error"
+    thresholds: Thresholds | None = None
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators"):
@@ -138,29 +147,36 @@ class Settings:
 
 
 def evaluate(
-    predictions: Predictions | Iterable[Predictions],
-    truth: Truths,
+    predictions: Predictions | Iterable[Predictions] | Any,
+    truth: Truths | Any,
     *,
     metrics: Sequence[str | Metric] = DEFAULT,
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
+    readers: bool = False,
 ) -> Evaluation:
     """Score models against a truth that experts disagree about.
 
     Parameters
     ----------
     predictions
-        What each model says, one object per model and task.
+        What each model says, one object per model and task; or a dataframe (pandas, polars,
+        pyarrow, ...) with a column of items and one per model, or of any other layout that
+        `Predictions.from_dataframe` knows; or a list of such.
     truth
         Annotations (soft label: mean vote; hard label: the class with most votes), or
-        plausibilities (one per task; soft label: their mean).
+        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
     resampling
         A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
         default what fits the truth.
     settings
-        Level, interval, missing items, threads.
+        Level, interval, missing items, thresholds, threads.
+    readers
+        Whether to score every annotator as if it were a model, each against a truth without
+        its votes, by the metrics of decisions (or by the usual ones, if there are none).
 
     Examples
     --------
@@ -173,14 +189,59 @@ def evaluate(
     """
     how = settings or Settings()
     chosen = _metrics(metrics)
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    given, truth, frame = as_study(predictions, truth)
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
-    asked, plan = _asked(truth, resampling, how.fixed)
+    competing = _reader_metrics(truth, chosen) if readers else []
+    cut = cut_study(given, truth, [*chosen, *competing], how.thresholds, resampling)
+    made = replace(_evaluated(cut, chosen, how), frame=frame)
+    if not readers:
+        return made
+    assert isinstance(cut.truth, Annotations)
+    rows, told = compete(cut, competing, how)
+    return replace(made, readers=rows, notices=(*made.notices, *told))
+
+
+def compete(
+    cut: CutStudy, metrics: list[Metric], how: Settings
+) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
+    """Every annotator next to the models, each against a truth without its votes."""
+    plainly = replace(how, inference="two-way", on_missing="drop", progress=None)
+
+    def score(given: list[Predictions], truth: Annotations) -> Evaluation:
+        plan = resample(truth, "influence", replicates=1)
+        return _evaluated(CutStudy(given, truth, plan), metrics, plainly)
+
+    assert isinstance(cut.truth, Annotations)
+    return score_readers(list(cut.predictions), cut.truth, score)
+
+
+def _reader_metrics(truth: Truths, metrics: list[Metric]) -> list[Metric]:
+    """Those that decide, or the usual ones."""
+    if not isinstance(truth, Annotations):
+        raise InputError(
+            "readers",
+            "a model of the truth",
+            "votes, from which each reader can be left out",
+            "evaluate the annotations themselves",
+        )
+    deciding = [one for one in metrics if one.decides and one.labels != "draws"]
+    several = truth.kind == "nominal" or len(truth.classes) > 2
+    usual = reader_metrics(several=several, ordered=several and truth.kind == "ordinal")
+    return deciding or _metrics(usual)
+
+
+def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation:
+    """Score predictions that have their thresholds."""
+    asked, plan = _asked(cut.truth, cut.resampling, how.fixed)
     asked = [replace(one, ties=how.ties) for one in asked]
-    aligned, notices = align(given, asked, on_missing=how.on_missing)
+    aligned, notices = align(cut.predictions, asked, on_missing=how.on_missing)
+    copies = duplicate_notices(
+        duplicate_models((one.question.task, one.scores) for one in aligned)
+    )
     _check_sizes(aligned, chosen, plan)
     _check_order(aligned, chosen)
+    chosen = [_bound(metric, aligned) for metric in chosen]
     scorer = _Scorer(aligned, chosen, plan, how)
     values, replicates = scorer.run()
     tasks = [one.question.task for one in aligned]
@@ -207,8 +268,18 @@ def evaluate(
         widening=tuple(one.question.widening(plan) for one in aligned),
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
+        decided=tuple(one.decided for one in aligned),
+        thresholds=cut.used,
         influential=scorer.influential(values),
-        notices=(*_truth_notices(truth), *notices, *scorer.notices(values)),
+        notices=(
+            *_truth_notices(cut.truth),
+            *notices,
+            *copies,
+            *cut.notices,
+            *scorer.notices(values),
+        ),
+        predictions=tuple(cut.predictions),
+        annotations=cut.truth if isinstance(cut.truth, Annotations) else None,
     )
 
 
@@ -260,6 +331,19 @@ def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
                         "read the annotations as {} with {}", Option("kind", "ordinal"), GRADES
                     ),
                 )
+
+
+def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
+    """The metric for the classes of every task, which must agree about the one it looks at."""
+    made = [metric.among(one.question.classes) for one in aligned]
+    if len({one.column for one in made}) > 1:
+        raise InputError(
+            f"metric {metric.name}",
+            "tasks with different classes",
+            "the same classes in the same order in every task",
+            "evaluate one task at a time",
+        )
+    return made[0]
 
 
 def _asked(
@@ -363,14 +447,11 @@ class _Scorer:
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
-        kinds = {one.prepare: one.labels for one in self.families.values()}
+        kinds = {one.prepare: one for one in self.families.values()}
 
         def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
             one, m = part
-            each = {
-                p: p(one.scores[m] if k == "classes" else one.distributions(m))
-                for p, k in kinds.items()
-            }
+            each = {p: p(one.seen(m, metric)) for p, metric in kinds.items()}
             return {metric.prepare: each[first.prepare] for metric, first in alike}
 
         every = [(one, m) for one in aligned for m in one.scores]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.arguments import as_annotations
 from equipoise.evaluation.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
@@ -47,6 +47,8 @@ class ResponseTimes:
     item: Ints
     annotator: Ints
     milliseconds: Floats
+
+    __repr__ = short_repr
 
     def subset(self, keep: Bools) -> "ResponseTimes":
         """Only the answers about some items, which move up to their new positions."""
@@ -110,6 +112,8 @@ class TaskTruth:
     times: ResponseTimes | None = None
     answers: tuple[str, ...] = ()
     ties: str = "half"
+
+    __repr__ = short_repr
 
     @property
     def hard(self) -> Floats:

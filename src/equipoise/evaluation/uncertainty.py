@@ -240,7 +240,7 @@ class Uncertainty:
         """How many units a value that did not vary rests on."""
         if metric.trials is not None:
             return float(metric.trials)
-        if metric.labels != "classes":
+        if metric.labels != "classes" and not metric.of_class:
             return float(design.units)
         rare = [
             min(float(mass.sum()), float(len(mass) - mass.sum()))
@@ -306,7 +306,7 @@ class Uncertainty:
             if not len(rows):  # every item is tied: undefined
                 none = np.full(truth.T.shape, np.nan)
                 return Influence(math.nan, none[:, 0], none)
-            scores = _scores(self.aligned[t], names[m], metric)[rows]  # ties are left out
+            scores = self.aligned[t].seen(names[m], metric)[rows]  # ties are left out
             found = influence_of(metric, metric.prepare(scores), truth[:, rows])
             return _spread_out(found, rows, len(question.items))
 
@@ -538,12 +538,6 @@ def _hardened(shares: Floats) -> Floats:
 
 def _labels(question: TaskTruth, label: int) -> Floats:
     return question.hard if label == 0 else question.shares
-
-
-def _scores(aligned: Aligned, model: str, metric: Metric) -> Floats:
-    """What a model says, as the metric takes it."""
-    whole = metric.labels == "distribution"
-    return aligned.distributions(model) if whole else aligned.scores[model]
 
 
 def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:

@@ -3,6 +3,8 @@
 In a text a source is cited as ``[@key]``.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 ENTRIES: Mapping[str, str] = {
@@ -218,6 +220,54 @@ ENTRIES: Mapping[str, str] = {
   journal = {{IEEE} Transactions on Neural Systems and Rehabilitation Engineering},
   volume = {28}, number = {9}, pages = {1955--1965}, year = {2020},
 }""",
+    "altman_sensitivity1994": """@article{altman_sensitivity1994,
+  title  = {Diagnostic tests 1: sensitivity and specificity},
+  author = {Altman, Douglas G. and Bland, J. Martin},
+  journal = {BMJ},
+  volume = {308}, number = {6943}, pages = {1552}, year = {1994},
+}""",
+    "altman_predictive1994": """@article{altman_predictive1994,
+  title  = {Diagnostic tests 2: predictive values},
+  author = {Altman, Douglas G. and Bland, J. Martin},
+  journal = {BMJ},
+  volume = {309}, number = {6947}, pages = {102}, year = {1994},
+}""",
+    "vanrijsbergen1979": """@book{vanrijsbergen1979,
+  title  = {Information Retrieval},
+  author = {van Rijsbergen, C. J.},
+  publisher = {Butterworths}, edition = {2nd}, year = {1979},
+}""",
+    "brodersen2010": """@inproceedings{brodersen2010,
+  title  = {The Balanced Accuracy and Its Posterior Distribution},
+  author = {Brodersen, Kay H. and Ong, Cheng Soon and Stephan, Klaas E. and Buhmann, Joachim
+            M.},
+  booktitle = {20th International Conference on Pattern Recognition},
+  pages  = {3121--3124}, year = {2010},
+}""",
+    "matthews1975": """@article{matthews1975,
+  title  = {Comparison of the predicted and observed secondary structure of {T4} phage
+            lysozyme},
+  author = {Matthews, B. W.},
+  journal = {Biochimica et Biophysica Acta},
+  volume = {405}, number = {2}, pages = {442--451}, year = {1975},
+}""",
+    "gorodkin2004": """@article{gorodkin2004,
+  title  = {Comparing two {K}-category assignments by a {K}-category correlation coefficient},
+  author = {Gorodkin, Jan},
+  journal = {Computational Biology and Chemistry},
+  volume = {28}, number = {5--6}, pages = {367--374}, year = {2004},
+}""",
+    "pepe2003": """@book{pepe2003,
+  title  = {The Statistical Evaluation of Medical Tests for Classification and Prediction},
+  author = {Pepe, Margaret Sullivan},
+  publisher = {Oxford University Press}, year = {2003},
+}""",
+    "vickers2006": """@article{vickers2006,
+  title  = {Decision Curve Analysis: A Novel Method for Evaluating Prediction Models},
+  author = {Vickers, Andrew J. and Elkin, Elena B.},
+  journal = {Medical Decision Making},
+  volume = {26}, number = {6}, pages = {565--574}, year = {2006},
+}""",
     "stutz2023": """@article{stutz2023,
   title  = {Conformal Prediction under Ambiguous Ground Truth},
   author = {Stutz, David and Guha Roy, Abhijit and Matejovicova, Tatiana and Strachan,
@@ -248,3 +298,41 @@ def bibtex(keys: Iterable[str]) -> str:
     1
     """
     return "\n\n".join(ENTRIES[key] for key in dict.fromkeys(keys)) + "\n"
+
+
+def cited(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Sources as people read them, each once: a short name, and the whole.
+
+    Examples
+    --------
+    >>> cited(["groger2025"])[0][0]
+    'Gröger and others 2025'
+    >>> cited(["dawid1979"])[0][0]
+    'Dawid and Skene 1979'
+    """
+    return [_as_read(ENTRIES[key]) for key in dict.fromkeys(keys)]
+
+
+ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303"}
+
+
+def _as_read(entry: str) -> tuple[str, str]:
+    found = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry)
+    fields = {name: _plain(text) for name, text in found}
+    people = [one.partition(",")[0] for one in fields.get("author", "").split(" and ")]
+    who = " and ".join(people) if len(people) < 3 and "others" not in people else (
+        f"{people[0]} and others")  # fmt: skip
+    year = fields.get("year", "")
+    where = fields.get("journal") or fields.get("booktitle") or fields.get("publisher", "")
+    whole = f"{who}. {fields.get('title', '')}. {', '.join(filter(None, [where, year]))}."
+    return f"{who} {year}".strip(), whole
+
+
+def _plain(text: str) -> str:
+    """Text of BibTeX without its braces, accents as letters."""
+
+    def letter(found: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]])
+
+    text = re.sub(r"\{?\\([\"'`^~])\{?(\w)\}?\}?", letter, text)
+    return " ".join(re.sub(r"[{}\\]", "", text).replace("--", "–").split())

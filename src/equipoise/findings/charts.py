@@ -137,6 +137,8 @@ class Lines(_Named):
         Whether the x axis is logarithmic.
     downward
         Whether small values stand at the top, as ranks do.
+    points
+        Single marks beside the lines, such as readers beside curves; their names are titles.
     """
 
     x: str
@@ -151,6 +153,7 @@ class Lines(_Named):
     y_range: tuple[float, float] | None = None
     logarithmic: bool = False
     downward: bool = False
+    points: "Sequence[Point]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ Kind = Literal[
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
 CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.codec`
+MOST_LETTERS = 240  # of an answer where it is one of many lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,13 @@ class Card:
     holds_for: str = ""
     settled_by: str = ""
     caveat: str = ""
+
+    def __str__(self) -> str:
+        return self.answer
+
+    def __repr__(self) -> str:
+        more = "..." if len(self.answer) > MOST_LETTERS else ""
+        return f"Card({self.answer[:MOST_LETTERS] + more!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, Ints
+from equipoise.arrays import Bools, Floats, Ints, short_repr
 from equipoise.inference.spread import Spread
 from equipoise.inference.two_way import TwoWay
 
@@ -43,6 +43,8 @@ class Family:
     p: Floats
     ranks: Ints
     critical: float
+
+    __repr__ = short_repr
 
     @property
     def best(self) -> Bools:

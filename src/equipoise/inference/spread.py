@@ -156,7 +156,11 @@ class Spread:
 
     @property
     def parts(self) -> tuple[float, float, float]:
-        """The parts that count: items (with draws), annotators, cells."""
+        """The parts that count: items (with draws), annotators, cells; 0 for rounding."""
+        found, limit = self._counted(), _NOTHING * self.floor
+        return (0.0, 0.0, 0.0) if all(one <= limit for one in found) else found
+
+    def _counted(self) -> tuple[float, float, float]:
         whom = self.population
         if whom.items and whom.annotators:
             return self.items + self.draws, self.annotators, self.cells

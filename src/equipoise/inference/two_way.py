@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints, frozen
+from equipoise.arrays import Floats, Ints, frozen, short_repr
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
+
+_ROUNDING = 1e-14  # of a value, up to which its influences are rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +54,8 @@ class TwoWay:
     df_annotators: float
     floor: float
     population: Population
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("values", "items", "annotators", "cells", "draws", "df_items"):
@@ -141,7 +145,7 @@ def two_way(
         annotators=factor * people,
         cells=factor * cells,
         draws=zero,
-        df_items=_item_df(sums, design),
+        df_items=_item_df(sums, design, np.asarray(values)),
         df_annotators=design.df_annotators,
         floor=0.0,
         population=population,
@@ -156,7 +160,7 @@ def _by_unit(influence: Floats, unit: Ints, units: int) -> Floats:
     return np.stack([np.bincount(unit, one, units) for one in influence])
 
 
-def _item_df(sums: Floats, design: Design) -> Floats:
+def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
     """Degrees of freedom of items, less where few units carry a number."""
     models, units = sums.shape
     found = np.full((models, models), design.df_units)
@@ -165,7 +169,7 @@ def _item_df(sums: Floats, design: Design) -> Floats:
             gap = sums[a] if a == b else sums[a] - sums[b]
             square = gap * gap
             total = float(square.sum())
-            if not total > 0:
+            if not total > (_ROUNDING * max(abs(values[a]), abs(values[b]))) ** 2:
                 continue
             excess = units * float(square @ square) / total**2 - 1
             if excess > 0:

@@ -16,10 +16,15 @@ import numpy as np
 
 from equipoise.arrays import InputError, PerItem, listed, nearest
 from equipoise.metrics import (
+    benefit,
     calibration,
+    confusion,
+    consensus,
     decisions,
     distributions,
     draws,
+    one_vs_rest,
+    operating_points,
     ranking,
     retained_samples,
     top,
@@ -34,12 +39,22 @@ from equipoise.metrics._metric import Truth as Truth
 from equipoise.metrics._metric import hard_labels_rule as hard_labels_rule
 from equipoise.metrics._metric import influence_covariance as influence_covariance
 from equipoise.metrics._ranking import tied_share as tied_share
+from equipoise.metrics.benefit import DecisionCurve as DecisionCurve
+from equipoise.metrics.benefit import decision_curve as decision_curve
+from equipoise.metrics.benefit import net_benefit as net_benefit
+from equipoise.metrics.benefit import net_benefit_per_item as net_benefit_per_item
 from equipoise.metrics.calibration import Reliability as Reliability
 from equipoise.metrics.calibration import (
     expected_calibration_error as expected_calibration_error,
 )
 from equipoise.metrics.calibration import maximum_calibration_error as maximum_calibration_error
 from equipoise.metrics.calibration import reliability_curve as reliability_curve
+from equipoise.metrics.confusion import balanced_accuracy as balanced_accuracy
+from equipoise.metrics.confusion import cohen_kappa as cohen_kappa
+from equipoise.metrics.confusion import confusion_matrix as confusion_matrix
+from equipoise.metrics.confusion import mcc as mcc
+from equipoise.metrics.consensus import soft_agreement as soft_agreement
+from equipoise.metrics.consensus import soft_agreement_per_item as soft_agreement_per_item
 from equipoise.metrics.curves import precision_recall_curve as precision_recall_curve
 from equipoise.metrics.curves import roc_curve as roc_curve
 from equipoise.metrics.decisions import accuracy as accuracy
@@ -82,6 +97,17 @@ from equipoise.metrics.draws import spearman_footrule as spearman_footrule
 from equipoise.metrics.draws import spearman_footrule_per_item as spearman_footrule_per_item
 from equipoise.metrics.draws import topk_accuracy as topk_accuracy
 from equipoise.metrics.draws import topk_accuracy_per_item as topk_accuracy_per_item
+from equipoise.metrics.one_vs_rest import f1 as f1
+from equipoise.metrics.one_vs_rest import npv as npv
+from equipoise.metrics.one_vs_rest import ppv as ppv
+from equipoise.metrics.one_vs_rest import sensitivity as sensitivity
+from equipoise.metrics.one_vs_rest import specificity as specificity
+from equipoise.metrics.operating_points import (
+    sensitivity_at_specificity as sensitivity_at_specificity,
+)
+from equipoise.metrics.operating_points import (
+    specificity_at_sensitivity as specificity_at_sensitivity,
+)
 from equipoise.metrics.ranking import auroc as auroc
 from equipoise.metrics.ranking import auroc_across_readers as auroc_across_readers
 from equipoise.metrics.ranking import auroc_one_vs_one as auroc_one_vs_one
@@ -99,10 +125,22 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "precision_at_k": top.precision_at_k_metric,
     "recall_at_k": top.recall_at_k_metric,
     "accuracy": decisions.accuracy_metric,
+    "balanced_accuracy": confusion.balanced_accuracy_metric,
+    "cohen_kappa": confusion.cohen_kappa_metric,
+    "mcc": confusion.mcc_metric,
+    "soft_agreement": consensus.soft_agreement_metric,
     "expected_cost": decisions.expected_cost_metric,
     "normalised_expected_cost": decisions.normalised_expected_cost_metric,
     "mean_absolute_error": decisions.mean_absolute_error_metric,
     "quadratic_weighted_kappa": decisions.quadratic_weighted_kappa_metric,
+    "sensitivity": one_vs_rest.sensitivity_metric,
+    "specificity": one_vs_rest.specificity_metric,
+    "ppv": one_vs_rest.ppv_metric,
+    "npv": one_vs_rest.npv_metric,
+    "f1": one_vs_rest.f1_metric,
+    "sensitivity_at_specificity": operating_points.sensitivity_at_specificity_metric,
+    "specificity_at_sensitivity": operating_points.specificity_at_sensitivity_metric,
+    "net_benefit": benefit.net_benefit_metric,
     "brier_score": distributions.brier_score_metric,
     "log_score": distributions.log_score_metric,
     "ranked_probability_score": distributions.ranked_probability_score_metric,
@@ -120,7 +158,13 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "kendall_tau": draws.kendall_tau_metric,
     "spearman_footrule": draws.spearman_footrule_metric,
 }
-CURVES = ("roc_curve", "precision_recall_curve", "retained_samples_curve", "reliability_curve")
+CURVES = (
+    "roc_curve",
+    "precision_recall_curve",
+    "decision_curve",
+    "retained_samples_curve",
+    "reliability_curve",
+)
 DEFAULT = ("auroc", "average_precision")
 
 

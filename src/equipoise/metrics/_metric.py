@@ -88,6 +88,8 @@ class Topic:
 
     ORDER = "Order of items, for scores and probabilities"
     DECISIONS = "Decisions"
+    ONE_CLASS = "Decisions, one class against the rest"
+    POINTS = "Operating points and benefit"
     PROPER = "Proper scores of probabilities"
     GRADES = "Grades in a known order"
     DISTANCE = "Distance from the distribution of votes, and its uncertainty"
@@ -108,8 +110,8 @@ class Metric:
     ----------
     name, title, soft_title
         Name on the command line and in tables; titles with hard and with soft labels.
-    definition
-        What is computed, as a sentence for the page.
+    definition, plain
+        What is computed, as a sentence for the page; and what that means, in plain words.
     better, bounds, ordered, needs
         Direction, smallest and largest value, whether the order of classes matters, and
         what a prediction must be.
@@ -146,6 +148,11 @@ class Metric:
         better than by saying what they believe.
     infinite
         Where a bound is infinite, what makes a value infinite.
+    of_class
+        Whether it is of items of a class or of several, however rare, and not of all items.
+    bind, column
+        ``bind(classes)`` makes the same metric for the scored classes of a question; None
+        where it does not depend on them. Then the column that it looks at, None for several.
     references
         Keys of its sources in the bibliography.
     """
@@ -174,7 +181,14 @@ class Metric:
     decides: bool = False
     proper: bool = False
     infinite: str = ""
+    of_class: bool = False
+    bind: "Callable[[tuple[str, ...]], Metric] | None" = None
+    column: int | None = None
     references: tuple[str, ...] = ()
+    plain: str = ""
+
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r})"
 
     @property
     def least(self) -> int:
@@ -185,6 +199,17 @@ class Metric:
     def meet(self) -> Callable[[Prepared, Any], Any] | None:
         """The former name of `score_draws`."""
         return self.score_draws
+
+    def among(self, classes: Sequence[str]) -> "Metric":
+        """The metric for a question: its scored classes, or the positive one of yes and no.
+
+        Examples
+        --------
+        >>> from equipoise.metrics import named
+        >>> named("f1:positive=N3").among(["W", "N1", "N2", "N3", "REM"]).column
+        3
+        """
+        return self if self.bind is None else self.bind(tuple(classes))
 
     def score(
         self, truth: Floats, prepared: Prepared, counts: ItemsByReplicates

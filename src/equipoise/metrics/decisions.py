@@ -44,9 +44,10 @@ the columns, lowest first; their order is given, never inferred,
     \qquad c_{kd} = (k - d)^2
 
 All take class codes or label distributions (items, classes), and predicted distributions
-(items, classes), or of the second of two classes (items,). `weights` are importance weights
-(items,), or `Copies` of counts. Every metric is a function of the confusion table, label mass
-of every true class among the items decided for every class, so they share one pass.
+(items, classes), those of the second of two classes (items,), or decisions as class codes.
+`weights` are importance weights (items,), or `Copies` of counts. Every metric is a function of
+the confusion table, label mass of every true class among the items decided for every class, so
+they share one pass.
 
 References
 ----------
@@ -108,6 +109,7 @@ _KAPPA = "quadratic_weighted_kappa"
 _Cost = str | Floats
 _Costs = Callable[[int], Floats]
 _Decide = Callable[[Floats], Floats]
+Gradient = Callable[[Floats], Floats]
 
 
 def decide(probabilities: Floats) -> Floats:
@@ -129,7 +131,7 @@ def _shared(chosen: Bools) -> Floats:
 
 def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Share of votes that agree with the decision."""
-    table = _plain_table(y_true, probabilities, weights, decide)
+    table = plain_table(y_true, probabilities, weights)
     return float(mean_cost(table, np.eye(len(table)))[0])
 
 
@@ -152,7 +154,7 @@ def accuracy_metric() -> Metric:
 
 def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Mean distance in grades between decision and votes; lower is better."""
-    table = _plain_table(y_true, probabilities, weights, decide)
+    table = plain_table(y_true, probabilities, weights)
     return float(mean_cost(table, grades_apart(len(table)))[0])
 
 
@@ -195,7 +197,7 @@ def expected_cost(
         ``largest`` probability, or ``least_cost`` in expectation.
     """
     known = _checked_cost(cost)
-    table = _plain_table(y_true, probabilities, weights, _deciding(known, decision))
+    table = plain_table(y_true, probabilities, weights, _deciding(known, decision))
     return float(mean_cost(table, cost_matrix(known, len(table)))[0])
 
 
@@ -237,7 +239,7 @@ def normalised_expected_cost(
     The parameters are those of `expected_cost`.
     """
     known = _checked_cost(cost)
-    table = _plain_table(y_true, probabilities, weights, _deciding(known, decision))
+    table = plain_table(y_true, probabilities, weights, _deciding(known, decision))
     return float(_relative(known, table)[0])
 
 
@@ -249,16 +251,10 @@ def normalised_expected_cost_metric(
     name, title = "normalised_expected_cost", "normalised expected cost"
     how = _cost_phrase(known, decision)
     text = f"Mean cost of the decision relative to the best constant one, {how}"
-    made = _decision_metric(
-        name, title, text, _deciding(known, decision), partial(_relative, known)
-    )
-    made = replace(
-        made,
-        better="lower",
-        bounds=(0.0, math.inf),
-        influence=partial(_relative_influence, known),
-    )
-    return _costly(made, known, decision)
+    finish, gradient = partial(_relative, known), partial(_relative_gradient, known)
+    choose = _deciding(known, decision)
+    made = from_table(name, title, text, finish, gradient, choose)
+    return _costly(replace(made, better="lower", bounds=(0.0, math.inf)), known, decision)
 
 
 def _relative(cost: _Cost, table: Floats) -> PerReplicate:
@@ -271,23 +267,18 @@ def _relative(cost: _Cost, table: Floats) -> PerReplicate:
     return np.where(known, value, np.nan)
 
 
-def _relative_influence(cost: _Cost, decided: Prepared, labels: Floats) -> Influence:
-    """Derivatives of the ratio of two means; the best constant decision is held.
+def _relative_gradient(cost: _Cost, table: Floats) -> Floats:
+    """Derivative of the ratio of two means; the best constant decision is held.
 
     Where several constant decisions are best, it is the mean of them.
     """
-    matrix = cost_matrix(cost, labels.shape[1])
-    each = labels.mean(axis=0) @ matrix
+    matrix = cost_matrix(cost, len(table))
+    each = table.sum(axis=1) @ matrix
     scale = max(float(matrix.max()), 1e-300)
     constant = float(each.min())
-    if not constant > _NOTHING * scale:
-        return _no_influence(labels)
     blind = matrix[:, each <= constant + _TIE * scale].mean(axis=1)
-    losses = decided @ matrix.T
-    spent = expected_loss(labels.T, losses)
-    value = float(spent.mean()) / constant
-    slope = (spent - value * (labels @ blind)) / constant / len(labels)
-    return Influence(value, slope, (losses - value * blind) / constant / len(labels))
+    value = float((matrix * table).sum()) / constant
+    return np.asarray((matrix - value * blind[:, None]) / constant)
 
 
 def quadratic_weighted_kappa(
@@ -298,7 +289,7 @@ def quadratic_weighted_kappa(
     A distance in grades counts by its ``cost``, ``quadratic`` or ``linear``.
     """
     choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
-    table = _plain_table(y_true, probabilities, weights, decide)
+    table = plain_table(y_true, probabilities, weights)
     return float(kappa(table, cost_matrix(cost, len(table)))[0])
 
 
@@ -309,36 +300,29 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
     def finish(table: Floats) -> PerReplicate:
         return kappa(table, cost_matrix(cost, len(table)))
 
-    def influence(prepared: Prepared, labels: Floats) -> Influence:
-        return _kappa_influence(prepared, labels, cost_matrix(cost, labels.shape[1]))
+    def gradient(table: Floats) -> Floats:
+        return kappa_gradient(cost_matrix(cost, len(table)), table)
 
     text = (
         f"Agreement of vote and most probable grade beyond chance; a {cost} distance in grades "
         "counts against it."
     )
     return replace(
-        _decision_metric(_KAPPA, f"{cost} weighted kappa", text, decide, finish),
+        from_table(_KAPPA, f"{cost} weighted kappa", text, finish, gradient),
         name=parameters(_KAPPA, {"cost": "quadratic"}, {"cost": cost}),
         bounds=(-1.0, 1.0),
         ordered=True,
-        influence=influence,
         references=("cohen1960", "galdran2023"),
     )
 
 
-def _kappa_influence(decided: Prepared, labels: Floats, cost: Floats) -> Influence:
-    """Derivatives of one minus a ratio of two means."""
-    true, chosen = labels.mean(axis=0), decided.mean(axis=0)
+def kappa_gradient(cost: Floats, table: Floats) -> Floats:
+    """Derivative of `kappa` by the shares of the confusion table, (true, decided)."""
+    true, chosen = table.sum(axis=1), table.sum(axis=0)
     chance = float(true @ cost @ chosen)
-    if not chance > _NOTHING:
-        return _no_influence(labels)
-    losses, blind = decided @ cost.T, cost @ chosen
-    spent = expected_loss(labels.T, losses)
-    ratio = float(spent.mean()) / chance
-    expected = labels @ blind + decided @ (true @ cost) - 2 * chance
-    scale = chance * len(labels)
-    slope = -(spent - spent.mean() - ratio * expected) / scale
-    return Influence(1 - ratio, np.asarray(slope), -(losses - ratio * blind) / scale)
+    ratio = float((cost * table).sum()) / chance
+    blind = (cost @ chosen)[:, None] + (true @ cost)[None, :]
+    return np.asarray(-(cost - ratio * blind) / chance)
 
 
 def _no_influence(labels: Floats) -> Influence:
@@ -346,14 +330,41 @@ def _no_influence(labels: Floats) -> Influence:
     return Influence(float("nan"), np.full(len(labels), np.nan), np.full(labels.shape, np.nan))
 
 
-def _decision_metric(
+def _table_influence(
+    finish: Callable[[Floats], PerReplicate], gradient: Gradient
+) -> Callable[[Prepared, Floats], Influence]:
+    """Derivatives of a function of the confusion table, by those of its shares.
+
+    The table is a mean over items of label times decision, so that an item moves it towards
+    its own, and a vote towards its row.
+    """
+
+    def influence(decided: Prepared, labels: Floats) -> Influence:
+        number = len(labels)
+        table = labels.T @ decided / number
+        value = float(finish(table[..., None])[0])
+        if np.isnan(value):
+            return _no_influence(labels)
+        shares = decided @ gradient(table).T
+        each = (labels * shares).sum(axis=1)
+        return Influence(value, np.asarray((each - each.mean()) / number), shares / number)
+
+    return influence
+
+
+def from_table(
     name: str,
     title: str,
     definition: str,
-    choose: _Decide,
     finish: Callable[[Floats], PerReplicate],
+    gradient: Gradient,
+    choose: _Decide = decide,
 ) -> Metric:
-    """A metric that is a function of the confusion table."""
+    """A metric that is a function of the confusion table.
+
+    ``finish`` takes tables (true, decided, replicates), ``gradient`` one table of shares, where
+    the value is defined.
+    """
     return Metric(
         name=name,
         title=title,
@@ -363,6 +374,7 @@ def _decision_metric(
         prepare=choose,
         reduce=_confusion_sums,
         finish=finish,
+        influence=_table_influence(finish, gradient),
         needs="probabilities",
         labels="distribution",
         topic=Topic.DECISIONS,
@@ -378,17 +390,12 @@ def _mean_metric(
     def finish(table: Floats) -> PerReplicate:
         return mean_cost(table, costs(len(table)))
 
-    def influence(prepared: Prepared, labels: Floats) -> Influence:
-        losses = prepared @ costs(labels.shape[1]).T
-        values = expected_loss(labels.T, losses)
-        value = float(values.mean())
-        items = len(values)
-        return Influence(value, np.asarray((values - value) / items), losses / items)
+    def gradient(table: Floats) -> Floats:
+        return costs(len(table))
 
     return replace(
-        _decision_metric(name, title, definition, choose, finish),
+        from_table(name, title, definition, finish, gradient, choose),
         better="lower",
-        influence=influence,
         per_item=partial(_plain_per_item, costs=costs, choose=choose),
     )
 
@@ -465,9 +472,31 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
     return out
 
 
-def _plain_table(y_true: Any, probabilities: Any, weights: Any, choose: _Decide) -> Floats:
+def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:
+    """Label and predicted distributions, (items, classes); class codes are decisions too.
+
+    Examples
+    --------
+    >>> checked_decisions([0, 2], [1, 2])[1]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    labels, codes = np.asarray(y_true), np.asarray(predicted)
+    known = all(one.dtype.kind in "biuf" and one.size for one in (labels, codes))
+    several = known and codes.ndim == 1 and (labels.ndim == 2 or labels.max() > 1)
+    if not several or not np.isin(codes % 1, 0).all() or codes.min() < 0:
+        return checked_distributions(y_true, predicted)
+    classes = labels.shape[1] if labels.ndim == 2 else 1 + int(max(labels.max(), codes.max()))
+    if codes.max() >= classes:
+        return checked_distributions(y_true, predicted)
+    return checked_distributions(y_true, np.eye(classes)[codes.astype(np.intp)])
+
+
+def plain_table(
+    y_true: Any, probabilities: Any, weights: Any, choose: _Decide = decide
+) -> Floats:
     """Confusion table of a plain call, shape (true, decided, 1)."""
-    labels, predicted = checked_distributions(y_true, probabilities)
+    labels, predicted = checked_decisions(y_true, probabilities)
     each = checked_weights(weights, len(labels)).each
     return ((labels * each[:, None]).T @ choose(predicted))[..., None]
 

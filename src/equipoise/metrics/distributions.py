@@ -271,7 +271,7 @@ def total_variation_per_item(y_true: Any, probabilities: Any) -> PerItem:
 def total_variation_metric() -> Metric:
     """Total variation for the engine."""
     text = "Half the summed distance between predicted and label distribution."
-    made = _mean_metric("total_variation", "total variation", text, itself, _variation)
+    made = mean_of_items("total_variation", "total variation", text, itself, _variation)
     return replace(made, per_item=total_variation_per_item)
 
 
@@ -294,7 +294,7 @@ def jensen_shannon_metric() -> Metric:
     """Jensen-Shannon divergence for the engine."""
     text = "Divergence between predicted and label distribution in bits, 0 to 1."
     title = "Jensen-Shannon divergence"
-    made = _mean_metric("jensen_shannon", title, text, itself, _divergence)
+    made = mean_of_items("jensen_shannon", title, text, itself, _divergence)
     return replace(made, per_item=jensen_shannon_per_item)
 
 
@@ -395,7 +395,7 @@ class Rule:
         how = "averaged over votes" if soft == "expected" else "taken to the shares of votes"
         text = f"{self.definition} With several votes it is {how}."
         return replace(
-            _mean_metric(self.name, self.title, text, prepare, score),
+            mean_of_items(self.name, self.title, text, prepare, score),
             name=parameters(self.name, {"soft": "expected"}, {"soft": soft}),
             family=f"{self.name} {soft}",
             bounds=self.bounds,
@@ -461,7 +461,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def _mean_metric(
+def mean_of_items(
     name: str,
     title: str,
     definition: str,

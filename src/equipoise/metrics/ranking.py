@@ -266,6 +266,9 @@ def auroc_metric(
         title="AUROC",
         soft_title="soft AUROC",
         definition=_auroc_definition(form, multiclass, average),
+        plain="Soft AUROC is the probability that an item which one annotator calls positive "
+        "scores above one that an annotator calls negative; disagreement keeps it below 1 for "
+        "any model.",
         family=kind if kind != "expected" else "expected auroc",
         prepare=prepare,
         reduce=reductions[kind],
@@ -410,6 +413,8 @@ def average_precision_metric(
         title="average precision",
         soft_title="soft average precision",
         definition=_precision_definition(form, ties, average),
+        plain="Soft average precision is the share of positive votes among the items that score "
+        "at least as high as a positive one, on average over positive votes.",
         family=families[kind],
         prepare=prepare,
         reduce=reductions[kind],

@@ -1,15 +1,13 @@
-"""Charts: every kind is drawn here, once, and used by every analysis.
+"""Charts: every kind is drawn here or in `cells` and `votes`, once, and used by every analysis.
 
-Every mark has its name beside it, so that nothing rests on colour alone. Names at the ends of
-lines never overlap: they are moved apart, and where that would carry them too far from their
-lines the leaders alone keep name and colour, and the others are grey and counted.
+Nothing is drawn that says nothing: fewer than two distinct points, a single bar, curves that
+coincide (one line has all their names). Names stand beside their marks.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from statistics import median
+from itertools import groupby
 from typing import Any
 
 from equipoise.findings.charts import (
@@ -20,47 +18,53 @@ from equipoise.findings.charts import (
     Dots,
     Heat,
     Histogram,
-    Line,
     Lines,
     Matrix,
     Scatter,
     Slopes,
+    Standings,
+    Strips,
 )
-from equipoise.numbers import count, number, percent, rank
-from equipoise.page.cells import cases_close_up, heat, matrix
-from equipoise.page.lettering import distinct, shorten, unique_short_names, width
-from equipoise.page.markup import Html, coordinate, element
+from equipoise.numbers import change, count, number, rank
+from equipoise.page.cells import heat, matrix, standings
+from equipoise.page.curves import draw_lines
+from equipoise.page.figure import (
+    Figure,
+    Plot,
+    Row,
+    Rows,
+    Words,
+    axis_numbers,
+    axis_titles,
+    described,
+)
+from equipoise.page.lettering import lines_of, shorten, width
+from equipoise.page.markup import Html, element, join
+from equipoise.page.palette import ModelStyles
 from equipoise.page.svg import (
     LETTER,
-    NARROW,
-    Axis,
-    ModelStyles,
+    Label,
     Scale,
-    across,
-    at,
-    described,
-    down,
-    drawing,
-    group,
-    headed,
-    inside,
-    marker,
-    path,
-    spaced_ticks,
-    text,
-    through,
-    tick_text,
-    titled,
+    box,
+    dot,
+    fitted,
+    interval,
+    middle,
+    stroke,
+    tick_labels,
+    upright,
 )
+from equipoise.page.votes import cases, strips
 
-TOP, ROW = 30.0, 22.0
-Places = Sequence[tuple[float, float]]
+DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
+TALL, DENSE = 28.0, 22.0  # rows, and rows of which there are many
+MANY = 24
 
 
-def draw(chart: Chart, styles: ModelStyles) -> Html | None:
-    """Draw a chart; None where there is nothing to draw."""
+def draw(chart: Chart, styles: ModelStyles) -> Figure | None:
+    """Draw a chart; None where there is nothing to draw, or nothing that it would say."""
     drawer = _DRAWERS.get(type(chart))
-    return drawer(chart, styles) if drawer is not None else None
+    return drawer(chart, styles) if drawer else None
 
 
 def _finite(*values: float) -> list[float]:
@@ -69,513 +73,391 @@ def _finite(*values: float) -> list[float]:
 
 # ---- rows of dots --------------------------------------------------------------------------
 
-DOTS_LABEL, DOTS_START, DOTS_END = 142.0, 148.0, 300.0
-DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
 
-
-def _dots(chart: Dots, styles: ModelStyles) -> Html | None:
+def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
     scale = _dots_scale(chart)
     if scale is None:
         return None
-    rows = [_above(dot, scale.low) if chart.logarithmic else dot for dot in chart.rows]
-    bottom = 6 + ROW * len(rows)
-    parts = [Axis(scale, 2.0, bottom, shorten(chart.axis, 44)).draw(4)]
-    if chart.band:
-        left, right = (scale(end) for end in chart.band)
-        corners = [(left, 2.0), (right, 2.0), (right, bottom), (left, bottom)]
-        parts.append(group([path("band", through(corners) + "Z")], class_="tinted"))
-    for place, class_ in ((0.0 if chart.zero else None, "zero"), (chart.reference, "ref")):
-        if place is not None:
-            parts.append(path(class_, down(scale(place), 2.0, bottom - 2)))
-    before = ""
-    for row, dot in enumerate(rows):
-        label = "" if dot.label == before else dot.label
-        parts.append(_dot(dot, label, (scale, 4 + ROW * (row + 0.5)), styles))
-        before = dot.label
-    return drawing((NARROW, bottom + 38), described(chart), *parts)
+    rows = [_above(one, scale.low) if chart.logarithmic else one for one in chart.rows]
+    groups = [list(group) for _, group in groupby(rows, key=lambda one: one.label)]
+    own = all(one.label == one.model for one in rows)
+    pair = () if own else styles.pair(one.model for one in rows)
+    ticks = scale.ticks(4)
+    lines = [upright(scale(tick)) for tick in ticks] + _fixed_lines(chart, scale)
+    high = TALL if len(rows) <= MANY else DENSE
+    made = [_dots_head(chart, scale, ticks)]
+    for group in groups:
+        ranged = any(_finite(one.low, one.high) for one in group)
+        shared = len(group) > 1 and not ranged and not any(one.series for one in group)
+        for part in [group] if shared else [[one] for one in group]:
+            drawn = middle(*_marks(part, scale, styles, pair))
+            said = f"{part[0].label}: {_dots_said(part, signed=chart.zero)}"
+            plot = Plot(join([*lines, drawn]), high, label=said)
+            name = Words(part[0].label if part[0] is group[0] else "")
+            remark = _remark(part, signed=chart.zero, named=len(group) > 1 and not shared)
+            last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
+            total = "total" if last and len(group) == 1 else ""
+            made.append(Row((name, plot, remark), total, m=styles.number(part[0].model)))
+    return Rows(
+        kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
+        key=_pair_key(pair) or _series_key(rows),
+    )  # fmt: skip
+
+
+def _pair_key(pair: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(("dot", "dot b"), pair, strict=False))
+
+
+def _series_key(rows: Sequence[Dot]) -> tuple[tuple[str, str], ...]:
+    """Which mark is which series, where a second one has a mark of its own."""
+    if not any(_second(one) for one in rows):
+        return ()
+    return (("dot b", next(one.series for one in rows if _second(one))),)
+
+
+def _second(one: Dot) -> bool:
+    return bool(one.series) and not one.model and not _finite(one.low, one.high)
 
 
 def _dots_scale(chart: Dots) -> Scale | None:
     """The scale of all numbers; on a logarithmic one, of those above zero."""
-    known = [x for dot in chart.rows for x in _finite(dot.value, dot.low, dot.high)]
+    known = [x for one in chart.rows for x in _finite(one.value, one.low, one.high)]
     if not known:
         return None
     known += [0.0] if chart.zero else []
     known += [] if chart.reference is None else [chart.reference]
     known += _finite(*(chart.band or ()))
+    known += _margin(chart)
     if chart.logarithmic:
         known = [x for x in known if x > 0]
-    if not known:
+    if len(set(known)) < 2:
         return None
     if chart.logarithmic:
         low = max(min(known), max(known) / DEEP)
-        return Scale(low / 1.2, 1.2 * max(known), DOTS_START, DOTS_END, logarithmic=True)
-    margin = 0.04 * (max(known) - min(known)) or 0.01
-    return Scale(min(known) - margin, max(known) + margin, DOTS_START, DOTS_END)
+        return Scale(low / 1.2, 1.2 * max(known), logarithmic=True)
+    pad = 0.03 * (max(known) - min(known))
+    return Scale(min(known) - pad, max(known) + (pad if max(known) or not chart.zero else 0))
 
 
-def _above(dot: Dot, least: float) -> Dot:
+def _margin(chart: Dots) -> list[float]:
+    """Where the margin stands: on the side of zero on which the values are."""
+    if chart.margin is None:
+        return []
+    above = sum(one.value > 0 for one in chart.rows) > len(chart.rows) / 2
+    return [abs(chart.margin) if above else -abs(chart.margin)]
+
+
+def _fixed_lines(chart: Dots, scale: Scale) -> list[Html]:
+    """The zone that is good enough, and lines at zero, at the margin and at a reference."""
+    made = []
+    if chart.band:
+        made.append(box(scale(chart.band[0]), scale(chart.band[1]), 0, 0, "zone"))
+    for margin in _margin(chart):
+        low, high = sorted((scale(margin), scale(0.0)))
+        made += [box(low, high, 0, 0, "zone"), upright(scale(margin), "margin")]
+    if chart.reference is not None:
+        made.append(upright(scale(chart.reference), "margin"))
+    if chart.zero:
+        made.append(upright(scale(0.0), "base"))
+    return made
+
+
+def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> Row:
+    """Ticks above the rows, over them what zero and the margin mean."""
+    titles = []
+    if chart.zero_title:
+        at = scale(0.0)
+        side = "end" if at > 70 else "start" if at < 30 else "middle"
+        titles.append(Label(chart.zero_title, at, 11, side, class_="tick strong"))
+    for margin in _margin(chart):
+        words = f"margin {abs(margin):g}"
+        titles.append(Label(words, scale(margin), 11, class_="tick strong"))
+    low = 27.0 if titles else 12.0
+    labels = fitted([*titles, *tick_labels(scale, ticks, low)], over=24)
+    marks = [stroke((scale(t), low + 4), (scale(t), low + 8), "grid") for t in ticks]
+    return Row((Words(""), Plot(join(marks), low + 8, labels), Words("")), "head")
+
+
+def _above(one: Dot, least: float) -> Dot:
     """What a logarithmic axis can show of a dot: an interval from its edge, no dot at zero."""
     return replace(
-        dot,
-        value=dot.value if dot.value >= least else math.nan,
-        low=max(dot.low, least),
-        high=dot.high if dot.high >= least else math.nan,
-        remark=dot.remark or (number(dot.value) if dot.value else "none"),
+        one,
+        value=one.value if one.value >= least else math.nan,
+        low=max(one.low, least),
+        high=one.high if one.high >= least else math.nan,
+        remark=one.remark or (number(one.value) if one.value else "none"),
     )
 
 
-def _dot(dot: Dot, label: str, place: tuple[Scale, float], styles: ModelStyles) -> Html:
-    scale, y = place
-    own = dot.label == dot.model
-    short = styles.short(label, 17) if own and label else shorten(label, 17)
-    parts = [titled(label, short, x=DOTS_LABEL, y=y + 4, class_="e")] if label else []
-    if len(_finite(dot.low, dot.high)) == 2:
-        start, end = scale(dot.low), scale(dot.high)
-        parts.append(path("w", across(start, y, end - start)))
-        if math.isfinite(dot.value) and not dot.low <= dot.value <= dot.high:
-            near = start if dot.value < dot.low else end
-            parts.append(path("w gap", across(scale(dot.value), y, near - scale(dot.value))))
-    if dot.inner is not None and len(_finite(*dot.inner)) == 2:
-        start, end = (scale(x) for x in dot.inner)
-        parts.append(path("b", across(start, y, end - start)))
-    if math.isfinite(dot.value):
-        parts.append(marker((scale(dot.value), y), hollow=styles.hollow(dot.model)))
-    words = " ".join(filter(None, [dot.series, dot.remark])) or number(dot.value)
-    parts.append(titled(words, shorten(words, 17), x=DOTS_END + 8, y=y + 4, class_="a"))
-    return element("g", *parts, class_=styles.class_(dot.model))
-
-
-# ---- lines ---------------------------------------------------------------------------------
-
-LEFT, RIGHT, HIGH = 52.0, 296.0, 190.0
-STRIP = 34.0  # height of the bars under a plot
-FAR = 32.0  # how far a name may stand from its line before the plot is crowded
-LEADERS = 4  # lines that keep name and colour in a crowded plot
-Frame = tuple[Scale, Scale]
-
-
-def _lines(chart: Lines, styles: ModelStyles) -> Html | None:
-    drawn = [line for line in chart.lines if _known(line)]
-    if not drawn:
-        return None
-    bottom = TOP + max(HIGH, 15.0 * len(drawn))
-    frame = _frame(chart, drawn, bottom)
-    sideways, upward = frame
-    ticks = upward.ticks(4)
-    classes = _line_classes(drawn, styles)
-    named, rest = _leaders(drawn, upward)
-    slanted = _slanted(chart, sideways)
-    parts = [
-        headed(chart.y),
-        path("g", *(across(LEFT, upward(tick), RIGHT - LEFT) for tick in ticks)),
-        *(text(LEFT - 5, upward(tick) + 4, tick_text(tick), "e a") for tick in ticks),
-        *_beneath(chart, sideways, bottom, slanted=slanted),
-        *(_band(line, frame, classes[line.name]) for line in drawn if line.band),
-        *(_grey(line, frame) for line in rest),
-        *_named(named, rest, frame, classes),
-    ]
-    if chart.diagonal:
-        low = max(sideways.low, upward.low)
-        high = min(sideways.high, upward.high)
-        ends = [(sideways(x), upward(x)) for x in (low, high)]
-        parts.insert(2, path("ref", through(ends)))
-    deep = (78.0 if slanted else 38.0) + (STRIP + 26 if chart.bars else 0)
-    return drawing((NARROW, bottom + deep), described(chart), *parts)
-
-
-def _known(line: Line) -> list[tuple[float, float]]:
-    points = [*line.points, *line.beyond]
-    return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
-
-
-def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> Frame:
-    ys = [y for line in drawn for _, y in _known(line)]
-    bands = [line.band.points for line in drawn if line.band]
-    ys += [end for points in bands for _, *ends in points for end in _finite(*ends)]
-    ys += chart.y_range or ()
-    xs = [x for line in drawn for x, _ in _known(line)] + [x for x, _ in chart.ticks]
-    xs += [*(chart.x_range or ()), *(x for x, _ in chart.marks)]
-    margin = 0.04 * (max(ys) - min(ys)) or 0.01
-    sideways = Scale(min(xs), max(xs), LEFT + 12, RIGHT - 6, chart.logarithmic)
-    edges = (TOP, bottom) if chart.downward else (bottom, TOP)
-    return sideways, Scale(min(ys) - margin, max(ys) + margin, *edges)
-
-
-def _line_classes(drawn: Sequence[Line], styles: ModelStyles) -> dict[str, str]:
-    others = [line.name for line in drawn if line.model not in styles.models]
-    return {
-        line.name: styles.class_(line.model, f"s{others.index(line.name) % 10}")
-        if line.name in others
-        else styles.class_(line.model)
-        for line in drawn
-    }
-
-
-def _slanted(chart: Lines, sideways: Scale) -> bool:
-    """Whether the words under the axis have no room side by side."""
-    places = [(sideways(x), LETTER * width(words)) for x, words in chart.ticks]
-    return any(
-        b - a < (wide_a + wide_b) / 2 + 4 for (a, wide_a), (b, wide_b) in pairwise(places)
-    )
-
-
-def _beneath(chart: Lines, sideways: Scale, bottom: float, *, slanted: bool) -> list[Html]:
-    """Draw the axis under the plot, its marks and its bars."""
-    ticks = chart.ticks or [
-        (tick, tick_text(tick)) for tick in spaced_ticks(sideways, 5, tick_text)
-    ]
-    parts = []
-    for x, words in ticks:
-        if slanted:
-            turned = f"translate({at(sideways(x) + 4, bottom + 12)}) rotate(-45)"
-            parts.append(element("text", shorten(words, 14), transform=turned, class_="e a"))
-        else:
-            parts.append(text(sideways(x), bottom + 15, words, "c a"))
-    for x, words in chart.marks:
-        parts.append(path("ref", down(sideways(x), TOP, bottom - TOP)))
-        parts.append(text(inside(sideways(x), words), TOP - 4, words, "c a"))
-    title = shorten(chart.x, 58)
-    middle = inside((LEFT + RIGHT) / 2, title)
-    parts.append(
-        titled(chart.x, title, x=middle, y=bottom + (74 if slanted else 32), class_="c a")
-    )
-    if chart.bars:
-        floor = bottom + 58 + STRIP + (36 if slanted else 0)
-        spots = [
-            (sideways(x), bar.value) for (x, _), bar in zip(ticks, chart.bars, strict=False)
-        ]
-        most = max([*_finite(*(share for _, share in spots)), 1e-12])
-        tall = STRIP / max(most, 1.0)
-        parts.append(path("stem post", *(down(x, floor, -tall * share) for x, share in spots)))
-        parts.append(path("g", across(LEFT, floor, RIGHT - LEFT)))
-        parts.append(text(RIGHT + 18, floor - 12, chart.bar_title, "a"))
-        parts += [
-            text(
-                x,
-                floor - tall * share - 3,
-                percent(share) if most <= 1 else count(share),
-                "c a",
-            )
-            for x, share in spots
-        ]
-    return parts
-
-
-def _band(line: Line, frame: Frame, class_: str) -> Html:
-    """Shade what lies between the ends of an interval."""
-    sideways, upward = frame
-    points = line.band.points if line.band else ()
-    known = [one for one in points if len(_finite(*one)) == 3]
-    if len(known) < 2:
-        return Html("")
-    there = [(sideways(x), upward(high)) for x, _, high in known]
-    back = [(sideways(x), upward(low)) for x, low, _ in reversed(known)]
-    return group([path("band", through([*there, *back]) + "Z")], class_=class_)
-
-
-def _end(line: Line, upward: Scale) -> float:
-    return upward(_known(line)[-1][1])
-
-
-def _leaders(drawn: Sequence[Line], upward: Scale) -> tuple[list[Line], list[Line]]:
-    """Lines with a name, and those that are grey because names would stand too far away."""
-    ends = {line.name: _end(line, upward) for line in drawn}
-    placed = _spread(ends, _room(upward))
-    far = max(abs(placed[name] - ends[name]) for name in ends)
-    if far <= FAR or len(drawn) <= LEADERS + 1:
-        return list(drawn), []
-    return list(drawn[:LEADERS]), list(drawn[LEADERS:])
-
-
-def _room(upward: Scale) -> tuple[float, float]:
-    """Top and bottom of a plot."""
-    return min(upward.start, upward.end), max(upward.start, upward.end)
-
-
-def _spread(
-    wanted: Mapping[str, float], room: tuple[float, float], step: float = 14.0
-) -> dict[str, float]:
-    """Move names apart so that none overlap and all stay in the room, in their order."""
-    order = sorted(wanted, key=lambda name: wanted[name])
-    top, bottom = room
-    places: dict[str, float] = {}
-    floor = -math.inf
-    for name in order:
-        places[name] = floor = max(wanted[name], floor + step, top)
-    ceiling = bottom
-    for name in reversed(order):
-        places[name] = ceiling = min(places[name], ceiling)
-        ceiling -= step
-    return places
-
-
-def _named(
-    named: Sequence[Line],
-    rest: Sequence[Line],
-    frame: Frame,
-    classes: Mapping[str, str],
+def _marks(
+    part: Sequence[Dot], scale: Scale, styles: ModelStyles, pair: tuple[str, ...]
 ) -> list[Html]:
-    """Draw the lines that have names, the first on top, and count the others."""
-    upward = frame[1]
-    wanted = {line.name: _end(line, upward) for line in named}
-    middle = median(_end(line, upward) for line in rest) if rest else 0.0
-    if rest:
-        wanted[""] = middle
-    places = _spread(wanted, _room(upward))
-    shorts = unique_short_names(tuple(line.name for line in named), 15)
-    parts = [
-        _line(line, frame, places[line.name], (classes[line.name], shorts[line.name]))
-        for line in reversed(named)
-    ]
-    if rest:
-        whole = ", ".join(line.name for line in rest)
-        x = frame[0](_known(rest[0])[-1][0])
-        lead = path("l", through([(x + 2, middle), (RIGHT + 12, places[""])]))
-        words = titled(
-            whole, count(len(rest), "other"), x=RIGHT + 16, y=places[""] + 4, class_="a"
-        )
-        parts.append(element("g", lead, words, class_="someone"))
-    return parts
+    """Intervals and dots of one row; of several dots their reach."""
+    made = []
+    known = _finite(*(one.value for one in part))
+    if len(part) > 1 and known:
+        made.append(stroke((scale(min(known)), 0), (scale(max(known)), 0), "reach"))
+    for one in reversed(part):
+        tone = "out" if one.hollow else styles.tone(one.model, pair)
+        tone = "b" if _second(one) else tone
+        ends = _finite(one.low, one.high)
+        if len(ends) == 2:
+            made.append(interval((scale(ends[0]), scale(ends[1])), 0, tone))
+            if math.isfinite(one.value) and not ends[0] <= one.value <= ends[1]:
+                near = ends[0] if one.value < ends[0] else ends[1]
+                made.append(stroke((scale(one.value), 0), (scale(near), 0), "reach far"))
+        if one.inner is not None and len(_finite(*one.inner)) == 2:
+            start, end = (scale(x) for x in one.inner)
+            made.append(stroke((start, 0), (end, 0), f"inner {tone}".strip()))
+        if math.isfinite(one.value):
+            many = len(part) > 1
+            tip = f"{one.model or one.label} {number(one.value)}" if many else ""
+            made.append(
+                dot(scale(one.value), 0, f"{tone} see" if many and not tone else tone,
+                    size=3.5 if many else 4.5, title=tip, m=styles.number(one.model))
+            )  # fmt: skip
+    return made
 
 
-def _grey(line: Line, frame: Frame) -> Html:
-    places = [(frame[0](x), frame[1](y)) for x, y in _known(line)]
-    return element("g", path("cv pale", through(places)), class_="someone")
+def _remark(part: Sequence[Dot], *, signed: bool, named: bool) -> Words:
+    first = next((one for one in part if one.remark), part[0])
+    write = change if signed else number
+    said = first.remark or (write(first.value) if len(part) == 1 else "")
+    which = first.series or (first.model if named and first.model != said else "")
+    words = " ".join(filter(None, [which, said]))
+    below = first.hollow and len(part) == 1
+    return Words(f"▾ {words}" if below else words, "num", strong=first.strong)
 
 
-def _line(line: Line, frame: Frame, y: float, look: tuple[str, str]) -> Html:
-    """Draw one line and name it at its end."""
-    sideways, upward = frame
-    every = [(sideways(x), upward(height)) for x, height in _known(line)]
-    x_end, y_end = every[-1]
-    inner = _known(replace(line, beyond=()))
-    places = every[: len(inner)]
-    parts = [
-        path("cv far" if line.dashed else "cv", through(places)) if places else Html(""),
-        path("cv far", through(every[max(0, len(inner) - 1) :])) if line.beyond else Html(""),
-        path("o small", *(across(*place) for place in places)) if line.dots else Html(""),
-        path("l", through([(x_end + 2, y_end), (RIGHT + 12, y)])),
-        titled(line.name, look[1], x=RIGHT + 16, y=y + 4),
-    ]
-    return element("g", *parts, class_=look[0])
+def _dots_said(part: Sequence[Dot], *, signed: bool) -> str:
+    write = change if signed else number
+    if len(part) > 1:
+        known = _finite(*(one.value for one in part))
+        return f"{write(min(known))} to {write(max(known))}" if known else write(math.nan)
+    (one,) = part
+    ends = _finite(one.low, one.high)
+    return write(one.value) + (
+        f", {write(ends[0])} to {write(ends[1])}" if len(ends) > 1 else ""
+    )
 
 
-# ---- bars, points, slopes ------------------------------------------------------------------
+# ---- bars ----------------------------------------------------------------------------------
+
+FLOOR = 150.0
 
 
-def _histogram(chart: Histogram, styles: ModelStyles) -> Html | None:
+def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
     bars = [bar for bar in chart.bars if math.isfinite(bar.value)]
-    most = max((bar.value for bar in bars), default=0.0)
-    if most <= 0:
+    if sum(bar.value > 0 for bar in bars) < 2:
         return None
-    left, right, top, bottom = 44.0, 428.0, TOP, 180.0
-    upward = Scale(0, most, bottom, top)
+    if not all(bar.ends for bar in bars):
+        return _named_bars(chart, bars, styles)
+    marked = [x for x, _ in chart.marks]
+    bars = _trimmed(bars, marked)
     ends = [x for bar in bars if bar.ends for x in bar.ends]
-    sideways = Scale(min(ends), max(ends), left, right) if ends else None
-    step = (right - left) / len(bars)
+    across = Scale(min([*ends, *marked]), max([*ends, *marked]))
+    up = Scale(0, max(bar.value for bar in bars), FLOOR, 22.0)
     whole = all(bar.value == int(bar.value) for bar in bars)
-    ticks = [tick for tick in upward.ticks(4) if not whole or tick == int(tick)]
-    parts = [
-        headed(chart.y),
-        path("g", *(across(left, upward(tick), right - left) for tick in ticks)),
-        *(
-            text(left - 6, upward(t) + 4, count(t) if whole else tick_text(t), "e a")
-            for t in ticks
-        ),
-    ]
-    for place, bar in enumerate(bars):
-        if bar.ends and sideways:
-            start, end = (sideways(x) for x in bar.ends)
-        else:
-            start, end = left + place * step, left + (place + 1) * step
-        parts.append(_bar(bar, (start, end), upward, styles))
-    if sideways:
-        parts.append(Axis(sideways, bottom, bottom, chart.x).draw(6))
-        near = _crowded([(sideways(x), words) for x, words in chart.marks])
-        for place, (x, words) in enumerate(chart.marks):
-            spot = sideways(x)
-            parts.append(path("ref", down(spot, top - 4, bottom - top + 4)))
-            if near:  # one word to the left of its line, the next to the right
-                last = place == len(chart.marks) - 1
-                parts.append(
-                    text(spot + (3 if last else -3), top - 8, words, "a" if last else "e a")
-                )
-            else:
-                parts.append(text(inside(spot, words), top - 8, words, "c a"))
-    else:
-        parts += _bar_names([bar.label for bar in bars], (left, step, bottom))
-        parts.append(text((left + right) / 2, bottom + 70, shorten(chart.x, 58), "c a"))
-    return drawing((NARROW, bottom + (40 if sideways else 78)), described(chart), *parts)
+    ticks = [tick for tick in up.ticks(4) if not whole or tick == int(tick)]
+    body = [stroke((0, up(tick)), (100, up(tick)), "grid") for tick in ticks]
+    for bar in bars:
+        left, right = (across(x) for x in bar.ends or (0.0, 0.0))
+        gap = 0.06 * (right - left)
+        body.append(box(left + gap, right - gap, up(bar.value), FLOOR - up(bar.value), "bar"))
+    body += [stroke((across(x), 16), (across(x), FLOOR), "margin") for x in marked]
+    labels = fitted(
+        [
+            *(Label(words, across(x), 11, class_="tick strong") for x, words in chart.marks),
+            *tick_labels(across, across.ticks(6), FLOOR + 16),
+        ],
+        over=20,
+    )
+    left_side = axis_numbers(
+        ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
+    )
+    plot = Plot(join(body), FLOOR + 22, labels, described(chart))
+    row = Row((left_side, plot))
+    axes = axis_titles(chart.x, chart.y)
+    return Rows(kind="plane", rows=(row,), alternative=described(chart), axes=axes)
 
 
-def _crowded(marks: Sequence[tuple[float, str]]) -> bool:
-    """Whether the words of two marks would lie over each other."""
-    if len(marks) != 2:
-        return False
-    (a, first), (b, second) = sorted(marks)
-    return b - a < LETTER * (width(first) + width(second)) / 2 + 4
+def _trimmed(bars: Sequence[Bar], marked: Sequence[float]) -> list[Bar]:
+    """Bars without the empty ones at either end that no mark stands in."""
+
+    def needed(bar: Bar) -> bool:
+        low, high = bar.ends or (0.0, 0.0)
+        return bar.value > 0 or any(low <= x <= high for x in marked)
+
+    wanted = [place for place, bar in enumerate(bars) if needed(bar)]
+    return list(bars[wanted[0] : wanted[-1] + 1])
 
 
-def _bar(bar: Bar, ends: tuple[float, float], upward: Scale, styles: ModelStyles) -> Html:
-    if not bar.value:
-        return Html("")
-    start, end = ends
-    y = min(upward(bar.value), upward(0) - 1.5)
-    floor, wide = coordinate(upward(0)), coordinate(max(end - start - 2, 1.0))
-    shape = f"M{at(start + 1, upward(0))}V{coordinate(y)}h{wide}V{floor}z"
-    own = styles.class_(bar.model, "")
-    return element("path", class_=f"own {own}" if own else "bars", d=shape)
+def _named_bars(chart: Histogram, bars: Sequence[Bar], styles: ModelStyles) -> Figure:
+    """Bars with names lie: a row each."""
+    scale = Scale(0, max(bar.value for bar in bars))
+    whole = all(bar.value == int(bar.value) for bar in bars)
+    write = count if whole else number
+    rows = []
+    for bar in bars:
+        tone = {"reader": "bar", "out": "bar"}.get(styles.tone(bar.model), "bar in")
+        drawn = element("svg", box(0, scale(bar.value), -7, 14, tone), y="50%", class_="mid")
+        plot = Plot(drawn, 22.0, label=f"{bar.label}: {write(bar.value)}")
+        rows.append(
+            Row((Words(bar.label), plot, Words(write(bar.value), "num")),
+                m=styles.number(bar.model))
+        )  # fmt: skip
+    return Rows(kind="dots", rows=tuple(rows), alternative=described(chart), axes=chart.y)
 
 
-def _bar_names(labels: Sequence[str], place: tuple[float, float, float]) -> list[Html]:
-    left, step, bottom = place
-    if all(LETTER * width(label) < step for label in labels):
-        return [
-            text(left + (i + 0.5) * step, bottom + 15, label, "c a")
-            for i, label in enumerate(labels)
-        ]
-    return [
-        element(
-            "text", short, class_="e a",
-            transform=f"translate({at(left + (i + 0.5) * step + 4, bottom + 12)}) rotate(-45)",
-        )
-        for i, short in enumerate(distinct(labels, 10))
-    ]  # fmt: skip
+# ---- points and ranks ----------------------------------------------------------------------
 
-
-SIDE, EDGE = 330.0, 26.0
+SIDE = 320.0
+HALF = 400  # pixels of a plot in half a page
 NAMED = 40  # with more points they have no names
 
 
-def _scatter(chart: Scatter, styles: ModelStyles) -> Html | None:
+def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
     points = [one for one in chart.points if len(_finite(one.x, one.y)) == 2]
-    if not points:
+    if len({(one.x, one.y) for one in points}) < (3 if chart.square else 2):
         return None
     xs, ys = [one.x for one in points], [one.y for one in points]
-    spans = [max(max(v) - min(v), 1e-12) for v in (xs, ys)]
-    if chart.square or chart.diagonal:
-        spans = [max(spans)] * 2
+    if chart.diagonal:
+        xs = ys = [*xs, *ys]
+    spans = [max(v) - min(v) or 1e-12 for v in (xs, ys)]
+    spans = [max(spans)] * 2 if chart.square else spans
     middles = [(max(v) + min(v)) / 2 for v in (xs, ys)]
-    if chart.diagonal:
-        middles = [sum(middles) / 2] * 2
-        spans = [max(*xs, *ys) - min(*xs, *ys) or 1e-12] * 2
-    left = EDGE if chart.square else LEFT
-    right = Scale(middles[0] - spans[0] / 2, middles[0] + spans[0] / 2, left, NARROW - 60)
-    upward = Scale(middles[1] - spans[1] / 2, middles[1] + spans[1] / 2, SIDE - EDGE, EDGE + 10)
-    if chart.square:
-        side = min(right.end - right.start, upward.start - upward.end)
-        right = Scale(right.low, right.high, left, left + side)
-        upward = Scale(upward.low, upward.high, SIDE - EDGE, SIDE - EDGE - side)
-    spots = [(right(one.x), upward(one.y)) for one in points]
-    parts = [
-        group([marker(spot, hollow=styles.hollow(one.model))], class_=styles.class_(one.model))
-        for one, spot in zip(points, spots, strict=True)
-    ]
-    if chart.diagonal:
-        ends = [(right(x), upward(x)) for x in (right.low, right.high)]
-        parts.insert(0, path("ref", through(ends)))
+    ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(middles, spans, strict=True)]
+    across, up = Scale(*ends[0]), Scale(*ends[1], SIDE, 8.0)
+    pair = styles.pair(one.model for one in points)
+    plain = all(not one.model for one in points)
+    body: list[Html] = []
     if not chart.square:
-        ticks = upward.ticks(4)
-        axis = Axis(right, EDGE, SIDE - EDGE + 8, chart.x).draw(5)
-        grid = [text(left - 8, upward(t) + 4, tick_text(t), "e a") for t in ticks]
-        parts = [headed(chart.y), axis, *grid, *parts]
-    if len(points) <= NAMED:
-        parts += _beside([one.name for one in points], spots)
-    frame = element(
-        "rect", x=1.0, y=18.0, width=NARROW - 2.0, height=SIDE - 20, class_="frame-line"
+        body += [stroke((across(t), 8), (across(t), SIDE), "grid") for t in across.ticks(4)]
+        body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
+    if chart.diagonal:
+        body.append(stroke((0, SIDE), (100, 8), "margin"))
+    spots = [(across(one.x), up(one.y)) for one in points]
+    body += [
+        dot(x, y, styles.tone(one.model, pair), title=one.name, m=styles.number(one.model))
+        for one, (x, y) in zip(points, spots, strict=True)
+    ]
+    ticks = () if chart.square else fitted(tick_labels(across, across.ticks(4), SIDE + 16))
+    names = (
+        _beside([one.name for one in points], spots)
+        if len(points) <= NAMED and (not plain or any(one.labelled for one in points))
+        else ()
     )
-    inner = [frame] if chart.square else []
-    return drawing(
-        (NARROW, SIDE + (0 if chart.square else 24)), described(chart), *inner, *parts
+    plot = Plot(
+        join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart)
+    )
+    axes = axis_titles(chart.x, chart.y)
+    if chart.square:
+        return Rows(kind="map", rows=(Row((plot,)),), alternative=described(chart), axes=axes)
+    side = axis_numbers(up.ticks(4), up, SIDE + 22)
+    return Rows(
+        kind="plane", rows=(Row((side, plot)),), alternative=described(chart), axes=axes
     )
 
 
-def _beside(names: Sequence[str], spots: Places) -> list[Html]:
-    """Name each point so that its name covers neither a point nor another name.
-
-    Tried in turn: right, left, below, above; a name without a free place is left to its title.
-    """
-    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
-    shorts = unique_short_names(tuple(names), 14)
-    parts = []
+def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple[Label, ...]:
+    """Name points where the name covers neither a point nor another name, else from a width."""
+    taken = [Label("o", x, y + 4) for x, y in spots]  # the dots themselves
     for name, (x, y) in zip(names, spots, strict=True):
-        wide = LETTER * width(shorts[name])
-        tries = [
-            (x + 8, y + 4, "", x + 6), (x - 8, y + 4, "e", x - 6 - wide),
-            (x, y + 18, "c", x - wide / 2), (x, y - 9, "c", x - wide / 2),
-        ]  # fmt: skip
-        for px, py, side, start in tries:
-            box = (start, py - 9, start + wide, py + 3)
-            if (
-                box[0] > 2
-                and box[2] < NARROW - 2
-                and box[3] < SIDE
-                and not _covered(box, taken)
-            ):
-                taken.append(box)
-                class_ = f"{side} a".strip()
-                parts.append(titled(name, shorts[name], x=px, y=py, class_=class_))
+        tries = []
+        for words in dict.fromkeys([name, shorten(name, 24)]):
+            sides = [
+                Label(words, x, y + 4, "start", 11.0),
+                Label(words, x, y + 4, "end", -11.0),
+                Label(words, x, y + 21),
+                Label(words, x, y - 10),
+            ]
+            sides = [side for side in sides if 16 < side.y < SIDE - 3]
+            tries += [one for side in sides for one in fitted([side], over=-3, taken=taken)]
+            if any(one.least <= HALF for one in tries):  # the whole name has room
                 break
-    return parts
+        if tries:
+            taken.append(min(tries, key=lambda one: one.least))
+    return tuple(taken[len(spots) :])
 
 
-def _covered(box: Sequence[float], taken: Sequence[Sequence[float]]) -> bool:
-    return any(
-        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-        for other in taken
-    )
-
-
-def _ranked(row: tuple[str, float, float], own: int) -> tuple[float, float]:
-    left, right = (place if math.isfinite(place) else math.inf for place in row[1:])
-    return (left, right) if own == 1 else (right, left)
-
-
-def _slopes(chart: Slopes, styles: ModelStyles) -> Html | None:
+def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
     """Models stand at their place in each order; ties keep the order of the other side."""
     rows = [row for row in chart.rows if _finite(row[1], row[2])]
     if len(rows) < 2:
         return None
-    left, right, top = 152.0, 288.0, 38.0
 
-    def heights(own: int) -> dict[str, float]:
-        order = sorted(rows, key=lambda row: _ranked(row, own))
-        return {row[0]: top + ROW * (place + 0.5) for place, row in enumerate(order)}
+    def order(own: int) -> dict[str, int]:
+        def key(row: tuple[str, float, float]) -> tuple[float, float]:
+            left, right = (x if math.isfinite(x) else math.inf for x in row[1:])
+            return (left, right) if own == 1 else (right, left)
 
-    before, after = heights(1), heights(2)
-    parts = [
-        text(left - 11, 14, chart.left, "hd e"),
-        text(right + 11, 14, chart.right, "hd"),
-    ]
+        return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
+
+    before, after = order(1), order(2)
+    wrapped = {row[0]: lines_of(row[0], 11) for row in rows}
+    high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
+    top = 22.0
+    total = top + high * len(rows)
+
+    def y(place: int) -> float:
+        return top + high * (place + 0.5)
+
+    pair = styles.pair(row[0] for row in rows)
+    body = []
     for model, first, last in rows:
-        ends = [(left, before[model]), (right, after[model])]
-        known = [math.isfinite(place) for place in (first, last)]
-        own: list[Html] = []
+        tone = styles.tone(model, pair)
+        ends = (0.0, y(before[model])), (100.0, y(after[model]))
+        known = [math.isfinite(first), math.isfinite(last)]
         if all(known):
-            half = (left + right) / 2
-            (x0, y0), (x1, y1) = ends
-            curve = f"M{at(x0, y0)}C{at(half, y0)},{at(half, y1)},{at(x1, y1)}"
-            own.append(path("l" if first == last else "l mv", curve))
-        for (x, y), here, place, way in zip(ends, known, (first, last), (-1, 1), strict=True):
-            anchor = "e" if way < 0 else ""
-            if here:
-                own.append(marker((x, y), hollow=styles.hollow(model)))
-            words = rank(place) if here else "–"
-            own.append(text(x + way * 11, y + 4, words, anchor))
-            short = styles.short(model, 14)
-            own.append(titled(model, short, x=x + way * 40, y=y + 4, class_=anchor or None))
-        parts.append(element("g", *own, class_=styles.class_(model)))
-    return drawing((NARROW, top + ROW * len(rows) + 8), described(chart), *parts)
+            moved = " main" if model == styles.leader else "" if first == last else " moved"
+            body.append(stroke(*ends, f"slope{moved} {tone}".strip()))
+        body += [
+            dot(*end, tone, m=styles.number(model))
+            for end, there in zip(ends, known, strict=True)
+            if there
+        ]
+    sides = [
+        _rank_names(rows, (before, after)[own - 1], wrapped, (y, total, own), head)
+        for own, head in ((1, chart.left), (2, chart.right))
+    ]
+    plot = Plot(join(body), total, label=described(chart))
+    return Rows(kind="slopes", rows=(Row((sides[0], plot, sides[1])),),
+                alternative=described(chart))  # fmt: skip
 
 
-_DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Html | None]] = {
+def _rank_names(
+    rows: Sequence[tuple[str, float, float]],
+    places: Mapping[str, int],
+    wrapped: Mapping[str, Sequence[str]],
+    frame: tuple[Callable[[int], float], float, int],
+    head: str,
+) -> Plot:
+    """Names and ranks on one side of the slopes."""
+    y, total, own = frame
+    side, at = ("end", 100.0) if own == 1 else ("start", 0.0)
+    shift = -5.0 if own == 1 else 5.0
+    labels = [Label(head, at, 12, side, class_="tick strong")]
+    for row in rows:
+        lines = wrapped[row[0]]
+        value = row[1] if own == 1 else row[2]
+        place = rank(value) if math.isfinite(value) else "–"
+        texts = [f"{line}  {place}" if own == 1 else f"{place}  {line}" for line in lines[:1]]
+        for step, words in enumerate([*texts, *lines[1:]]):
+            base = y(places[row[0]]) + 4 + 14 * (step - (len(lines) - 1) / 2)
+            labels.append(Label(words, at, base, side, shift, class_="tick plain"))
+    wide = LETTER * max(width(one.words) for one in labels) + 9
+    return Plot(Html(""), total, tuple(labels), wide=round(wide))
+
+
+_DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Dots: _dots,
-    Lines: _lines,
+    Lines: draw_lines,
     Heat: heat,
     Matrix: matrix,
     Histogram: _histogram,
     Scatter: _scatter,
     Slopes: _slopes,
-    Cases: cases_close_up,
+    Cases: cases,
+    Standings: standings,
+    Strips: lambda chart, _: strips(chart),
 }

@@ -1,66 +1,61 @@
-"""Document: one self-contained HTML file that makes no request, made of findings.
+"""Document: one self-contained HTML file that makes no request, decided from the top.
 
 A content policy in the head allows this file's own style and script, by their hash, and
-nothing else. Findings of one key are one section; where they belong to a task or a metric, the
-reader chooses with radio buttons and CSS alone. The script only adds sorting, highlighting and
-the choice of theme. What was left out is listed with the reasons, and the method at the end
-says what words mean, what the reader should know, and how to make the page again.
+nothing else. First comes the answer as a card, then what it rests on as open sections, then
+everything else folded under "Evidence", each fold with its own sentence. Findings of one key
+are one section; where they belong to a task or a metric, the reader chooses with radio buttons
+and CSS alone. The script only adds the theme, the place in the navigation and highlighting.
 """
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 
-from equipoise.findings.record import Column, Finding, Report, Row, Table, cell
+from equipoise.findings.bibliography import cited
+from equipoise.findings.charts import Chart, Dots, Standings, Worklist
+from equipoise.findings.record import Card, Finding, Report
 from equipoise.notices import worded
 from equipoise.numbers import count
 from equipoise.page.charts import draw
-from equipoise.page.lettering import shorten, unique_short_names
+from equipoise.page.figure import NOTHING
 from equipoise.page.markup import Html, element, join
-from equipoise.page.palette import css
-from equipoise.page.svg import ModelStyles
+from equipoise.page.palette import ModelStyles, css
+from equipoise.page.tables import download, table_html
+from equipoise.page.votes import worklist
+from equipoise.wording import capital, joined
 
-NOTHING = Html("")
-TAB = 40  # letters of a choice
-NAME = 28  # letters of a name in a table
-MOST_ROWS = 300  # of a table on the page
-MOST_CHARTS = 4  # that stand open in a section
-SHARES = ("percent", "resample_share")  # kinds of columns that have bars
-BARS = 20  # widths a bar can have
-WORDS = ("text", "names")
+LONG = 110  # letters of an answer in smaller letters
+CHIPS = 14  # models that are named in the card
+BESIDE = 7  # columns of standings that leave room for notes beside them
+BRIEF = 170  # letters of a sentence that is a heading
+Section = tuple[str, list[Finding]]
 
 
 def render(report: Report) -> str:
     """Turn a report into one self-contained page; the same report gives the same text."""
-    styles = ModelStyles(report.models)
-    sections = _sections(report)
-    anchors = [(key, parts[0].title) for key, parts in sections.items()]
-    missing = [one for one in report.findings if one.left_out]
-    anchors += [("left-out", "Not looked at, and why")] if missing else []
-    anchors += [("method", "Method")]
-    tasks, metrics = _choices(report)
-    style = [css(max(len(report.models), 1)), asset("page.css"), _chosen_css(tasks, metrics)]
+    styles = ModelStyles.of(report)
+    parts = _sections(report)
+    opened = [part for part in parts if not (report.card and part[1][0].evidence)]
+    folded = [part for part in parts if part not in opened]
+    body = [_open_section(part, report, styles) for part in opened]
+    sections = [one for one in zip(opened, body, strict=True) if one[1]]
+    evidence = _evidence(folded, report, styles)
+    links = [("answer", "Answer"), *_named(opened if report.card else [p for p, _ in sections])]
+    links += [("evidence", "Evidence" if folded else "Method")] if evidence else []
+    style = [css(), asset("page.css"), _chosen_css(parts)]
     return _document(
         report.title,
         "\n".join(style),
-        element("a", "Skip to the findings", href=f"#{anchors[0][0]}", class_="skip"),
-        _opening(report),
-        _contents(anchors),
-        _choice_form(tasks, metrics),
+        element("a", "To the answer", href="#answer", class_="skip"),
+        _navigation(links),
         element(
-            "main",
-            join(
-                _section(key, parts, (tasks, metrics), styles, first=place == 0)
-                for place, (key, parts) in enumerate(sections.items())
-            ),
-            _left_out(missing),
-            _method(report),
-            id="main",
+            "main", _card(report, opened), *_side_by_side(sections), evidence, id="main"
         ),
-        element("footer", f"Made by equipoise {version('equipoise')}."),
-    )
+        _footer(report),
+    )  # fmt: skip
 
 
 def asset(name: str) -> str:
@@ -68,258 +63,307 @@ def asset(name: str) -> str:
     return files("equipoise.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _sections(report: Report) -> dict[str, list[Finding]]:
-    """Findings that can be shown, by their key."""
+def _sections(report: Report) -> list[Section]:
+    """Findings that can be shown, by their key; the task in front first."""
     found: dict[str, list[Finding]] = {}
     for finding in report.findings:
         if not finding.left_out:
             found.setdefault(finding.key, []).append(finding)
-    return found
+    return [
+        (key, sorted(parts, key=lambda part: part.task not in ("", report.task)))
+        for key, parts in found.items()
+    ]
 
 
-# ---- choices of the reader -----------------------------------------------------------------
+def _named(parts: Iterable[Section]) -> list[tuple[str, str]]:
+    """What the navigation calls sections."""
+    return [
+        (key, every[0].nav or capital(key.replace("_", " ").replace("-", " ")))
+        for key, every in parts
+    ]
 
 
-def _choices(report: Report) -> tuple[list[str], list[str]]:
-    """Tasks and metrics that findings belong to; the task in front first."""
-    tasks = list(dict.fromkeys(one.task for one in report.findings if one.task))
-    if report.task in tasks:
-        tasks = [report.task, *(one for one in tasks if one != report.task)]
-    return tasks, list(dict.fromkeys(one.metric for one in report.findings if one.metric))
+# ---- the card ------------------------------------------------------------------------------
 
 
-def _choice_form(tasks: Sequence[str], metrics: Sequence[str]) -> Html:
-    groups = [_radios("t", "Task", tasks), _radios("k", "Metric", metrics)]
-    if not any(groups):
+def _card(report: Report, opened: Sequence[Section]) -> Html:
+    """The answer, whom it holds for, what would settle it and the one caveat."""
+    card = report.card or _first_as_card(report, opened)
+    seen = " · ".join(filter(None, [report.title, *report.known]))
+    facts = [
+        ("Holds for", card.holds_for, None),
+        ("What would settle it", card.settled_by, None),
+        ("Caveat", card.caveat, "caveat"),
+    ]
+    shown = [
+        element("div", element("dt", head), element("dd", words), class_=class_)
+        for head, words, class_ in facts
+        if words
+    ]
+    return element(
+        "section",
+        element("p", seen, class_="eyebrow"),
+        element("p", report.banner, class_="banner", role="note") if report.banner else NOTHING,
+        element(
+            "h1",
+            card.answer,
+            id="answer-title",
+            class_="long" if len(card.answer) > LONG else None,
+        ),
+        element("p", card.lede, class_="lede") if card.lede else NOTHING,
+        _chips(card, report),
+        element("dl", *shown, class_="facts") if shown else NOTHING,
+        id="answer",
+        class_="card",
+        aria_labelledby="answer-title",
+    )
+
+
+def _first_as_card(report: Report, opened: Sequence[Section]) -> Card:
+    """Of a report without an answer: the first finding's sentence and what was looked at."""
+    if not opened:
+        missing = [one.sentence for one in report.findings if one.left_out]
+        return Card(answer=missing[0] if missing else report.title, lede=report.scope)
+    first = opened[0][1][0]
+    return Card(answer=first.sentence, lede=" ".join(filter(None, [*first.more, report.scope])))
+
+
+def _chips(card: Card, report: Report) -> Html:
+    """Models: the best group filled, those below it ▾."""
+    if not card.standing:
         return NOTHING
-    return element("form", *groups, class_="choose", autocomplete="off")
+    styles = ModelStyles.of(report)
+    shown = list(card.standing)
+    if len(shown) > CHIPS:
+        below = [one for one in shown if not one[1]][: CHIPS // 3]
+        shown = [*[one for one in shown if one[1]][: CHIPS - len(below)], *below]
+    chips = [
+        element("li", name if inside else f"▾ {name}", class_=None if inside else "out",
+                data_m=styles.number(name))
+        for name, inside in shown
+    ]  # fmt: skip
+    rest = len(card.standing) - len(shown)
+    if rest:
+        chips.append(element("li", f"{rest} more", class_="rest"))
+    return element("ul", *chips, class_="chips", aria_label="Best group, then the rest")
 
 
-def _radios(letter: str, title: str, names: Sequence[str]) -> Html:
-    """One row of radio buttons, with a last one for everything."""
-    if len(names) < 2:
+# ---- open sections -------------------------------------------------------------------------
+
+
+def _open_section(part: Section, report: Report, styles: ModelStyles) -> Html:
+    """A finding that stands open: its heading, figures, and the rest folded or beside."""
+    key, every = part
+    first = every[0]
+    in_card = not report.card and first is _sections(report)[0][1][0]
+    short = bool(report.card) and 0 < len(first.sentence) <= BRIEF and len(every) == 1
+    heading = first.sentence.removesuffix(".") if short else first.title
+    said = {first.sentence, *first.more} if in_card else {first.sentence} if short else set()
+    body = _choices(part, styles, folds=True, said=said)
+    if in_card and not body:
         return NOTHING
-    short = unique_short_names(tuple(names), TAB)
-    buttons = []
-    for value, name in [*enumerate(names), (-1, "all")]:
-        ident = f"{letter}{value}" if value >= 0 else f"{letter}all"
-        box = element("input", type="radio", name=letter, id=ident, value=value,
-                      checked=value == 0)  # fmt: skip
-        shown = short[name] if value >= 0 else name
-        tip = name if shown != name else None
-        buttons.append(join([box, element("label", shown, for_=ident, title=tip)]))
+    return element(
+        "section", element("h2", heading, id=f"{key}-title"), body,
+        id=key, aria_labelledby=f"{key}-title",
+    )  # fmt: skip
+
+
+def _side_by_side(sections: Sequence[tuple[Section, Html]]) -> list[Html]:
+    """Two neighbours that hold one narrow chart each share a line."""
+    made: list[Html] = []
+    waiting = list(sections)
+    while waiting:
+        pair = waiting[:2]
+        if len(pair) == 2 and all(_narrow(part) for part, _ in pair):
+            made.append(element("div", *(html for _, html in pair), class_="two"))
+            waiting = waiting[2:]
+        else:
+            made.append(waiting.pop(0)[1])
+    return made
+
+
+def _narrow(part: Section) -> bool:
+    charts = part[1][0].charts
+    return len(part[1]) == 1 and len(charts) == 1 and isinstance(charts[0], Dots)
+
+
+def _choices(part: Section, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
+    """What findings of one key hold; of several tasks or metrics the reader chooses one."""
+    key, every = part
+    if len(every) == 1:
+        return _body(every[0], styles, folds=folds, said=said)
+    names = {
+        "t": list(dict.fromkeys(one.task for one in every if one.task)),
+        "k": list(dict.fromkeys(one.metric for one in every if one.metric)),
+    }
+    articles = []
+    for one in every:
+        chosen = [word for word, names_ in ((one.task, names["t"]), (one.metric, names["k"]))
+                  if word and len(names_) > 1]  # fmt: skip
+        articles.append(
+            element(
+                "article",
+                element("h4", ", ".join(chosen)) if chosen else NOTHING,
+                _body(one, styles, folds=folds, said=said),
+                data_t=names["t"].index(one.task) if one.task else None,
+                data_k=names["k"].index(one.metric) if one.metric else None,
+            )
+        )
+    tabs = [
+        _radios(f"{key}-{letter}", title, names[letter])
+        for letter, title in (("t", "Task"), ("k", "Metric"))
+    ]
+    return element("div", *tabs, *articles, class_="choice")
+
+
+def _radios(name: str, title: str, values: Sequence[str]) -> Html:
+    """One row of radio buttons."""
+    if len(values) < 2:
+        return NOTHING
+    buttons = [
+        join(
+            [
+                element("input", type="radio", name=name, id=f"{name}{place}",
+                        class_=f"{name[-1]}{place}", checked=place == 0),
+                element("label", value, for_=f"{name}{place}"),
+            ]
+        )
+        for place, value in enumerate(values)
+    ]  # fmt: skip
     inner = element("div", *buttons, class_="radios")
     return element("fieldset", element("legend", title), inner)
 
 
-def _chosen_css(tasks: Sequence[str], metrics: Sequence[str]) -> str:
-    """Hide what was not chosen; a browser that knows no :has() shows everything."""
-    sizes = {"t": len(tasks), "k": len(metrics)}
-    return "\n".join(
-        f"body:has(#{letter}{i}:checked) [data-{letter}]:not([data-{letter}='{i}'])"
+def _chosen_css(parts: Sequence[Section]) -> str:
+    """Hide on screens what was not chosen; a browser that knows no :has() shows everything."""
+    sizes = {
+        "t": max((len({one.task for one in every}) for _, every in parts), default=0),
+        "k": max((len({one.metric for one in every}) for _, every in parts), default=0),
+    }
+    rules = [
+        f".choice:has(.{letter}{i}:checked)>[data-{letter}]:not([data-{letter}='{i}'])"
         "{display:none}"
         for letter, size in sizes.items()
         if size > 1
         for i in range(size)
-    )
-
-
-# ---- sections ------------------------------------------------------------------------------
-
-
-def _section(
-    key: str,
-    parts: Sequence[Finding],
-    choices: tuple[Sequence[str], Sequence[str]],
-    styles: ModelStyles,
-    *,
-    first: bool,
-) -> Html:
-    tasks, metrics = choices
-    bodies = []
-    for part in parts:
-        body = _body(part, styles, first=first)
-        if part.task or part.metric:
-            several = [name for name, every in ((part.task, tasks), (part.metric, metrics))
-                       if name and len(every) > 1]  # fmt: skip
-            head = element("h3", ", ".join(several)) if several else NOTHING
-            body = element(
-                "article",
-                head,
-                body,
-                data_t=tasks.index(part.task) if part.task else None,
-                data_k=metrics.index(part.metric) if part.metric else None,
-            )
-        bodies.append(body)
-    return element(
-        "section",
-        element("h2", parts[0].title, id=f"{key}-title"),
-        join(bodies),
-        id=key,
-        aria_labelledby=f"{key}-title",
-    )
-
-
-def _body(part: Finding, styles: ModelStyles, *, first: bool) -> Html:
-    """Sentences, figures, open tables, and folded under them the other tables and the note."""
-    said = [element("p", part.sentence, class_="headline" if first else "finding")]
-    said += [element("p", one, class_="change" if first else "finding") for one in part.more]
-    drawn = [(chart, made) for chart in part.charts if (made := draw(chart, styles))]
-    figures = [
-        element("figure", element("figcaption", chart.caption),
-                element("div", made, class_="frame"))
-        for chart, made in drawn
-    ]  # fmt: skip
-    shown = element("div", *figures[:MOST_CHARTS], class_="pair") if figures else NOTHING
-    folds = []
-    if figures[MOST_CHARTS:]:
-        rest = element("div", *figures[MOST_CHARTS:], class_="pair")
-        folds.append(_folded("More figures", rest, kept=True))
-    shown_tables = [table for table in part.tables if table.page and table.rows]
-    closed = [table for table in shown_tables if not table.open]
-    if closed:
-        inner = join(_table(table, styles) for table in closed)
-        folds.append(_folded(f"Numbers: {closed[0].caption}", inner))
-    if part.note:
-        note = element("p", part.note, class_="note")
-        folds.append(_folded("How this was done", note, kept=True))
-    return join(
-        [
-            *(
-                one
-                for one, words in zip(said, (part.sentence, *part.more), strict=True)
-                if words
-            ),
-            *(_table(table, styles) for table in shown_tables if table.open),
-            shown,
-            element("div", *folds, class_="folds") if folds else NOTHING,
-        ]
-    )
-
-
-def _folded(summary: str, content: Html, *, kept: bool = False) -> Html:
-    """Fold content away under a summary; paper leaves it out unless it is kept."""
-    inner = element("summary", summary), content
-    return element("details", *inner, class_="kept" if kept else None)
-
-
-def _table(table: Table, styles: ModelStyles) -> Html:
-    """A table that scrolls inside its own frame, reachable with the keyboard."""
-    heads = [
-        element("th", one.head, scope="col", data_up=one.kind in ("rank", "p") or None)
-        for one in table.columns
     ]
-    shown, caption = table.rows, table.caption
-    if len(shown) > MOST_ROWS:
-        shown = (table.brief or shown)[:MOST_ROWS]
-        which = (
-            f"the {len(shown):,} in front, " if table.brief else f"the first {len(shown):,} "
-        )
-        caption += f" ({which}of {len(table.rows):,} rows)"
-    rows = [_row(row, table, styles) for row in shown]
-    class_ = "board" if table.open and table.columns[0].kind == "model" else "plain"
-    whole = element(
-        "table",
-        element("caption", element("span", caption)),
-        element("thead", element("tr", *heads)),
-        element("tbody", join(rows)),
-        class_=class_ if class_ == "board" or _wordy(table) else None,
-    )
-    legend = element("p", table.legend, class_="about") if table.legend else NOTHING
-    frame = element("div", whole, class_="scroll", tabindex=0, role="group", aria_label="Table")
-    return join([frame, legend])
+    return "@media screen{" + "\n".join(rules) + "}" if rules else ""
 
 
-def _wordy(table: Table) -> bool:
-    """Whether a table is mostly words, which may break their lines."""
-    return sum(column.kind in WORDS for column in table.columns) > len(table.columns) / 2
+# ---- what a finding holds ------------------------------------------------------------------
 
 
-def _row(row: Row, table: Table, styles: ModelStyles) -> Html:
-    cells, model = [], ""
-    for place, column in enumerate(table.columns):
-        words = cell(row, column)
-        if column.kind == "model" and not model:
-            model = words
-        short = _short(words, column, styles)
-        tip = words if short != words else None
-        head = column.head if table.open and table.columns[0].kind == "model" else None
-        if place == 0:
-            cells.append(element("th", short, title=tip, scope="row"))
-        elif table.open and column.kind in SHARES and _share(row, column) is not None:
-            width = round(BARS * min(1.0, max(0.0, _share(row, column) or 0.0)))
-            cells.append(element("td", short, class_=f"bar w{width}", data_h=head))
-        else:
-            cells.append(element("td", short, title=tip, data_h=head))
-    return element("tr", *cells, class_=styles.class_(model, "") or None)
+def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
+    """Sentences that were not `said`, figures and tables; `folds` folds tables and the note."""
+    new = part.sentence and part.sentence not in said
+    first = [element("p", part.sentence, class_="finding")] if new else []
+    more = [element("p", one, class_="finding") for one in part.more if one and one not in said]
+    figures = [made for chart in part.charts if (made := figure_html(chart, styles))]
+    tables = [table for table in part.tables if table.page and table.rows]
+    taken = [element("p", download(one), class_="sub get")
+             for one in part.tables if one.download and one.rows]  # fmt: skip
+    front = [table_html(table) for table in tables if table.open]
+    back = [table_html(table) for table in tables if not table.open]
+    note = [element("p", part.note, class_="sub")] if part.note else []
+    rest = [_fold("Numbers", back)] if back else []
+    if not folds:
+        return join([*first, *more, *front, *figures, *taken, *rest, *note])
+    boards = [chart for chart in part.charts if isinstance(chart, Standings)]
+    if boards and (more or note):
+        wide = max(len(board.columns) for board in boards) > BESIDE
+        aside = element("aside", *more, *note)
+        shown = element("div", element("div", *figures), aside,
+                        class_="split under" if wide else "split")  # fmt: skip
+        return join([*first, *front, shown, *taken, *rest])
+    rest += [_fold("How this was done", note)] if note else []
+    shown = element("div", *figures, class_="figures") if len(figures) > 1 else join(figures)
+    return join([*first, *more, *front, shown, *taken, *rest])
 
 
-def _short(words: str, column: Column, styles: ModelStyles) -> str:
-    if column.kind == "model":
-        return styles.short(words, NAME)
-    return shorten(words, 2 * NAME) if column.kind == "text" else words
+def _fold(summary: str, content: Sequence[Html]) -> Html:
+    return element("details", element("summary", summary),
+                   element("div", *content, class_="body"), class_="small")  # fmt: skip
 
 
-def _share(row: Row, column: Column) -> float | None:
-    value = row.get(column.key)
-    return value if isinstance(value, float) and value == value else None
+def figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
+    """A chart with its caption; None where it would say nothing."""
+    if isinstance(chart, Worklist):
+        made = worklist(chart)
+    else:
+        drawn = draw(chart, styles)
+        if drawn and drawn.axes.lower() in chart.caption.lower():
+            drawn = replace(drawn, axes="")
+        made = drawn.html() if drawn else None
+    if made is None:
+        return None
+    caption = element("figcaption", chart.caption, class_="sub") if chart.caption else NOTHING
+    return element("figure", caption, made)
 
 
-# ---- opening and end -----------------------------------------------------------------------
+# ---- evidence ------------------------------------------------------------------------------
 
 
-def _opening(report: Report) -> Html:
-    """Title, what was looked at, how many notices there are, and the banner."""
-    notices = len(worded(report.all_notices))
-    link = [" · ", element("a", count(notices, "notice"), href="#notices")] if notices else []
-    return element(
-        "header",
-        element("p", "equipoise", class_="brand"),
-        element("h1", report.title),
-        element("p", " · ".join(filter(None, report.known)), *link, class_="known"),
-        element("p", report.banner, class_="banner", role="note") if report.banner else NOTHING,
-        element("p", report.scope, class_="scope") if report.scope else NOTHING,
-    )
-
-
-def _contents(parts: Iterable[tuple[str, str]]) -> Html:
-    links = (element("li", element("a", title, href=f"#{key}")) for key, title in parts)
-    return element("nav", element("ol", join(links)), aria_label="Sections")
-
-
-def _left_out(missing: Sequence[Finding]) -> Html:
-    """What the data did not allow, each with the reason."""
-    if not missing:
-        return NOTHING
-    return element(
-        "section",
-        element("h2", "Not looked at, and why", id="left-out-title"),
-        _terms((one.title, one.sentence) for one in missing),
-        id="left-out",
-        aria_labelledby="left-out-title",
-    )
-
-
-def _method(report: Report) -> Html:
-    """What words mean, the notices, and how to make the page again."""
+def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) -> Html:
+    """Everything else, folded, each with its own sentence; then how it was done."""
+    parts = [_evidence_fold(part, styles) for part in folded]
+    missing = [one for one in report.findings if one.left_out]
+    if missing:
+        names = joined([one.title for one in missing], most=4)
+        parts.append(_closed("left-out", "Not looked at, and why", f"{names}.",
+                             _terms((one.title, one.sentence) for one in missing)))  # fmt: skip
     notices = worded(report.all_notices)
-    listed = element("ul", *(element("li", notice) for notice in notices))
-    settings = (
-        element("div", element("dt", name), element("dd", value))
-        for name, value in (*report.settings, ("equipoise", version("equipoise")))
-    )
+    if report.terms:
+        words = joined([word for word, _ in report.terms], most=4)
+        parts.append(
+            _closed("method", "Method", f"What is meant by {words}.", _terms(report.terms))
+        )
+    if notices:
+        body = element("ul", *(element("li", one) for one in notices), class_="list")
+        parts.append(
+            _closed(
+                "notices",
+                "Notices",
+                f"{capital(count(len(notices), 'thing'))} to know about the data.",
+                body,
+            )
+        )
+    parts += [*_sources(report), _settings(report)]
     return element(
         "section",
-        element("h2", "Method", id="method-title"),
-        _terms(report.terms),
-        element("h3", "Notices", id="notices"),
-        listed if notices else element("p", "The data raised no notices."),
-        element("h3", "Reproduce"),
-        element("p", "The same data, settings and version give this page, byte for byte."),
-        element("dl", *settings, class_="facts"),
-        id="method",
-        aria_labelledby="method-title",
+        element("h2", "Evidence" if folded else "Method and data", id="evidence-title"),
+        element("div", *parts, class_="columns"),
+        id="evidence",
+        aria_labelledby="evidence-title",
     )
+
+
+def _evidence_fold(part: Section, styles: ModelStyles) -> Html:
+    key, every = part
+    body = _choices(part, styles, folds=False, said={every[0].sentence})
+    return _closed(key, every[0].title, every[0].sentence, body)
+
+
+def _closed(key: str, title: str, sentence: str, body: Html) -> Html:
+    summary = element("summary", element("h3", title), element("span", sentence))
+    return element("details", summary, element("div", body, class_="body"), id=key)
+
+
+def _sources(report: Report) -> list[Html]:
+    keys = (*report.references, *(key for one in report.findings for key in one.references))
+    sources = cited(keys)
+    if not sources:
+        return []
+    body = element("ul", *(element("li", whole) for _, whole in sources), class_="list")
+    names = joined([short for short, _ in sources], most=4)
+    return [_closed("references", "References", f"{names}.", body)]
+
+
+def _settings(report: Report) -> Html:
+    every = (*report.settings, ("equipoise", version("equipoise")))
+    said = "The same data, settings and version give this page, byte for byte."
+    frame = element("div", _terms(every), class_="scroll tall", tabindex=0, role="group",
+                    aria_label="Settings")  # fmt: skip
+    return _closed("settings", "Settings", said, frame)
 
 
 def _terms(terms: Iterable[tuple[str, str]]) -> Html:
@@ -329,6 +373,23 @@ def _terms(terms: Iterable[tuple[str, str]]) -> Html:
 
 
 # ---- the file ------------------------------------------------------------------------------
+
+
+def _navigation(links: Sequence[tuple[str, str]]) -> Html:
+    every = [element("a", words, href=f"#{key}") for key, words in links]
+    theme = element("button", "◐", id="theme", type="button", hidden=True,
+                    aria_label="Dark theme", title="Dark theme")  # fmt: skip
+    inner = element("div", *every, class_="links")
+    return element(
+        "header",
+        element("nav", element("strong", "equipoise"), inner, theme, aria_label="Sections"),
+    )
+
+
+def _footer(report: Report) -> Html:
+    made = f"equipoise {version('equipoise')}"
+    command = [element("code", report.command), " · "] if report.command else []
+    return element("footer", *command, made)
 
 
 def _policy(style: str, script: str) -> str:

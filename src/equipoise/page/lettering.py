@@ -6,9 +6,9 @@ ones never count for less.
 """
 
 import math
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 BROAD, BROADER = "mwMW@%", 0.6
 SIGNS, LARGER = "<>=+~&#", 0.2
@@ -47,6 +47,31 @@ def shorten(name: str, room: int) -> str:
     return f"{head}…{tail}"
 
 
+def lines_of(name: str, room: int, most: int = 3) -> list[str]:
+    """Break a name into lines, best after a separator; only what is longer still is shortened.
+
+    Examples
+    --------
+    >>> lines_of("resnet50-augmented-v2", 13), lines_of("abcdefghijkl", 5)
+    (['resnet50-', 'augmented-v2'], ['abcde', 'fghij', 'kl'])
+    """
+    name = shorten(name, most * room - room // 3)
+    lines = [""]
+    for part in re.findall(r"[^\s\-_/.,]+[\s\-_/.,]*|[\s\-_/.,]+", name):
+        if lines[-1] and width((lines[-1] + part).rstrip()) > room:
+            lines.append("")
+        for letter in part:
+            if width((lines[-1] + letter).rstrip()) > room:
+                lines.append("")
+            lines[-1] += letter
+    kept = [line.strip() for line in lines if line.strip()]
+    return (
+        kept
+        if len(kept) <= most
+        else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
+    )
+
+
 def distinct(names: Sequence[str], room: int) -> list[str]:
     """Shorten names together, leaving out what they all begin or end with.
 
@@ -68,26 +93,6 @@ def distinct(names: Sequence[str], room: int) -> list[str]:
     return shown
 
 
-@lru_cache(maxsize=256)
-def unique_short_names(names: tuple[str, ...], room: int) -> Mapping[str, str]:
-    """Shorten names so that different names stay different; as a last resort by a number.
-
-    Examples
-    --------
-    >>> list(unique_short_names(("net-aaaa-one-zzzz", "net-aaaa-two-zzzz"), 10).values())
-    ['…one…', '…two…']
-    >>> alike = ("aaaaaaaaaaaabaaaaaaaa", "aaaaaaaaaaaacaaaaaaaa")
-    >>> list(unique_short_names(alike, 10).values())
-    ['aaaaa…aa·1', 'aaaaa…aa·2']
-    """
-    shown = {name: shorten(name, room) for name in names}
-    for attempt in (_by_difference, _by_number):
-        values = list(shown.values())
-        alike = [name for name, short in shown.items() if values.count(short) > 1]
-        shown |= attempt(alike, room)
-    return shown
-
-
 def _columns(letter: str) -> float:
     if unicodedata.combining(letter):
         return 0.0
@@ -96,15 +101,6 @@ def _columns(letter: str) -> float:
     if letter in BROAD:
         return 1.0 + BROADER
     return 1.0 + LARGER * (letter.isupper() or letter in SIGNS)
-
-
-def _by_difference(names: Sequence[str], room: int) -> dict[str, str]:
-    return dict(zip(names, distinct(names, room), strict=True))
-
-
-def _by_number(names: Sequence[str], room: int) -> dict[str, str]:
-    marks = {name: f"·{place}" for place, name in enumerate(names, start=1)}
-    return {name: shorten(name, room - len(mark)) + mark for name, mark in marks.items()}
 
 
 def _shared(names: Sequence[str]) -> int:

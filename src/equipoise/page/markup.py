@@ -11,8 +11,8 @@ from html import escape as escape_html
 
 Attribute = str | int | float | bool | None
 
-VOID = frozenset({"br", "input", "link", "meta"})
-SHAPES = frozenset({"path", "rect"})
+VOID = frozenset({"br", "img", "input", "link", "meta"})
+SHAPES = frozenset({"rect", "circle", "line", "polyline", "polygon"})
 END_IMPLIED = frozenset({"td", "th", "tr", "tbody", "thead", "li", "dt", "dd"})
 BARE = re.compile(r"[\w.,:;#%()+-]+", re.ASCII)  # values that HTML takes without quotes
 UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -69,15 +69,15 @@ def element(name: str, /, *children: str, **attributes: Attribute) -> Html:
     --------
     >>> element("td", "a < b", class_="wide")
     '<td class=wide>a &lt; b'
-    >>> element("path", d="M0,0h3", class_="m m1")
-    '<path d=M0,0h3 class="m m1" />'
+    >>> element("rect", width="50%", class_="d out")
+    '<rect width=50% class="d out" />'
     """
     written = "".join(
         _attribute(key, value)
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    if name in SHAPES:
+    if name in SHAPES and not children:
         return Html(f"<{name}{written} />")
     inside = "".join(escape(child) for child in children)
     end = "" if name in VOID or name in END_IMPLIED else f"</{name}>"

@@ -1,53 +1,30 @@
-"""SVG: a drawing, its parts, and scales that put numbers on it.
+"""SVG: x in per cent of the width, y in pixels, so that no text ever scales.
 
-Coordinates have one decimal and parts are placed with groups, to keep the page small. A dot
-is a line of length zero with a round cap; a row of cells is one thick dashed line; so a mark
-costs a dozen characters. Every drawing is an image with a text alternative.
+A drawing is as wide as its place without any script. Words that would lie over each other in
+a narrow place have the width from which they are shown (`fitted`); the style hides them below.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from equipoise.findings.charts import Chart
-from equipoise.page.lettering import shorten, unique_short_names, width
-from equipoise.page.markup import Html, coordinate, element, join
-from equipoise.page.palette import MARKERS, model_class
+from equipoise.page.lettering import width
+from equipoise.page.markup import Html, element, join
 
-LETTER = 7.5  # width of a letter on an axis
-MOST = 58  # letters as wide as a drawing
-NARROW = 440.0  # drawings of this width stand side by side, and fit a telephone
-HEAD = 52  # letters of the head of a drawing
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStyles:
-    """The models of a page, in the order of their colours."""
-
-    models: tuple[str, ...]
-
-    def short(self, model: str, room: int) -> str:
-        """Shorten a name; no two models are shown alike."""
-        return unique_short_names(self.models, room).get(model) or shorten(model, room)
-
-    def class_(self, model: str, other: str = "tinted") -> str:
-        """Classes of everything that belongs to a model; `other` for what belongs to none."""
-        return model_class(self.models.index(model)) if model in self.models else other
-
-    def hollow(self, model: str) -> bool:
-        """Whether the marker of a model is a ring."""
-        return model in self.models and self.models.index(model) // 10 % MARKERS >= 2
+LETTER = 7.0  # pixels of a column of small letters
+HIGH = 13.0  # pixels of a line of small letters
+FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths words wait for
+TRIED = (60, *FROM, 960, 1120)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear, or logarithmic, map from numbers to places on the drawing."""
+    """A linear, or logarithmic, map from numbers to per cents or pixels."""
 
     low: float
     high: float
-    start: float
-    end: float
+    start: float = 0.0
+    end: float = 100.0
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
@@ -55,10 +32,8 @@ class Scale:
 
         Examples
         --------
-        >>> Scale(0, 10, 100, 200)(5), Scale(0, 10, 100, 200)(99)
-        (150.0, 200)
-        >>> Scale(1, 100, 0, 10, logarithmic=True)(10)
-        5.0
+        >>> Scale(0, 10)(5), Scale(0, 10)(99), Scale(1, 100, logarithmic=True)(10)
+        (50.0, 100.0, 50.0)
         """
         if self.high == self.low:
             return (self.start + self.end) / 2
@@ -73,176 +48,224 @@ class Scale:
 
         Examples
         --------
-        >>> Scale(0.81, 0.905, 0, 1).ticks(4)
+        >>> Scale(0.81, 0.905).ticks(4)
         [0.82, 0.84, 0.86, 0.88, 0.9]
         """
         span = self.high - self.low
         if not span > 0:
             return [self.low]
         if self.logarithmic:
-            powers = range(
-                math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1
-            )
-            every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-            fits = [tick for tick in every if self.low <= tick <= self.high]
-            tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
-            return fits if len(fits) <= most else tens or fits[:1]
+            return self._powers(most)
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(step * i, 12) for i in range(first, last + 1)]
 
-
-def described(chart: Chart) -> str:
-    """The text alternative of a chart; without one the caption serves."""
-    return chart.alternative or f"{chart.caption}."
-
-
-def tick_text(tick: float) -> str:
-    """Write a number under an axis."""
-    return f"{tick:.6g}".replace("-", "−")
+    def _powers(self, most: int) -> list[float]:
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        fits = [tick for tick in every if self.low <= tick <= self.high]
+        tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
+        return fits if len(fits) <= most else tens or fits[:1]
 
 
-def inside(middle: float, words: str) -> float:
-    """Middle of words that stay on a drawing.
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Write the numbers of an axis with as many decimals as the finest of them needs.
 
     Examples
     --------
-    >>> inside(200.0, "rank"), inside(4.0, "−0.01"), inside(438.0, "100")
-    (200.0, 18.75, 428.75)
+    >>> tick_texts([-0.01, -0.005, 0.0]), tick_texts([0.5, 10.0, 2000.0])
+    (['−0.010', '−0.005', '0'], ['0.5', '10', '2,000'])
     """
-    half = LETTER * width(words) / 2
-    return max(half, min(middle, NARROW - half))
+    if len({math.floor(math.log10(abs(tick))) for tick in ticks if tick}) > 2:
+        return [f"{tick:,.6g}".replace("-", "−") for tick in ticks]
+    most = max((len(f"{tick:.6g}".partition(".")[2]) for tick in ticks), default=0)
+    return [f"{tick:,.{most}f}".replace("-", "−") if tick else "0" for tick in ticks]
 
 
-def at(x: float, y: float) -> str:
-    """Write a place, as a path or a translation has it."""
-    return f"{coordinate(x)},{coordinate(y)}"
-
-
-def text(x: float, y: float, words: str, class_: str = "") -> Html:
-    """Put words on the drawing."""
-    return element("text", words, x=float(x), y=float(y), class_=class_ or None)
-
-
-def titled(name: str, shown: str, **attributes: float | str | None) -> Html:
-    """Put a short form of a name on the drawing, with the whole in its title."""
-    title = element("title", name) if shown != name else Html("")
-    return element("text", title, shown, **attributes)
-
-
-def headed(words: str) -> Html:
-    """Head a drawing; long words are shortened, the whole in the title."""
-    return titled(words, shorten(words, HEAD), x=2.0, y=12.0, class_="hd")
-
-
-def group(parts: Iterable[Html], *, x: float = 0.0, y: float = 0.0, class_: str = "") -> Html:
-    """Move parts together."""
-    move = f"translate({at(x, y)})" if x or y else None
-    return element("g", *parts, class_=class_ or None, transform=move)
-
-
-def across(x: float, y: float, length: float = 0.0) -> str:
-    """Path of a horizontal line; of length zero, a dot."""
-    return f"M{at(x, y)}h{coordinate(length)}"
-
-
-def down(x: float, y: float, length: float) -> str:
-    """Path of a vertical line."""
-    return f"M{at(x, y)}v{coordinate(length)}"
-
-
-def through(places: Sequence[tuple[float, float]]) -> str:
-    """Path of straight lines through places."""
-    return "M" + "L".join(at(*place) for place in places)
-
-
-def path(class_: str, *steps: str) -> Html:
-    """Draw lines and dots at once."""
-    return element("path", class_=class_ or None, d="".join(steps))
-
-
-def cells(corners: Sequence[tuple[float, float]], wide: float, class_: str) -> Html:
-    """Draw equal cells at once, by their left middle; a run of neighbours is one line.
-
-    The dashes of the class `cells` cut the line into cells again.
+def pc(share: float) -> str:
+    """Write a per cent.
 
     Examples
     --------
-    >>> cells([(0.0, 5.0), (10.0, 5.0), (30.0, 5.0)], 10.0, "q1")
-    '<path class=q1 d=M0,5h19M30,5h9 />'
+    >>> pc(50.0), pc(33.3333), pc(-0.001)
+    ('50%', '33.33%', '0%')
     """
-    runs: list[tuple[float, float, int]] = []
-    for x, y in sorted(corners, key=lambda corner: (corner[1], corner[0])):
-        if runs and runs[-1][1] == y and abs(runs[-1][0] + runs[-1][2] * wide - x) < 1e-6:
-            runs[-1] = (runs[-1][0], y, runs[-1][2] + 1)
-        else:
-            runs.append((x, y, 1))
-    return path(class_, *(across(x, y, n * wide - 1) for x, y, n in runs))
+    text = f"{share:.2f}".rstrip("0").rstrip(".")
+    return f"{'0' if text == '-0' else text}%"
 
 
-def lattice(parts: Iterable[Html], wide: float, high: float) -> Html:
-    """Hold cells of one size, with a little room between them."""
-    return element(
-        "g", *parts, stroke_width=high - 1, stroke_dasharray=f"{coordinate(wide - 1)},1"
-    )
-
-
-def marker(place: tuple[float, float], *, hollow: bool = False) -> Html:
-    """Draw the mark of a model; later cycles of ten have another shape."""
-    dot = across(*place)
-    return join([path("d", dot), path("h", dot) if hollow else Html("")])
+# ---- words that fit ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """A horizontal axis under a plot."""
+class Label:
+    """Words on a drawing.
 
-    scale: Scale
-    top: float
-    bottom: float
-    title: str = ""
+    Attributes
+    ----------
+    x, y, shift
+        Per cent across, pixels of the base line, and pixels to the right of `x`.
+    anchor
+        Which part of the words stands there.
+    upright
+        Whether they run upwards from their place.
+    least
+        The width of the drawing from which they are shown.
+    """
 
-    def draw(self, most: int = 5) -> Html:
-        """Draw grid lines, their numbers and the title."""
-        ticks = spaced_ticks(self.scale, most, tick_text)
-        places = [self.scale(tick) for tick in ticks]
-        grid = path("g", *(down(x, self.top, self.bottom - self.top) for x in places))
-        words = [
-            element("text", shown, x=inside(x, shown))
-            for x, shown in zip(places, map(tick_text, ticks), strict=True)
-        ]
-        if self.title:
-            short = shorten(self.title, MOST)
-            middle = inside((self.scale.start + self.scale.end) / 2, short)
-            words.append(titled(self.title, short, x=middle, y=17.0))
-        return join([grid, group(words, y=self.bottom + 15, class_="c a")])
+    words: str
+    x: float
+    y: float
+    anchor: str = "middle"
+    shift: float = 0.0
+    class_: str = "tick"
+    upright: bool = False
+    least: int = 0
+
+    def box(self, wide: float) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom on a drawing of a width, in pixels."""
+        at, long = self.x / 100 * wide + self.shift, LETTER * width(self.words)
+        if self.upright:
+            return at - HIGH / 2, self.y, at + HIGH / 2, self.y + long
+        back = {"start": 0.0, "middle": long / 2, "end": long}[self.anchor]
+        return at - back, self.y - HIGH + 2, at - back + long, self.y + 3
+
+    def html(self) -> Html:
+        """The words as markup."""
+        classes = f"{self.class_} ge{self.least}" if self.least else self.class_
+        if self.upright:
+            own = element("text", self.words, transform="rotate(-90)", class_=self.class_,
+                          text_anchor="end", y=4.0)  # fmt: skip
+            return element("svg", own, x=pc(self.x), y=self.y,
+                           class_=f"ge{self.least}" if self.least else None)  # fmt: skip
+        return element(
+            "text", self.words, x=pc(self.x), y=self.y, class_=classes,
+            text_anchor=None if self.anchor == "start" else self.anchor,
+            dx=self.shift or None,
+        )  # fmt: skip
 
 
-def spaced_ticks(scale: Scale, most: int, written: Callable[[float], str]) -> list[float]:
-    """Ticks whose numbers leave room between each other, as many as can be."""
-    for wanted in range(most, 1, -1):
-        ticks = scale.ticks(wanted)
-        places = [inside(scale(tick), written(tick)) for tick in ticks]
-        broad = max((width(written(tick)) for tick in ticks), default=0)
-        gaps = [b - a for a, b in pairwise(places)]
-        if min(gaps, default=math.inf) > LETTER * broad + 3:
-            return ticks
-    return scale.ticks(1)[:1] if scale.logarithmic else scale.ticks(1)
+def fitted(
+    labels: Iterable[Label], *, over: float = 8.0, taken: Sequence[Label] = ()
+) -> tuple[Label, ...]:
+    """Let labels wait for a width at which they touch none before them, or leave them out.
+
+    `over` is how far they may reach beyond the sides.
+
+    Examples
+    --------
+    >>> ends = Label("low", 0, 10, "start"), Label("high", 100, 10, "end")
+    >>> [one.least for one in fitted([*ends, Label("between", 50, 10)])]
+    [0, 0, 120]
+    """
+    shown: list[Label] = list(taken)
+    for label in labels:
+        least = None
+        for wide in reversed(TRIED):
+            if not _free(label, shown, wide, over):
+                break
+            least = wide
+        if least is not None and least <= FROM[-1]:
+            shown.append(replace(label, least=0 if least == TRIED[0] else least))
+    return tuple(shown[len(taken) :])
 
 
-def drawing(
-    size: tuple[float, float], alternative: str, *parts: Html, class_: str = ""
+def _free(label: Label, shown: Sequence[Label], wide: float, over: float) -> bool:
+    left, top, right, bottom = label.box(wide)
+    if left < -over or right > wide + over:
+        return False
+    for other in shown:
+        if other.least <= wide:
+            a, b, c, d = other.box(wide)
+            if left < c + 4 and a < right + 4 and top < d and b < bottom:
+                return False
+    return True
+
+
+def spread_order(total: int) -> list[int]:
+    """Places from the ends inwards, halving gaps, so that what is kept stays even.
+
+    Examples
+    --------
+    >>> spread_order(5)
+    [0, 4, 2, 1, 3]
+    """
+    order = [0, total - 1] if total > 1 else [0] * total
+    step = total - 1
+    while step > 1 and len(order) < total:
+        step = (step + 1) // 2
+        order += [at for at in range(0, total, step) if at not in order]
+    return order + [at for at in range(total) if at not in order]
+
+
+def tick_labels(scale: Scale, ticks: Sequence[float], y: float) -> list[Label]:
+    """Numbers over or under an axis, the ends first."""
+    texts = tick_texts(ticks)
+    return [Label(texts[at], scale(ticks[at]), y) for at in spread_order(len(ticks))]
+
+
+# ---- shapes --------------------------------------------------------------------------------
+
+
+def stroke(start: tuple[float, float], end: tuple[float, float], class_: str) -> Html:
+    """Draw a straight line between places of (per cent, pixels)."""
+    return element("line", x1=pc(start[0]), y1=float(start[1]), x2=pc(end[0]),
+                   y2=float(end[1]), class_=class_)  # fmt: skip
+
+
+def upright(x: float, class_: str = "grid") -> Html:
+    """Draw a line from the top of the drawing to its bottom."""
+    return element("line", x1=pc(x), x2=pc(x), y1=0, y2="100%", class_=class_)
+
+
+def box(left: float, right: float, y: float, high: float, class_: str) -> Html:
+    """Draw a box between two per cents; one of height 0 fills the drawing."""
+    return element("rect", x=pc(left), width=pc(max(0.0, right - left)), y=float(y),
+                   height=float(high) if high else "100%", class_=class_)  # fmt: skip
+
+
+def dot(
+    x: float,
+    y: float,
+    tone: str = "",
+    *,
+    size: float = 4.5,
+    title: str = "",
+    m: int | None = None,
 ) -> Html:
-    """Wrap the parts as an image with a text alternative."""
-    wide, high = (coordinate(length) for length in size)
-    natural = wide if "big" in class_ else None
-    return element(
-        "svg",
-        join(parts),
-        viewBox=f"0 0 {wide} {high}",
-        width=natural,
-        role="img",
-        aria_label=alternative,
-        class_=class_ or None,
-    )
+    """Draw a dot; `m` is the model that it belongs to."""
+    tip = [element("title", title)] if title else []
+    return element("circle", *tip, cx=pc(x), cy=float(y), r=float(size),
+                   class_=f"d {tone}".strip(), data_m=m)  # fmt: skip
+
+
+def interval(ends: tuple[float, float], y: float, tone: str = "", *, caps: bool = True) -> Html:
+    """Draw an interval with its caps."""
+    class_ = f"ci {tone}".strip()
+    marks = [stroke((ends[0], y), (ends[1], y), class_)]
+    marks += [stroke((at, y - 4.5), (at, y + 4.5), class_) for at in ends if caps]
+    return join(marks)
+
+
+def middle(*parts: Html) -> Html:
+    """Move parts so that their y counts from the middle of a drawing of any height."""
+    return element("svg", *parts, y="50%", class_="mid")
+
+
+def stretched(high: float, *parts: Html) -> Html:
+    """Hold paths with x from 0 to 100 that stretch to the width; their strokes do not."""
+    return element("svg", *parts, viewBox=f"0 0 100 {high:g}", preserveAspectRatio="none",
+                   width="100%", height=float(high))  # fmt: skip
+
+
+def curve(places: Sequence[tuple[float, float]], class_: str) -> Html:
+    """Draw lines through places, inside `stretched`."""
+    return element("polyline", points=" ".join(f"{x:.2f},{y:.1f}" for x, y in places),
+                   class_=class_)  # fmt: skip
+
+
+def area(places: Sequence[tuple[float, float]], class_: str) -> Html:
+    """Fill what lies between places, inside `stretched`."""
+    return element("polygon", points=" ".join(f"{x:.2f},{y:.1f}" for x, y in places),
+                   class_=class_)  # fmt: skip

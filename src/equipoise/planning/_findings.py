@@ -95,6 +95,8 @@ def _pilot_size(plan: RankingPlan) -> str:
     """Items of the pilot and who voted on them."""
     one = plan.pairs[0]
     items = count(one.pilot_items, "item")
+    if one.group_size:
+        items += f" in {count(round(one.pilot_units), 'group')}"
     if not one.pilot_votes:
         return f"{items} with a known truth each"
     votes = f"{items} with {count(one.pilot_votes, 'vote')} each"
@@ -220,18 +222,25 @@ def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
     power = exact_percent(plan.aim.power)
     reached = {one.shape for one in plan.designs}
     lost = [one for one in plan.planned[0].shapes() if one not in reached]
-    few = "; ".join(f"items {panel_words(one)}" for one in lost)
+    few = "; ".join(_shape_words(one) for one in lost)
+    unit = "groups" if plan.pairs[0].group_size else "items"
+    rows = [{key: row[key] for key in keys} for row in plan.rows()]
+    if plan.pairs[0].group_size:
+        own = [one.shape.per_unit for one in plan.designs]
+        rows = [{**row, "items_per_group": k} for row, k in zip(rows, own, strict=True)]
+    more = [_groups_sentence(plan, best)]
+    more += [f"No number of {unit} is enough for: {few}."] if lost else []
     return Finding(
         key="designs",
         title="Items or annotators?",
         sentence=_designs_sentence(plan, best),
-        more=(f"No number of items is enough for: {few}.",) if lost else (),
+        more=tuple(filter(None, more)),
         tables=(
             Table(
                 name="plan_designs",
                 caption=f"Studies with a power of {'at least ' * plan.ranks}{power}",
                 columns=_design_columns(plan),
-                rows=[{key: row[key] for key in keys} for row in plan.rows()],
+                rows=rows,
             ),
         ),
         charts=_design_charts(plan),
@@ -245,6 +254,7 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
     heads = [ANNOTATORS] if first.pilot_annotators else []
     heads += columns("count", "votes_per_item")
     if first.group_size:
+        heads += columns("count", "items_per_group")
         heads.append(Column("groups", "groups needed", "count"))
     heads += [
         Column("items", "items needed", "count"),
@@ -263,23 +273,52 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
 
 def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """Which design is cheapest, or what more annotators trade for items."""
-    rows, size = plan.designs, size_words(best)
-    if len(rows) == 1:
+    size = size_words(best)
+    rows = [one for one in plan.designs if one.shape.per_unit == best.shape.per_unit]
+    if len(plan.designs) == 1:
         return f"One design reaches it: {size}, {count(best.votes, 'vote')} in all."
     if plan.aim.price_item is not None:
-        dear = max(rows, key=lambda one: one.cost)
+        dear = max(plan.designs, key=lambda one: one.cost)
         return (
-            f"The cheapest of {len(rows)} designs is {size}, at {count(best.cost)}; the "
-            f"dearest is {size_words(dear)}, at {count(dear.cost)}."
+            f"The cheapest of {len(plan.designs)} designs is {size}, at {count(best.cost)}; "
+            f"the dearest is {size_words(dear)}, at {count(dear.cost)}."
         )
     few, many = rows[0], rows[-1]
-    lowers = f"lowers the items needed from {count(few.items)} to {count(many.items)}"
-    if few.items <= many.items:
-        lowers = f"leaves the items needed at {count(many.items)}"
+    if few is many:
+        return f"The nearest to the pilot is {size}, {count(best.votes, 'vote')} in all."
+    unit = "groups" if plan.pairs[0].group_size else "items"
+    lowers = f"lowers the {unit} needed from {count(few.groups)} to {count(many.groups)}"
+    if few.groups <= many.groups:
+        lowers = f"leaves the {unit} needed at {count(many.groups)}"
     return (
-        f"Going from items {panel_words(few.shape)} to items {panel_words(many.shape)} "
+        f"Going from {_shape_words(few.shape)} to {_shape_words(many.shape)} "
         f"{lowers}; that takes {count(many.votes, 'vote')} in all, not {count(few.votes)}."
     )
+
+
+def _groups_sentence(plan: RankingPlan, best: RankingDesign) -> str:
+    """What fewer items of each group trade for more groups; empty without groups."""
+    same = [
+        one
+        for one in plan.designs
+        if one.shape[:2] == best.shape[:2] and one.shape.per_unit != best.shape.per_unit
+    ]
+    if not plan.pairs[0].group_size or not same:
+        return ""
+    other = min(same, key=lambda one: one.shape.per_unit)
+    people = panel_words(best.shape)
+    return (
+        f"Items per group, {people}: {count(other.shape.per_unit)} take "
+        f"{count(other.groups, 'group')} and {count(other.votes, 'vote')}, "
+        f"{count(best.shape.per_unit)} take {count(best.groups, 'group')} and "
+        f"{count(best.votes, 'vote')}."
+    )
+
+
+def _shape_words(shape: Shape) -> str:
+    """Items, or groups of them, and who votes on each."""
+    units = f"groups of {count(shape.per_unit, 'item')}" if shape.per_unit > 1 else "items"
+    return f"{units} {panel_words(shape)}"
 
 
 def _design_charts(plan: RankingPlan) -> tuple[Lines, ...]:

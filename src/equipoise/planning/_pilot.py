@@ -214,10 +214,9 @@ class Pilot:
 
     @cached_property
     def _prepared(self) -> list[object]:
-        one = Aligned(self.question, self.study.evaluation.scores[0])
-        whole = self.metric.labels == "distribution"
-        scores = (one.distributions(m) if whole else one.scores[m] for m in (self.a, self.b))
-        return [self.metric.prepare(each) for each in scores]
+        found = self.study.evaluation
+        one = Aligned(self.question, found.scores[0], found.decided[0] if found.decided else {})
+        return [self.metric.prepare(one.seen(m, self.metric)) for m in (self.a, self.b)]
 
     def difference_with(self, whole: Floats) -> float:
         """The difference with other soft labels of all classes, shape (classes, items)."""

@@ -64,6 +64,7 @@ from equipoise.arrays import (
     frozen,
     listed,
     require_whole,
+    short_repr,
     wrong_type,
 )
 from equipoise.evaluation.arguments import as_predictions
@@ -343,6 +344,8 @@ class NextItems(_NamedItems):
     GAIN: ClassVar[str] = PAIR_GAIN
     METHODS: ClassVar[str] = "the expected fall of the variance of the difference"
 
+    __repr__ = short_repr
+
     def standard_error(self) -> tuple[float, float]:
         """Of the difference for items and annotators like these: now, and after the votes."""
         now = float(self.variance[0])
@@ -390,6 +393,8 @@ class NextForRanking(_NamedItems):
         "the expected fall of the number of neighbouring models that two studies like this put "
         "in different order"
     )
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         _NamedItems.__post_init__(self)

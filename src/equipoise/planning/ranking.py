@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
+from equipoise.arrays import short_repr
 from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Finding
 from equipoise.metrics import Metric, titled
@@ -95,6 +96,8 @@ class RankingPlan:
     designs: tuple[RankingDesign, ...] = ()
     notices: tuple[Notice, ...] = ()
 
+    __repr__ = short_repr
+
     @property
     def models(self) -> tuple[str, ...]:
         """All models, best first."""
@@ -157,6 +160,7 @@ class RankingPlan:
             rest = f"; and {more:,} more pair{'s' * (more > 1)}" if more > 0 else ""
             if lost:
                 sentences.append(text.format("; ".join(lost[:NAMED]) + rest))
+        sentences += self._beyond()
         best, few = self.recommended, len(self.planned)
         if self.open:
             sentences.append(
@@ -180,6 +184,16 @@ class RankingPlan:
                 ),
             ]
         )
+
+    def _beyond(self) -> list[str]:
+        """What the pair that is furthest out of reach takes with more annotators."""
+        lost = [one for one in self.pairs if one.state == "out of reach"]
+        known = [(made.votes, one) for one in lost if (made := one.beyond()) is not None]
+        if not known:
+            return []
+        hard = max(known, key=lambda pair: pair[0])[1]
+        return [f"{hard.a} and {hard.b} alone: {hard.beyond_words()[0].lower()}"
+                f"{hard.beyond_words()[1:]}"]  # fmt: skip
 
     @property
     def open(self) -> bool:

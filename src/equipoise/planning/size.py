@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, short_repr
 from equipoise.findings import Cell, Finding
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
 MOST = 10_000_000  # units; what needs more is out of reach
 PEOPLE = 5_000  # annotators beyond which nobody looks
+WIDER = (1, 1.25, 1.5, 2, 3)  # times the fewest annotators, to look at where none reaches it
 TIED = 1e-12  # difference up to which models are tied
 FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
 DIFFERENCE = Option("difference")
@@ -114,6 +115,8 @@ class Size:
     aim: PowerTarget
     designs: tuple[Design, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def resolved(self) -> float:
@@ -235,7 +238,8 @@ class Size:
         best = self.cheapest or nearest_to_pilot(self.designs, self)
         chance = exact_percent(self.aim.power)
         if best is None:
-            return f"{self._goal()} with a probability of {chance}: {self.limit()}"
+            start = f"{self._goal()} with a probability of {chance}: {self.limit()}"
+            return f"{start} {self.beyond_words()}".rstrip()
         what = f"{self._goal()} with a probability of {chance}, collect {size_words(best)}"
         why = reason(self.designs, best, self.aim)
         return hint("{}{}.{}", what, why, f" {self.limit()}".rstrip())
@@ -266,6 +270,30 @@ class Size:
             return "" if self.designs else f"it takes more than {count(MOST)} items."
         few = f"with fewer than {count(least)} annotators no number of items reaches it."
         return few if not self.designs else few[0].upper() + few[1:]
+
+    def beyond(self) -> Design | None:
+        """With more annotators than were looked at, the design that costs least.
+
+        Without prices it is that with the fewest votes; None where no number is enough.
+        """
+        least = self.least_annotators() if self.pilot_annotators else None
+        if self.designs or least is None:
+            return None
+        people = sorted({min(round(least * times), PEOPLE) for times in WIDER})
+        units = sorted({one.per_unit for one in self.shapes()})
+        every = [Shape(one, one, per_unit) for one in people for per_unit in units]
+        alone = replace(self, aim=replace(self.aim, simulations=0))
+        made = [one for shape in every if (one := _design(alone, shape)) is not None]
+        return cheapest(made) or min(made, key=lambda one: one.votes, default=None)
+
+    def beyond_words(self) -> str:
+        """What that design is, and what it costs, as a sentence; empty where there is none."""
+        design = self.beyond()
+        if design is None:
+            return ""
+        cost = "fewest votes in all" if math.isnan(design.cost) else "the cheapest"
+        price = count(design.votes, "vote") if math.isnan(design.cost) else count(design.cost)
+        return f"With more annotators it takes {size_words(design)} ({cost}: {price})."
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, sources of uncertainty."""

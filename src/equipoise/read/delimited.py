@@ -4,6 +4,9 @@ UTF-8 with or without a byte order mark, else Windows-1252; any line ending. Eve
 is read as text, so ids keep their leading zeros; what is a number is settled later.
 Messages count lines from 1, the header being line 1.
 
+Lines that begin with ``#`` before the header are comments. So are later ones that have another
+number of fields than the header; with as many, ``#12`` is the name of an item.
+
 A file that is read in batches of tens of megabytes is passed over once before it is parsed, to
 settle how it is encoded, whether there are quotes in it and how many lines it has.
 """
@@ -13,7 +16,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO, TextIOWrapper
@@ -27,6 +30,7 @@ from equipoise.read.tables import BatchedTable, Table, unique_names
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"
+_COMMENTS = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))+")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BLOCK = 1 << 24  # bytes parsed at a time
 BATCH = 1 << 23  # bytes of a batch: larger ones are faster and take more memory
@@ -46,11 +50,11 @@ class _Text:
     def records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Every record that is not an empty line, with the line it starts on."""
         with self.open() as text:
-            reader = csv.reader(text, delimiter=self.delimiter, strict=strict)
+            reader = csv.reader(_uncommented(text), delimiter=self.delimiter, strict=strict)
             start = 1
             try:
                 for record in reader:
-                    if record:
+                    if record and not self.is_comment(record[0], len(record)):
                         yield start, record
                     start = reader.line_num + 1
             except csv.Error as error:
@@ -60,6 +64,14 @@ class _Text:
                     "every quote closed",
                     "close or double the quotes of this line",
                 ) from error
+
+    def is_comment(self, text: str, fields: int) -> bool:
+        """Whether a line after the header is a comment, by its beginning and its fields."""
+        return text.startswith("#") and bool(self.header) and fields != len(self.header)
+
+    def skip_comment(self, row: Any) -> str:
+        """Tell arrow what to do with a line that does not fit the header."""
+        return "skip" if self.is_comment(row.text or "", row.actual_columns) else "error"
 
     def place(self, row: int) -> str:
         """Name the line on which a row starts."""
@@ -97,7 +109,9 @@ class _Text:
         words = pa.dictionary(pa.int32(), pa.string())
         return {
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=quotes
+                delimiter=self.delimiter,
+                newlines_in_values=quotes,
+                invalid_row_handler=self.skip_comment,
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(self.header, words),
@@ -113,6 +127,7 @@ def read_delimited(file: Content) -> Table:
     from pyarrow import csv as arrow_csv
 
     data, notices = _utf8(file)
+    data = _without_comments(data)
     text = _headed(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
     ended = data if data.endswith((b"\n", b"\r")) else data + b"\n"
     quotes = data.count(b'"')
@@ -131,6 +146,24 @@ def read_delimited(file: Content) -> Table:
         name.strip(): column for name, column in zip(text.header, table.columns, strict=True)
     }
     return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
+
+
+def _without_comments(data: bytes) -> bytes:
+    """Leave the lines before the header blank, so that all keep their numbers."""
+    ahead = _COMMENTS.match(data)
+    if ahead is None or b"#" not in ahead.group():
+        return data
+    end = ahead.end()
+    lines = len(re.findall(rb"\r\n|\r|\n", data[:end]))
+    return b"\n" * lines + data[end:]
+
+
+def _uncommented(text: Iterable[str]) -> Iterator[str]:
+    """The same for lines of text that are not held in memory."""
+    before = True
+    for line in text:
+        before = before and line.lstrip()[:1] in ("", "#")
+        yield "\n" if before else line
 
 
 def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
@@ -170,7 +203,7 @@ def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
 
 def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
     """Find the delimiter and the names of the columns in the first bytes."""
-    start = data[:_BLOCK_OF_HEADER].lstrip(b"\r\n")
+    start = _without_comments(data[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
     line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
     bare = re.sub(r'"[^"]*"', "", line)
     most = max((",", ";", "\t"), key=bare.count)
@@ -185,9 +218,10 @@ def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
 
 
 class _Survey(NamedTuple):
-    """What one pass over the bytes tells."""
+    """What one pass over the bytes tells; `comments` are the lines before the header."""
 
     start: bytes
+    comments: int
     lines: int
     quotes: int
     encoding: str
@@ -213,7 +247,7 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
     notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
     return BatchedTable(
         header=Table(name=file.name, columns=names, place=text.place, notices=notices),
-        rows=max(survey.lines - (1 if survey.ended else 0), 0),
+        rows=max(survey.lines - survey.comments - (1 if survey.ended else 0), 0),
         batches=partial(_batches, text, path, survey),
         coded=frozenset(names),
     )
@@ -238,7 +272,9 @@ def _batches(
         try:
             reader = arrow_csv.open_csv(
                 file,
-                read_options=arrow_csv.ReadOptions(block_size=BATCH, encoding=survey.encoding),
+                read_options=arrow_csv.ReadOptions(
+                    block_size=BATCH, encoding=survey.encoding, skip_rows=survey.comments
+                ),
                 **text.arrow_options(quotes=survey.quotes > 0, columns=names),
             )
             for batch in reader:
@@ -266,7 +302,13 @@ def _survey(file: Content, path: Path, encoding: str) -> _Survey:
         lines, returns = lines + piece.count(b"\n"), returns + piece.count(b"\r")
         quotes, done, last = quotes + piece.count(b'"'), done + len(piece), piece[-1:]
     decoder.decode(b"", final=True)
-    return _Survey(start, lines or returns, quotes, encoding, last in (b"\n", b"\r"))
+    ahead = _COMMENTS.match(start)
+    comments = (
+        0
+        if ahead is None or b"#" not in ahead.group()
+        else len(re.findall(rb"\r\n|\r|\n", ahead.group()))
+    )
+    return _Survey(start, comments, lines or returns, quotes, encoding, last in (b"\n", b"\r"))
 
 
 def _pieces(file: Content, path: Path) -> Iterator[bytes]:

@@ -8,12 +8,12 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from equipoise.arrays import InputError, listed
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
 NUMPY = (".npy",)
+TABLES = (".csv", ".tsv", ".parquet", ".pq", ".npy")  # what a folder is looked through for
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
@@ -64,6 +65,35 @@ def content(path: AnyPath) -> Content:
     if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
     return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
+    """One path or several as a list, with the tables of a folder, by name, in its place."""
+    if not isinstance(paths, list | tuple):
+        paths = cast(list[AnyPath], [paths])
+    every: list[AnyPath] = []
+    for path in paths:
+        if not isinstance(path, str | os.PathLike) or not Path(path).is_dir():
+            every.append(path)
+            continue
+        inside = sorted(one for one in Path(path).iterdir() if _ending(one) in TABLES)
+        if not inside:
+            raise InputError(
+                f"{path}",
+                "a folder without tables",
+                f"files ending in {', '.join(TABLES)}",
+                "name a file, or a folder with one file per annotator or model",
+            )
+        every += inside
+    if not every:
+        raise InputError("paths", "an empty list", "at least one file", "name a file")
+    return every
+
+
+def _ending(place: Path) -> str:
+    """The ending in lower case, that of the packed file for ``.gz``."""
+    inner = place.with_suffix("") if place.suffix.lower() == ".gz" else place
+    return "" if place.name.startswith(".") else inner.suffix.lower()
 
 
 def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:

@@ -1,8 +1,15 @@
-"""Layouts of annotations: which one a table has, and wide tables and counts made tidy.
+"""Layouts of annotations: which one a table has, and other layouts made tidy.
 
 ``tidy``: one row per vote, with a column ``label``.
 ``wide``: one row per item and one column per annotator; a blank cell is a missing vote.
+``tasks``: one row per item and one column per task, all of one annotator, whom a column or the
+name of the file names; without a column of items, rows are numbered from 0.
 ``counts``: one row per item and one column per class, holding numbers of exchangeable votes.
+
+Several tables are read as one. Where none says who voted, each file is one annotator's.
+
+A guess is said first, and refused where it makes no sense: a wide table names every item once,
+and its columns share their labels.
 
 A cell of a count matrix, shape (items, classes), becomes one row with a count; empty cells
 become no row. The columns are the classes in their own order, except that a known pair (no/yes,
@@ -12,41 +19,326 @@ become no row. The columns are the classes in their own order, except that a kno
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, listed, meant
 from equipoise.notices import Notice, Value
+from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.labels import pair_of
-from equipoise.read.options import AnnotationOptions
-from equipoise.read.tables import Table, from_frame, is_missing, numbers, words_of
-from equipoise.read.tidy import tidy_annotations
+from equipoise.read.options import TIDY, AnnotationOptions
+from equipoise.read.tables import (
+    Table,
+    code_names,
+    from_frame,
+    is_missing,
+    numbers,
+    repeated_rows,
+    words_of,
+)
+from equipoise.read.tidy import name_columns, tidy_annotations
 from equipoise.wording import Option, hint
 
-_LAYOUTS = ("tidy", "wide", "counts")
-_WIDE = Option("layout", "wide")
+_LAYOUTS = ("tidy", "wide", "tasks", "counts")
+_WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")
+_TIDY = Option("columns", {"item": "...", "annotator": "...", "label": "..."})
+_BESIDE_TASKS = tuple(name for name in TIDY if name not in ("label", "task", "rank", "count"))
+_FEW_ROWS = 5  # below which columns may share no label by accident
+_MANY_WORDS = 20  # rows from which a different word in each is no label
 
 
-def table_annotations(table: Table, options: AnnotationOptions) -> Annotations:
-    """Turn a table in any layout into annotations."""
-    layout = _guess_layout(table, options) if options.layout == "auto" else options.layout
-    choice(f"{table.name}, layout", layout, _LAYOUTS)
-    if layout == "tidy":
-        return tidy_annotations(table, options)
-    beside, others = _split_items(table, options)
-    if layout == "counts":
+class NamedTable(NamedTuple):
+    """A table, and the annotator whose file it is where it names none."""
+
+    table: Table
+    reader: str = ""
+
+
+class _Layout(NamedTuple):
+    """How a table is laid out, and whether that is a guess."""
+
+    name: str
+    guessed: bool = False
+
+
+def table_annotations(
+    table: Table, options: AnnotationOptions, reader: str = ""
+) -> Annotations:
+    """Turn a table in any layout into annotations; `reader` is whose file of tasks it is."""
+    sure = _confirmed(options)
+    table, options = _by_header(table, options)
+    layout = _layout(table, options)
+    if layout.name == "counts":
+        beside, others = _split_items(table, options)
         return _count_annotations(beside, _cells(table, others), others, options)
+    tidy = _tidied(NamedTable(table, reader), options, layout)
+    return tidy_annotations(tidy, replace(options, columns=sure))
+
+
+def annotations_of_tables(
+    tables: Sequence[NamedTable], options: AnnotationOptions
+) -> Annotations:
+    """Read several tables as one, each in its layout; files without annotators are theirs.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> ana = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [0, 1]}))
+    >>> bo = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [1, 1]}))
+    >>> both = annotations_of_tables([NamedTable(ana, "ana"), NamedTable(bo, "bo")],
+    ...     AnnotationOptions())
+    >>> both.annotators, both.tasks, both.label
+    (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
+    """
+    if len(tables) == 1:
+        return table_annotations(tables[0].table, options, tables[0].reader)
+    headed = [_by_header(one.table, options) for one in tables]
+    named = [NamedTable(own[0], one.reader) for one, own in zip(tables, headed, strict=True)]
+    each = [own[1] for own in headed]
+    layouts = _layouts(named, each, options.layout)
+    parts = [
+        _with_reader(one, _tidied(one, own, layout), own)
+        for one, own, layout in zip(named, each, layouts, strict=True)
+    ]
+    return tidy_annotations(_stacked(parts), replace(options, columns=_confirmed(options)))
+
+
+def layouts_of(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[str]:
+    """How each of some tables is laid out, read alone or as one."""
+    headed = [_by_header(one.table, options) for one in tables]
+    if len(headed) == 1:
+        return [_layout(*headed[0]).name]
+    named = [NamedTable(own[0], one.reader) for one, own in zip(tables, headed, strict=True)]
+    return [one.name for one in _layouts(named, [own[1] for own in headed], options.layout)]
+
+
+def _confirmed(options: AnnotationOptions) -> dict[str, str]:
+    """Columns that the caller named, by our names once they have them: not in doubt."""
+    return {ours: ours for ours in ("item", "annotator") if ours in options.columns}
+
+
+def _by_header(table: Table, options: AnnotationOptions) -> tuple[Table, AnnotationOptions]:
+    """Find the columns that go by other names, and say so."""
+    known = annotation_headers(table, options)
     if options.layout == "auto":
+        require_header(table, known.columns)
+    return table.noting(*known.notices), replace(options, columns=known.columns)
+
+
+def _layout(table: Table, options: AnnotationOptions) -> _Layout:
+    if options.layout == "auto":
+        name = _guess_layout(table, options)
+        return _Layout(name, guessed=name != "tidy")
+    return _Layout(choice(f"{table.name}, layout", options.layout, _LAYOUTS))
+
+
+def _layouts(
+    tables: Sequence[NamedTable], each: Sequence[AnnotationOptions], asked: str
+) -> list[_Layout]:
+    """Layouts of several tables: alike without labels, about the same items, they are tasks."""
+    if asked == "counts":
+        raise InputError(
+            "annotations",
+            f"{len(tables)} files of counts",
+            "one",
+            "put the counts of all items into one table",
+        )
+    pairs = list(zip(tables, each, strict=True))
+    if asked != "auto" or any(one.table.column_of("label", own.columns) for one, own in pairs):
+        return [_layout(one.table, own) for one, own in pairs]
+    split = [_split_items(one.table, own) for one, own in pairs]
+    if len({frozenset(others) for _, others in split}) > 1:
+        return [_layout(one.table, own) for one, own in pairs]
+    items = [set(code_names(beside, "item").names) for beside, _ in split]
+    if not set.intersection(*items):
+        raise InputError(
+            f"{tables[0].table.name} and {len(tables) - 1} more, columns {listed(split[0][1])}",
+            "the same columns in every file, and no item that all files have",
+            "columns that can be told apart",
+            hint("say {} if columns are annotators, or {} for one annotator per file",
+                 _WIDE, _TASKS),
+        )  # fmt: skip
+    return [_Layout("tasks", guessed=True)] * len(tables)
+
+
+def _tidied(one: NamedTable, options: AnnotationOptions, layout: _Layout) -> Table:
+    """A table in the tidy layout with our names."""
+    table = one.table
+    if layout.name == "tidy":
+        return name_columns(table, options)
+    if layout.name == "tasks":
+        return _tasks(one, options, layout)
+    beside, others = _split_items(table, options)
+    if layout.guessed:
+        _refuse_nonsense(beside, table, others, options)
         first = table.column_of("item", options.columns) or next(iter(table.columns))
         text = (
             "there is no column 'label': read as a wide table, items in column {column!r}, "
-            "annotators {annotators:names}"
+            "annotators {annotators:names}; say {tasks} if these are questions to one annotator"
         )
-        values: dict[str, Value] = {"column": first, "annotators": others}
-        beside = beside.noting(Notice("read_as_wide", text, (), values))
-    return tidy_annotations(_melted(beside, table, others), replace(options, columns={}))
+        values: dict[str, Value] = {"column": first, "annotators": others, "tasks": _TASKS}
+        guess = Notice("read_as_wide", text, (), values)
+        beside = replace(beside, notices=(guess, *beside.notices))
+    return _melted(beside, table, others, "annotator")
+
+
+def _tasks(one: NamedTable, options: AnnotationOptions, layout: _Layout) -> Table:
+    """One annotator's answers, a column per task."""
+    import pyarrow as pa
+
+    table = one.table
+    known = {ours: table.column_of(ours, options.columns) for ours in _BESIDE_TASKS}
+    columns = {ours: table.columns[name] for ours, name in known.items() if name is not None}
+    notices: list[Notice] = []
+    taken = {name for name in known.values() if name is not None}
+    if "item" not in columns:
+        item, notice = _item_column(table)
+        columns, notices = {"item": item[1], **columns}, [notice]
+        taken.add(item[0])
+    tasks = tuple(name for name in table.columns if name not in taken)
+    if not tasks or is_missing(tasks).any():
+        raise InputError(
+            f"{table.name}, columns",
+            f"{listed(table.columns, most=8)}",
+            "a named column per task beside the items",
+            "check the header and the delimiter",
+        )
+    if "annotator" not in columns and one.reader:
+        columns["annotator"] = pa.array([one.reader] * len(table))
+    if layout.guessed:
+        text = (
+            "each file is read as one annotator's, named like the file, with a column per "
+            "task: {tasks:names}"
+        )
+        notices.insert(0, Notice("read_as_tasks", text, (), {"tasks": tasks}))
+    beside = replace(table, columns=columns, notices=(*notices, *table.notices))
+    return _melted(beside, table, tasks, "task")
+
+
+def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
+    """The first column where it names every row, else numbers of rows; and what to say."""
+    import pyarrow as pa
+
+    first = next(iter(table.columns))
+    names = code_names(table, first)
+    values: dict[str, Value] = {"column": first}
+    if len(names.names) == len(table) and len(table) > 1 and len(table.columns) > 1:
+        text = "items are in the first column, {column!r}, which is different in every row"
+        return (first, table.columns[first]), Notice("items_in_first", text, (), values)
+    text = "there is no column of items: rows are numbered from 0"
+    return ("", pa.array([str(row) for row in range(len(table))])), Notice("items_by_row", text)
+
+
+def _with_reader(one: NamedTable, tidy: Table, options: AnnotationOptions) -> Table:
+    """Name the annotator of a file that names none."""
+    import pyarrow as pa
+
+    if "annotator" in tidy.columns or not one.reader:
+        return tidy
+    item = code_names(tidy, "item")
+    task = code_names(tidy, "task").codes if "task" in tidy.columns else 0
+    twice = repeated_rows(task * len(item.names) + item.codes)
+    if len(twice) and not options.exchangeable:
+        raise InputError(
+            tidy.where(int(twice[0])),
+            f"item {item.names[item.codes[twice[0]]]!r} a second time, and no annotators",
+            "one vote on each item in the file of one annotator",
+            hint("add a column 'annotator', or say {}", Option("exchangeable", value=True)),
+        )
+    text = (
+        "files without a column of annotators are read as one annotator's, named like the file"
+    )
+    who = pa.array([one.reader] * len(tidy))
+    return replace(
+        tidy,
+        columns={**tidy.columns, "annotator": who},
+        notices=(Notice("file_is_annotator", text), *tidy.notices),
+    )
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    """Tables one below the other; a column that some lack is blank there."""
+    import pyarrow as pa
+
+    lengths = [len(one) for one in tables]
+    starts = np.cumsum([0, *lengths])
+    columns: dict[str, Any] = {}
+    for name in dict.fromkeys(name for one in tables for name in one.columns):
+        words: list[str] = []
+        codes = []
+        for one in tables:
+            if name not in one.columns:
+                codes.append(np.full(len(one), -1, dtype=np.int64))
+                continue
+            own, some = words_of(one, name)
+            codes.append(np.where(own < 0, -1, own + len(words)))
+            words += some
+        flat = np.concatenate(codes)
+        columns[name] = pa.DictionaryArray.from_arrays(
+            pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
+        )
+
+    def place(row: int) -> str:
+        number = int(np.searchsorted(starts, row, side="right")) - 1
+        return tables[number].where(row - int(starts[number]))
+
+    said: dict[Notice, list[str]] = {}
+    for one in tables:
+        for notice in one.notices:
+            said.setdefault(notice, []).append(one.name)
+    notices = tuple(
+        notice if len(names) == len(tables) else notice.of(*names)
+        for notice, names in said.items()
+    )
+    return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
+
+
+def _refuse_nonsense(
+    beside: Table, table: Table, others: Sequence[str], options: AnnotationOptions
+) -> None:
+    """Refuse a guess by which a table repeats items, or has columns that hold no labels."""
+    item = code_names(beside, "item")
+    task = code_names(beside, "task").codes if "task" in beside.columns else 0
+    twice = repeated_rows(task * len(item.names) + item.codes)
+    first = table.column_of("item", options.columns) or next(iter(table.columns))
+    if len(twice):
+        name = item.names[item.codes[twice[0]]]
+        raise InputError(
+            f"{table.name}, column {first!r}",
+            f"there is no column 'label', and {name!r} stands in several rows",
+            "a column of labels, or one row per item (a wide table)",
+            hint("say {} if rows are votes, or {} if columns are questions to one annotator",
+                 _TIDY, _TASKS),
+        )  # fmt: skip
+    if options.classes is not None or options.kind == "interval":
+        return
+    held = {name: set(code_names(table, name).names) for name in others}
+    for name, words in held.items():
+        rest = set().union(*(own for other, own in held.items() if other != name))
+        many = (
+            len(words) >= _MANY_WORDS and len(words) > 0.9 * len(table) and not _numeric(words)
+        )
+        apart = len(others) > 1 and len(table) >= _FEW_ROWS and bool(words) and not words & rest
+        if many or apart:
+            got = (
+                "a different word in almost every row" if many else "no value of another column"
+            )
+            raise InputError(
+                f"{table.name}, column {name!r}",
+                f"{got} (first {listed(sorted(words))})",
+                "the labels of one annotator, as there is no column 'label'",
+                hint("say {} if rows are votes, {} if it names the items, or leave it out",
+                     _TIDY, Option("columns", {"item": name})),
+            )  # fmt: skip
+
+
+def _numeric(words: set[str]) -> bool:
+    try:
+        return bool(np.isfinite([float(word) for word in words]).all())
+    except ValueError:
+        return False
 
 
 def count_annotations(
@@ -94,11 +386,14 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
     """Tell the layout by the columns; two readings of one table are an error."""
     if table.column_of("label", options.columns) is not None:
         return "tidy"
-    votes = any(
-        name in table.columns or name in options.columns for name in ("annotator", "worker")
-    )
+    people = table.column_of("annotator", options.columns)
+    votes = people is not None or "worker" in table.columns
     if votes or get_close_matches("label", table.columns, cutoff=0.75):
-        table.required("label", options.columns, otherwise=hint(" if not, say {}", _WIDE))
+        table.required(
+            "label",
+            options.columns,
+            otherwise=hint(" if not, say {} or, for a column per task, {}", _WIDE, _TASKS),
+        )
     _, others = _split_items(table, options)
     try:
         alike = _like_counts(_cells(table, others))
@@ -149,14 +444,14 @@ def _split_items(table: Table, options: AnnotationOptions) -> tuple[Table, tuple
     return replace(table, columns=beside), others
 
 
-def _melted(beside: Table, table: Table, annotators: tuple[str, ...]) -> Table:
-    """Make a row of every cell, item by item."""
+def _melted(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> Table:
+    """Make a row of every cell, item by item; the name of its column goes into `ours`."""
     import pyarrow as pa
 
-    size = len(annotators)
+    size = len(names)
     words: list[str] = []
     codes = np.empty((len(table), size), dtype=np.int64)
-    for number, name in enumerate(annotators):
+    for number, name in enumerate(names):
         each, some = words_of(table, name)
         codes[:, number] = np.where(each < 0, -1, each + len(words))
         words += some
@@ -164,15 +459,15 @@ def _melted(beside: Table, table: Table, annotators: tuple[str, ...]) -> Table:
     label = pa.DictionaryArray.from_arrays(
         pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
     )
-    who = pa.DictionaryArray.from_arrays(
-        np.tile(np.arange(size), len(table)), pa.array(annotators)
+    column = pa.DictionaryArray.from_arrays(
+        np.tile(np.arange(size), len(table)), pa.array(names)
     )
     source = np.repeat(np.arange(len(table)), size)
-    columns = {name: column.take(source) for name, column in beside.columns.items()}
+    columns = {name: each.take(source) for name, each in beside.columns.items()}
     place = beside.place
     return replace(
         beside,
-        columns={**columns, "annotator": who, "label": label},
+        columns={**columns, ours: column, "label": label},
         place=lambda row: place(row // size),
     )
 

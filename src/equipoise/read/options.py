@@ -14,7 +14,7 @@ from equipoise.annotations import Kind as Kind
 from equipoise.arrays import InputError, choice, listed, meant, require_keywords
 from equipoise.wording import Option, hint
 
-ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "counts", "rankings", "label-studio")
+ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
 REPEATS = ("keep", "last", "error")
 TIDY = (
@@ -37,7 +37,7 @@ LONG = ("item", "task", "model", "score")
 class AnnotationKeywords(TypedDict, total=False):
     """Keywords of everything that reads annotations; see `AnnotationOptions`."""
 
-    layout: Literal["auto", "tidy", "wide", "counts", "rankings", "label-studio"]
+    layout: Literal["auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio"]
     kind: Kind | None
     classes: Sequence[str] | None
     columns: Mapping[str, str]
@@ -51,6 +51,7 @@ class PredictionKeywords(TypedDict, total=False):
     layout: Literal["auto", "long", "wide", "classes", "tasks"]
     columns: Mapping[str, str]
     classes: Sequence[str] | None
+    tasks: Sequence[str] | None
     model: str | None
     task: str | None
 
@@ -114,6 +115,8 @@ class PredictionOptions:
         Our column name -> the name in the table.
     classes
         Names of the annotations' classes, where known.
+    tasks
+        Names of the annotations' tasks, where known: columns with these names are tasks.
     model
         Name of the model, for a table of one model that does not name it.
     task
@@ -123,6 +126,7 @@ class PredictionOptions:
     layout: str = "auto"
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     classes: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
     model: str | None = None
     task: str | None = None
 
@@ -130,6 +134,8 @@ class PredictionOptions:
         choice("layout", str(self.layout), PREDICTION_LAYOUTS)
         object.__setattr__(self, "columns", _mapping(self.columns, LONG))
         object.__setattr__(self, "classes", _class_names(self.classes))
+        if self.tasks is not None:
+            object.__setattr__(self, "tasks", tuple(str(one) for one in self.tasks))
 
 
 Options = TypeVar("Options", AnnotationOptions, PredictionOptions)

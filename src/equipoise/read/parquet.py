@@ -201,7 +201,7 @@ def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
     try:
         metadata = arrow.schema.metadata or {}
         facts = json.loads(metadata[_KEY])
-        annotations = Annotations(**_decoded(arrow, facts))
+        annotations = Annotations(**annotation_fields(arrow, facts))
         if metadata[_SEAL].decode() != _digest(annotations):
             raise _damaged(file, "its contents differ from what was written")
     except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
@@ -213,6 +213,13 @@ def _encoded(table: Annotations) -> Any:
     """Return an arrow table in the tidy layout, with the facts in its metadata."""
     import pyarrow as pa
 
+    columns, facts = annotation_columns(table)
+    notes = {_KEY: json.dumps(facts), _SEAL: _digest(table)}
+    return pa.table(columns).replace_schema_metadata(notes)
+
+
+def annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Annotations as arrow columns in the tidy layout, and the facts that they cannot hold."""
     present = {name: getattr(table, name) for name in COLUMNS}
     present = {name: column for name, column in present.items() if column is not None}
     facts: dict[str, Any] = {
@@ -235,8 +242,7 @@ def _encoded(table: Annotations) -> Any:
         whole = len(np.unique(table.item)) == len(table.items)
         facts["group"] = None if whole else table.group.tolist()
     columns |= {name: _native(present[name]) for name in _NUMBERS if name in present}
-    notes = {_KEY: json.dumps(facts), _SEAL: _digest(table)}
-    return pa.table(columns).replace_schema_metadata(notes)
+    return columns, facts
 
 
 def _labels(present: Mapping[str, Any], table: Annotations) -> dict[str, Any]:
@@ -247,8 +253,8 @@ def _labels(present: Mapping[str, Any], table: Annotations) -> dict[str, Any]:
     return columns | ({numbers: _native(present["value"])} if "value" in present else {})
 
 
-def _decoded(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `Annotations` from a table and its facts."""
+def annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Annotations` from what `annotation_columns` made."""
     columns: dict[str, Any] = {
         "kind": facts["kind"],
         **{name: tuple(facts[name]) for name in ("classes", "tasks")},

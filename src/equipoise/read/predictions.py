@@ -3,7 +3,8 @@
 ``long``: item, score, and optionally model and task.
 ``wide``: item, optionally task, and one column per model.
 ``classes``: item and one column of probabilities per class, optionally model and task.
-``tasks``: item, optionally model, and one column per task; never guessed.
+``tasks``: item, optionally model, and one column per task; guessed where the columns are the
+tasks of the annotations. Without a column of items, rows are numbered from 0.
 
 Columns of numbers are read against the ids of their rows, so that every fault can be named by
 file, row, model and item, and are then split into one array per model and task.
@@ -11,21 +12,32 @@ file, row, model and item, and are then split into one array per model and task.
 Decisions: a long or wide table whose every cell is a class of the annotations says which class
 a model chose, not how much of anything it saw: the class '4' is not twice the class '2'. They
 become class probabilities of 0 and 1. With two classes the names 0 and 1 are scores as well,
-and stay scores.
+and stay scores. Words are decisions also where the classes are not known: then they are the
+classes.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, listed
+from equipoise.arrays import Floats, InputError, Ints, listed, meant
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 from equipoise.read import delimited, parquet
-from equipoise.read.files import NUMPY, AnyPath, Content, content, read_array, unknown_ending
+from equipoise.read.canonical import is_study, study_of
+from equipoise.read.files import (
+    NUMPY,
+    AnyPath,
+    Content,
+    content,
+    listed_paths,
+    read_array,
+    unknown_ending,
+)
+from equipoise.read.headers import prediction_headers, require_header
 from equipoise.read.options import (
     TIDY,
     PredictionKeywords,
@@ -35,8 +47,10 @@ from equipoise.read.options import (
 from equipoise.read.tables import (
     CodedNames,
     Table,
+    array_table,
     code_ids,
     code_names,
+    is_missing,
     numbers,
     repeated_rows,
 )
@@ -48,6 +62,14 @@ PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
 _FEWEST_CLASSES = 3  # below which 0 and 1 are scores
 
 
+class PredictionsRead(NamedTuple):
+    """Predictions, what to say of how they were read, and the layout of every file."""
+
+    predictions: tuple[Predictions, ...]
+    notices: tuple[Notice, ...] = ()
+    layouts: tuple[str, ...] = ()
+
+
 def read_predictions(
     path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[PredictionKeywords]
 ) -> tuple[Predictions, ...]:
@@ -56,10 +78,11 @@ def read_predictions(
     Parameters
     ----------
     path_or_paths
-        One file or several. A file of one model that does not name it gives it its stem.
+        One file or several; a folder stands for the tables in it. A file of one model that
+        does not name it gives it its stem.
     **keywords
         See `equipoise.read.options.PredictionOptions`: `layout`, `columns`, `classes`,
-        `model`, `task`.
+        `tasks`, `model`, `task`.
 
     Returns
     -------
@@ -72,22 +95,29 @@ def read_predictions(
         If a file or a row of it cannot be used, or if two files give the same model and
         task; the message names model, item and row.
     """
+    return predictions_read(path_or_paths, **keywords).predictions
+
+
+def predictions_read(
+    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[PredictionKeywords]
+) -> PredictionsRead:
+    """As `read_predictions`, with what there is to say of it."""
     options = prediction_options(keywords)
-    if isinstance(path_or_paths, str | os.PathLike):
-        paths: list[AnyPath] = [path_or_paths]
-    else:
-        paths = list(path_or_paths) if isinstance(path_or_paths, Iterable) else []
-    if not paths or (len(paths) > 1 and options.model is not None):
+    paths = listed_paths(path_or_paths)
+    if len(paths) > 1 and options.model is not None:
         raise InputError(
             "predictions",
             f"{len(paths)} files and model={options.model!r}",
-            "at least one file, and a name for one file only",
+            "a name for one file only",
             "leave out model; each file is named by its stem",
         )
     everything: list[Predictions] = []
+    notices: list[Notice] = []
+    layouts: list[str] = []
     origin: dict[tuple[str, str], str] = {}
     for path in paths:
-        for each in _read_file(path, options):
+        read = _read_file(path, options)
+        for each in read.predictions:
             key = (each.model, each.task)
             if key in origin:
                 raise InputError(
@@ -97,8 +127,10 @@ def read_predictions(
                     "rename one of the models",
                 )
             everything.append(each)
+        notices += read.notices
+        layouts += read.layouts
         origin |= {(each.model, each.task): str(path) for each in everything}
-    return tuple(everything)
+    return PredictionsRead(tuple(everything), tuple(dict.fromkeys(notices)), tuple(layouts))
 
 
 def prediction_columns(path: AnyPath) -> tuple[str, ...]:
@@ -128,10 +160,22 @@ def table_predictions(
     >>> table_predictions(chosen, PredictionOptions(classes=("0", "1")))[0].values
     array([2., 0.])
     """
+    return list(told_predictions(table, options, model=model).predictions)
+
+
+def told_predictions(
+    table: Table, options: PredictionOptions, *, model: str = "model"
+) -> PredictionsRead:
+    """As `table_predictions`, with what there is to say of it."""
+    known = prediction_headers(table, options, options.tasks or ())
+    if options.layout == "auto":
+        require_header(table, known.columns)
+    table, options = table.noting(*known.notices), replace(options, columns=known.columns)
     rows = _Rows.of(table, options)
     layout = _guess_layout(rows, options) if options.layout == "auto" else options.layout
     _refuse_names(rows, options, layout)
     who = options.model or model
+    notices = rows.table.notices
     if layout == "long":
         answers = _scores_or_decisions(
             rows, options, {who: table.required("score", options.columns)}
@@ -139,28 +183,26 @@ def table_predictions(
     elif layout == "wide":
         answers = _by_model(rows, options)
     elif layout == "tasks":
-        answers = [_Answers(rows.numbers(column, who), who, column) for column in rows.others]
+        answers, said = _by_task(rows, options, who)
+        notices += said
     else:
         answers = [_by_class(rows, options, who)]
-    return [part for each in answers for part in rows.split(each)]
+    parts = tuple(part for each in answers for part in rows.split(each))
+    return PredictionsRead(parts, notices, (layout,))
 
 
-def is_decided(values: Floats) -> bool:
-    """Whether all probability is on one class, for every item.
-
-    Examples
-    --------
-    >>> is_decided(np.array([[0.0, 1.0], [1.0, 0.0]])), is_decided(np.array([[0.1, 0.9]]))
-    (True, False)
-    """
-    return values.ndim == 2 and bool(((values == 0) | (values == 1)).all())
-
-
-def _read_file(path: AnyPath, options: PredictionOptions) -> list[Predictions]:
+def _read_file(path: AnyPath, options: PredictionOptions) -> PredictionsRead:
     file = content(path)
-    if file.suffix in NUMPY:
-        return [_from_array(read_array(file), options, name=file.name, model=file.stem)]
-    return table_predictions(_read_table(file), options, model=file.stem)
+    if is_study(file):
+        return PredictionsRead(study_of(file)[1], (), ("study",))
+    if file.suffix not in NUMPY:
+        return told_predictions(_read_table(file), options, model=file.stem)
+    array = read_array(file)
+    if _is_tasks(np.asarray(array), options):
+        table = array_table(array, file.name, options.tasks)
+        return told_predictions(table, replace(options, layout="tasks"), model=file.stem)
+    one = _from_array(array, options, name=file.name, model=file.stem)
+    return PredictionsRead((one,), (), ("classes" if one.classes else "long",))
 
 
 def _read_table(file: Content) -> Table:
@@ -169,6 +211,18 @@ def _read_table(file: Content) -> Table:
     if file.suffix in parquet.ENDINGS:
         return parquet.parquet_table(file, parquet.read_arrow(file))
     raise unknown_ending(file, _ENDINGS)
+
+
+def _is_tasks(array: Any, options: PredictionOptions) -> bool:
+    """Whether the columns of an array are tasks: as many, and no probabilities of classes."""
+    if options.layout == "tasks":
+        return True
+    tasks = options.tasks or ()
+    if options.layout != "auto" or array.ndim != 2 or len(tasks) != array.shape[1]:
+        return False
+    if len(tasks) < 2 or len(options.classes or ()) != len(tasks):
+        return len(tasks) > 1
+    return not bool(np.allclose(array.sum(axis=1), 1, atol=1e-3))
 
 
 def _from_array(
@@ -180,7 +234,7 @@ def _from_array(
         raise InputError(
             name,
             f"an array of shape {array.shape} and type {array.dtype}",
-            "numbers, shape (items,) or (items, classes)",
+            "numbers, shape (items,), (items, classes) or (items, tasks)",
             "save one model's predictions",
         )
     layouts = ("auto", "long" if array.ndim == 1 else "classes")
@@ -246,6 +300,7 @@ class _Rows:
     @classmethod
     def of(cls, table: Table, options: PredictionOptions) -> "_Rows":
         """Find the columns that name things, and code them."""
+        table = _numbered(table, options)
         item = table.required("item", options.columns)
         task, model = (table.column_of(ours, options.columns) for ours in ("task", "model"))
         others = tuple(name for name in table.columns if name not in (item, task, model))
@@ -270,12 +325,12 @@ class _Rows:
 
     def numbers(self, column: str, model: str) -> Floats:
         """Read a column of finite numbers."""
-        values = numbers(self.table, column, lambda row: self._where(row, model))
+        values = numbers(self.table, column, lambda row: self.where(row, model))
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             got = "blank or nan" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
             raise InputError(
-                self._where(bad[0], model),
+                self.where(bad[0], model),
                 f"{column} is {got}",
                 "a finite number",
                 "correct the value or leave the row out",
@@ -291,7 +346,7 @@ class _Rows:
         twice = repeated_rows(group * len(self.item.names) + self.item.codes)
         if len(twice):
             raise InputError(
-                self._where(int(twice[0]), answers.model),
+                self.where(int(twice[0]), answers.model),
                 "predicted before",
                 "one row per item, task and model",
                 "remove the later rows",
@@ -308,11 +363,25 @@ class _Rows:
                 task=_name(self.task, first) or answers.task,
             )
 
-    def _where(self, row: int, model: str) -> str:
+    def where(self, row: int, model: str) -> str:
         """Name a row, its model and its item for a message."""
         who = _name(self.model, row) or model
         item = self.item.names[self.item.codes[row]]
         return f"{self.table.where(row)}, predictions of {who!r}, item {item!r}"
+
+
+def _numbered(table: Table, options: PredictionOptions) -> Table:
+    """Number the rows of a table that has nothing but tasks."""
+    import pyarrow as pa
+
+    named = table.column_of("item", options.columns) is not None
+    tasks = set(options.tasks or ())
+    if named or not (tasks and set(table.columns) <= {*tasks, "model"}):
+        return table
+    text = "there is no column of items: rows are numbered from 0"
+    items = pa.array([str(row) for row in range(len(table))])
+    numbered = replace(table, columns={"item": items, **table.columns})
+    return numbered.noting(Notice("items_by_row", text))
 
 
 def _name(ids: CodedNames | None, row: int) -> str:
@@ -321,6 +390,8 @@ def _name(ids: CodedNames | None, row: int) -> str:
 
 def _guess_layout(rows: _Rows, options: PredictionOptions) -> str:
     """Tell the layout by the columns."""
+    if _about_tasks(rows, options.tasks or ()):
+        return "tasks"
     if rows.table.column_of("score", options.columns) is not None:
         return "long"
     if get_close_matches("score", rows.others, cutoff=0.75):
@@ -345,6 +416,47 @@ def _guess_layout(rows: _Rows, options: PredictionOptions) -> str:
             ),
         )
     return "wide"
+
+
+def _about_tasks(rows: _Rows, tasks: Sequence[str]) -> bool:
+    """Whether the columns are the annotated tasks, or some of them, or these and others."""
+    known = [name for name in rows.others if name in tasks]
+    if not known or tasks == ("",) or rows.task is not None:
+        return False
+    if len(known) in (len(rows.others), len(tasks)):
+        return True
+    odd = next(name for name in rows.others if name not in tasks)
+    if len(known) == 1:
+        return False
+    raise InputError(
+        f"{rows.table.name}, column {odd!r}",
+        f"no annotated task beside {listed(known)}",
+        f"columns of {listed(tasks, most=8)}",
+        meant(odd, tasks, "rename or remove the column"),
+    )
+
+
+def _by_task(
+    rows: _Rows, options: PredictionOptions, who: str
+) -> tuple[list[_Answers], tuple[Notice, ...]]:
+    """Columns are tasks; where the annotated ones are known, others are left out."""
+    tasks = options.tasks if options.layout == "auto" else None
+    chosen = [name for name in rows.others if tasks is None or name in tasks]
+    unused = tuple(name for name in rows.others if name not in chosen)
+    notices: tuple[Notice, ...] = ()
+    if options.layout == "auto":
+        text = (
+            "columns of predictions named like annotated tasks are read as tasks: {tasks:names}"
+        )
+        notices += (Notice("predicted_tasks", text, (), {"tasks": tuple(chosen)}),)
+    if unused:
+        text = "columns {columns:names} are no annotated tasks and are not used"
+        notices += (Notice("unused_predictions", text, (), {"columns": unused}),)
+    answers = []
+    for column in chosen:
+        part = _scores_or_decisions(rows, replace(options, task=None), {who: column})
+        answers += [replace(one, task=column) for one in part]
+    return answers, notices
 
 
 def _sums_to_one(rows: _Rows) -> bool:
@@ -393,8 +505,8 @@ def _scores_or_decisions(
     rows: _Rows, options: PredictionOptions, columns: Mapping[str, str]
 ) -> list[_Answers]:
     """What each model says in its column: scores, or decisions for one of the classes."""
-    task, classes = options.task or "", options.classes or ()
-    codes = _decisions(rows.table, list(columns.values()), classes)
+    task, classes = options.task or "", _classes_named(rows.table, columns, options)
+    codes = _decisions(rows, columns, classes)
     if codes is None:
         return [_Answers(rows.numbers(each, who), who, task) for who, each in columns.items()]
     each_class = np.eye(len(classes))
@@ -404,17 +516,46 @@ def _scores_or_decisions(
     ]
 
 
+def _classes_named(
+    table: Table, columns: Mapping[str, str], options: PredictionOptions
+) -> tuple[str, ...]:
+    """The classes that decisions are among: as known, else the words in the columns."""
+    if options.classes is not None:
+        return options.classes
+    words = {word for column in columns.values() for word in code_names(table, column).names}
+    if len(words) < 2 or any(map(_is_number, words)) or is_missing(list(words)).any():
+        return ()
+    return tuple(sorted(words))
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is meant as a number, be it with a decimal comma."""
+    try:
+        return "_" not in word and not np.isnan(float(word.replace(",", ".")))
+    except ValueError:
+        return False
+
+
 def _decisions(
-    table: Table, columns: Sequence[str], classes: Sequence[str]
+    rows: _Rows, columns: Mapping[str, str], classes: Sequence[str]
 ) -> list[Ints] | None:
     """Codes of the classes chosen in each column; None unless all cells are classes."""
-    if len(classes) < _FEWEST_CLASSES:
+    if not classes or (len(classes) < _FEWEST_CLASSES and any(map(_is_number, classes))):
         return None
     place = {name: code for code, name in enumerate(classes)}
     codes: list[Ints] = []
-    for column in columns:
-        cells = code_names(table, column)
-        if (cells.codes < 0).any() or not set(cells.names) <= set(place):
+    for model, column in columns.items():
+        cells = code_names(rows.table, column)
+        unknown = [name for name in cells.names if name not in place]
+        if unknown and len(unknown) < len(cells.names) and not any(map(_is_number, unknown)):
+            row = int(np.flatnonzero(cells.codes == cells.names.index(unknown[0]))[0])
+            raise InputError(
+                rows.where(row, model),
+                f"class {unknown[0]!r}",
+                f"one of {listed(classes, most=8)}",
+                meant(unknown[0], classes),
+            )
+        if (cells.codes < 0).any() or unknown:
             return None
         codes.append(
             np.array([place[name] for name in cells.names], dtype=np.intp)[cells.codes]

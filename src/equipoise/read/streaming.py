@@ -29,6 +29,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
 from equipoise.notices import Notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, Content, content, unknown_ending
+from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions, annotation_options
 from equipoise.read.tables import BatchedTable, Table, code_ids, flags, ratings
 from equipoise.read.tally import (
@@ -179,8 +180,10 @@ def _header(source: BatchedTable, options: AnnotationOptions) -> Table:
     """Find the columns: ours -> the name in the file, only those that are read."""
     name = source.header.name
     otherwise = f"; for other layouts {WHOLE}"
+    known = annotation_headers(source.header, options)
+    options = replace(options, columns=known.columns)
     source.header.required("label", options.columns, otherwise=otherwise)
-    header = name_columns(source.header, options)
+    header = name_columns(source.header.noting(*known.notices), options)
     if "rank" in header.columns:
         raise InputError(f"{name}, column 'rank'", "rankings", "one label per row", WHOLE)
     idle = tuple(ours for ours in header.columns if ours not in _READ)

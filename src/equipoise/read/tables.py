@@ -160,7 +160,7 @@ def unique_names(names: Sequence[str], *, where: str) -> None:
             where,
             f"columns {listed(twice)} more than once",
             "unique column names",
-            "rename or remove them",
+            "rename or remove them; if the first line is data, add a header",
         )
 
 
@@ -195,6 +195,32 @@ def from_frame(frame: Any) -> Table:
     unique_names(names, where="table")
     columns = (_arrow(series) for series in eager.iter_columns())
     return Table(name="table", columns=dict(zip(names, columns, strict=True))).nonempty()
+
+
+def array_table(array: Any, name: str, tasks: Sequence[str] | None = None) -> Table:
+    """An array of shape (items, tasks) as a table; items, and tasks unless named, by number."""
+    import pyarrow as pa
+
+    values = np.asarray(array)
+    names = [str(task) for task in range(values.shape[-1] if values.ndim else 0)]
+    if values.ndim != 2 or values.dtype.kind not in "iufb" or not values.size:
+        raise InputError(
+            name,
+            f"an array of shape {values.shape} and type {values.dtype}",
+            "numbers, shape (items, tasks)",
+            "save one row per item and one column per task",
+        )
+    if tasks is not None and len(tasks) != len(names):
+        raise InputError(
+            name,
+            f"{len(names)} columns",
+            f"one for each of the {len(tasks)} tasks {listed(tasks)}",
+            "save the tasks in the order of the annotations",
+        )
+    numbered = values.astype(np.int64) if values.dtype.kind == "b" else values
+    columns = dict(zip(tasks or names, map(pa.array, numbered.T), strict=True))
+    items = pa.array([str(row) for row in range(len(values))])
+    return Table(name=name, columns={"item": items, **columns})
 
 
 def _refuse_index(index: Any, columns: Sequence[str]) -> None:

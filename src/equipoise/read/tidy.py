@@ -20,8 +20,10 @@ import numpy as np
 from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.notices import Notice
+from equipoise.read.headers import group_hint, is_named_like
 from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import TIDY, AnnotationOptions
+from equipoise.read.swapped import swapped_notices
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -123,6 +125,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         )
         table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
         ids = ids if keep.all() else _RowIds.of(table)
+    table = table.noting(*_doubts(table, ids, labels, options))
     extras, notices = optional_columns(table, ids.item)
     return Annotations(
         kind=labels.kind,
@@ -134,6 +137,16 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         **ranks,
         **extras,
     )
+
+
+def _doubts(
+    table: Table, ids: _RowIds, labels: _Labels, options: AnnotationOptions
+) -> tuple[Notice, ...]:
+    """Refuse swapped columns that the caller has not named himself, and say what is odd."""
+    if ids.annotator is None or {"item", "annotator"} <= set(options.columns):
+        return ()
+    task = None if ids.task is None else ids.task.codes
+    return swapped_notices(ids.item, ids.annotator, labels.label, task, table.name)
 
 
 def name_columns(table: Table, options: AnnotationOptions) -> Table:
@@ -150,6 +163,7 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
     theirs |= {ours: table.required(ours, chosen) for ours in ("item", "label")}
     if chosen.get("item") == "task" and "task" not in chosen:
         theirs["task"] = None
+    _refuse_swapped_names(table.name, theirs["item"] or "", theirs["annotator"] or "")
     taken = [name for name in theirs.values() if name is not None]
     unused = tuple(name for name in table.columns if name not in taken)
     near = get_close_matches("annotator", unused, n=1, cutoff=0.8)
@@ -158,8 +172,21 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
     if unused:
         text = "columns {columns:names} are not used"
         table = table.noting(Notice("unused_columns", text, (), {"columns": unused}))
+        table = table.noting(*(group_hint(unused) if theirs["group"] is None else ()))
     named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}
     return replace(table, columns=named)
+
+
+def _refuse_swapped_names(name: str, item: str, annotator: str) -> None:
+    """Refuse items in a column of annotators beside annotators in one of items."""
+    odd = is_named_like(item, "annotator") and is_named_like(annotator, "item")
+    if odd and not (is_named_like(item, "item") or is_named_like(annotator, "annotator")):
+        raise InputError(
+            f"{name}, columns {item!r} and {annotator!r}",
+            "read as item and annotator",
+            "the other way round",
+            hint("say {}", Option("columns", {"item": annotator, "annotator": item})),
+        )
 
 
 def blank_labels(blank: int, lost: int) -> Notice:

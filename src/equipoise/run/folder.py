@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, short_repr
 from equipoise.findings import Column, Finding, Report, Table
 from equipoise.findings.json import JsonValue
 from equipoise.findings.text import as_csv
@@ -47,6 +47,8 @@ class Run:
 
     record: RunRecord
     replicates: NDArray[np.float64]
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         """Refuse replicates of another run."""

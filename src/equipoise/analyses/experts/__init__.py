@@ -38,7 +38,14 @@ from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, require_number, wrong_type
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    require_number,
+    short_repr,
+    wrong_type,
+)
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
@@ -129,6 +136,8 @@ class Experts(StudyResult):
     behind_low: Floats
     behind_high: Floats
     population: Population
+
+    __repr__ = short_repr
 
     @property
     def yes_no(self) -> bool:

@@ -182,6 +182,61 @@ def uncertainty(
     )
 
 
+def reader_intervals(
+    compared: Sequence[Compared | None],
+    laid: Answers,
+    annotations: Annotations,
+    level: float,
+) -> Floats:
+    """Ends of each expert's own gains in one task, (2, experts, models).
+
+    They speak for this expert as a person, on other items and with other experts like the
+    others to set the truth.
+    """
+    models = next((len(one.gains.gain) for one in compared if one is not None), 0)
+    ends = np.full((2, len(compared), models), np.nan)
+    for place, one in enumerate(compared):
+        if one is not None:
+            spread = _alone(one, laid, annotations)
+            for m, gain in enumerate(one.gains.gain):
+                ends[:, place, m] = spread.of(m).interval(float(gain), level, (-1.0, 1.0))
+    return ends
+
+
+def _alone(one: Compared, laid: Answers, annotations: Annotations) -> TwoWay:
+    """Covariances of one expert's gains, (models,): its own votes make no truth here."""
+    where = np.full(len(laid.whole), -1)
+    where[one.item] = np.arange(len(one.item))
+    keep = (laid.annotator != laid.annotator[one.pair[0]]) & (where[laid.item] >= 0)
+    item, weight = where[laid.item[keep]], laid.weight[keep]
+    whole = np.bincount(item, weight, len(one.item))
+    mass = laid.mass[keep]
+    share = np.stack([np.bincount(item, each, len(one.item)) for each in mass.T], axis=1)
+    others = Answers(
+        laid.place[one.item],
+        laid.annotator[keep],
+        item,
+        weight,
+        mass,
+        whole.astype(np.float64),
+        share / whole[:, None],
+    )
+    grouped = annotations.group is not None
+    group = np.asarray(annotations.group) if grouped else np.arange(len(annotations.items))
+    unit = np.unique(group[others.place], return_inverse=True)[1]
+    design = joint_design([others.ballots(unit[item]).design], unit_design(unit))
+    apart = mass / weight[:, None] - others.share[item]
+    by_vote = np.einsum("mvc,vc->mv", one.gains.by_share[:, item], apart)
+    return two_way(
+        one.gains.gain,
+        one.gains.influence,
+        unit,
+        design=design,
+        population=population_of(design, named=True, units="groups" if grouped else "items"),
+        votes=_squares(by_vote * (weight / whole[item]), others.annotator, unit[item]),
+    )
+
+
 def _squares(psi: Floats, people: Ints, unit: Ints) -> tuple[Floats, Floats]:
     """Squares of the sums of psi (models, votes) by annotator, and by annotator and unit."""
     code = people.astype(np.int64) * (int(unit.max()) + 1) + unit

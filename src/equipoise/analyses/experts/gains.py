@@ -50,6 +50,8 @@ class Gains(NamedTuple):
         How much of the gain rests on each item, summing to 1, (items,).
     by_share
         Derivative of the gain by the mean vote of the others, (models or 1, items, classes).
+    prevalence
+        Mean vote of the others on these items; nan for several classes.
     """
 
     expert: float
@@ -59,6 +61,7 @@ class Gains(NamedTuple):
     influence: Floats
     mass: Floats
     by_share: Floats
+    prevalence: float = np.nan
 
 
 def at_specificity(own: Floats, others: Floats, scores: Floats) -> Gains | None:
@@ -100,6 +103,7 @@ def at_specificity(own: Floats, others: Floats, scores: Floats) -> Gains | None:
         others * first - (1 - others) * second,
         others / yes,
         (first + second)[:, :, None],
+        yes / (yes + no),
     )
 
 

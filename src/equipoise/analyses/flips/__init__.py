@@ -36,7 +36,14 @@ from equipoise.analyses.options import AnalysisOptions, Progress
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, choice, require_keywords, require_whole
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    choice,
+    require_keywords,
+    require_whole,
+    short_repr,
+)
 from equipoise.evaluation import MACRO
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, left_out
 from equipoise.metrics import Metric, titled
@@ -151,6 +158,8 @@ class Flip:
     exact: bool
     idle: str = ""
 
+    __repr__ = short_repr
+
     @property
     def a(self) -> str:
         """The leaders in one breath."""
@@ -189,6 +198,8 @@ class Flips:
     most: int
     tasks: tuple[Flip, ...]
     notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
 
     def rows(self) -> list[dict[str, Cell]]:
         """One row per task."""

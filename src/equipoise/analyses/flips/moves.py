@@ -168,11 +168,8 @@ class TaskMoves:
             return np.full(len(self.full), np.nan)
         once = np.ones((len(keep), 1), dtype=np.uint8)
         truth = [np.ascontiguousarray(one[keep].ravel()) for one in shares]
-        aligned, whole = self.task.aligned, self.task.metric.labels == "distribution"
-        scores = [
-            aligned.distributions(m) if whole else aligned.scores[m] for m in aligned.scores
-        ]
-        prepared = [self.task.metric.prepare(one[keep]) for one in scores]
+        aligned, metric = self.task.aligned, self.task.metric
+        prepared = [metric.prepare(aligned.seen(m, metric)[keep]) for m in aligned.scores]
         return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
 
     def member(self, which: int, target: int, annotations: Annotations) -> Member:
@@ -341,9 +338,9 @@ class TaskMoves:
 
     def _scores(self, truth: Floats) -> Floats:
         """Goodness of every model on every item against labels (classes, items)."""
-        per_item, aligned = self.task.metric.per_item, self.task.aligned
-        assert per_item is not None
-        each = [per_item(truth.T, aligned.distributions(m)) for m in aligned.scores]
+        metric, aligned = self.task.metric, self.task.aligned
+        assert metric.per_item is not None
+        each = [metric.per_item(truth.T, aligned.seen(m, metric)) for m in aligned.scores]
         return self.sign * np.stack(each)
 
     @cached_property

@@ -56,7 +56,14 @@ from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import odd_words
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, require_number, require_whole
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    require_number,
+    require_whole,
+    short_repr,
+)
 from equipoise.findings import (
     Band,
     Cell,
@@ -154,6 +161,8 @@ class PanelSize(StudyResult):
     limit_high: Floats
     slope: Floats
     variance: Floats
+
+    __repr__ = short_repr
 
     def predicted(self, size: int) -> Floats:
         """Value of each model expected with this many annotators, shape (models,)."""

@@ -37,7 +37,7 @@ from equipoise.analyses.study import Study
 from equipoise.analyses.subgroups.attributes import Attributes, read_attributes
 from equipoise.analyses.subgroups.groups import Groups, holm, measures, quantities
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, InputError, Ints, choice, wrong_type
+from equipoise.arrays import Bools, InputError, Ints, choice, short_repr, wrong_type
 from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import Cell as TableCell
 from equipoise.findings import Column, Dot, Dots, Finding, Row, Table
@@ -147,6 +147,8 @@ class Subgroups(StudyResult):
     against: str
     sizes: tuple[Size, ...]
     cells: tuple[Cell, ...]
+
+    __repr__ = short_repr
 
     def _known(self, quantity: str) -> list[Cell]:
         return [one for one in self.cells if one.quantity == quantity and one.known]

@@ -18,6 +18,7 @@ from equipoise.arrays import (
     Floats,
     InputError,
     Ints,
+    choice,
     frozen,
     listed,
     require_unique,
@@ -109,6 +110,23 @@ class Attributes:
             do = "add them, correct the ids, or ask for missing ones to be dropped"
             raise InputError("attributes", got, "a row for every annotated item", do)
         return np.where(rows < 0, -1, self.codes[:, rows])
+
+    def where(self, column: str, value: str) -> tuple[str, ...]:
+        """Items of which an attribute has a value, such as ``split`` and ``dev``.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> table = pyarrow.table({"item": ["a", "b", "c"], "split": ["dev", "test", "dev"]})
+        >>> Attributes.from_dataframe(table).where("split", "dev")
+        ('a', 'c')
+        """
+        place = self.columns.index(choice("attributes", column, self.columns))
+        code = self.levels[place].index(
+            choice(f"attributes, {column}", value, self.levels[place])
+        )
+        rows = np.flatnonzero(self.codes[place] == code)
+        return tuple(self.items[int(row)] for row in rows)
 
 
 def read_attributes(path: AnyPath) -> Attributes:

@@ -1,0 +1,427 @@
+"""Curves: ROC and precision-recall of the models, with the readers as points.
+
+A curve is against the mean votes of all annotators (`equipoise.metrics.curves`). A reader is a
+point: its sensitivity and false positive rate against the votes of the others, on the items
+that it read. A reader lies below a model's curve where the model, on the same items and against
+the same votes of the others, is more sensitive at the reader's own false positive rate; this
+gain has an interval for other items and other readers to set the truth
+(`equipoise.analyses.experts`). A model that only decides is a point too, and so is where a
+threshold puts a model on its curve.
+
+Examples
+--------
+>>> from equipoise.demo import reading_study
+>>> readings, scores = reading_study()
+>>> found = curves(scores, readings)
+>>> found.tasks[0].best, len(found.tasks[0].readers)
+('logistic regression', 8)
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.analyses.experts.compared import answers_of, compare_task, reader_intervals
+from equipoise.analyses.scoring import Given
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import as_notices
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, InputError, require_number
+from equipoise.evaluation.alignment import Aligned, align
+from equipoise.evaluation.arguments import as_annotations, as_predictions
+from equipoise.evaluation.truth import task_truths
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Point, Table
+from equipoise.metrics import auroc, average_precision, precision_recall_curve, roc_curve
+from equipoise.notices import Notice
+from equipoise.numbers import change, count, estimate
+from equipoise.wording import ONE_CLASS, hint, joined
+
+KEY, TITLE = "curves", "Where do readers stand on the models' curves?"
+STEPS = 120  # points of a drawn curve
+MOST = 40  # readers that are drawn
+DRAWN = 12  # tasks that are drawn
+FEWEST = 3  # annotators from which readers are points
+NOTE = (
+    "Curves are against the mean votes of all annotators: an item counts by the share of them "
+    "who call it positive. A ring is a reader against the votes of the others, on the items it "
+    "read, or a model at its threshold. Whether a reader lies below a curve is told on these "
+    "same items and votes: gain is the model's sensitivity at the reader's own false positive "
+    "rate less the reader's, with an interval for other items and other readers to set the "
+    "truth, not adjusted for the number of readers."
+)
+METHODS = (
+    "ROC and precision-recall curves are against mean votes; each reader was compared with the "
+    "models against the votes of the others, at the reader's own false positive rate, with "
+    "two-way intervals."
+)
+
+
+class ReaderPoint(NamedTuple):
+    """A reader against the others, next to the best model on the same items and votes."""
+
+    task: str
+    reader: str
+    items: int
+    sensitivity: float
+    false_positive_rate: float
+    precision: float
+    model: str
+    model_sensitivity: float
+    gain: float
+    gain_low: float
+    gain_high: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TaskCurves:
+    """The curves of one task.
+
+    Attributes
+    ----------
+    task, best
+        Which question, and the model with the largest soft AUROC.
+    models
+        Names of the models with a curve, the best first.
+    areas
+        Soft AUROC and average precision of each.
+    roc, precision_recall
+        By model, the places of its curves: shape (points, 2).
+    readers
+        Points of the readers; empty where there are too few, or nobody knows who voted.
+    decisions
+        Points of models that decide: name, false positive rate, sensitivity, precision.
+    """
+
+    task: str
+    best: str
+    models: tuple[str, ...]
+    areas: tuple[tuple[float, float], ...]
+    roc: tuple[Floats, ...]
+    precision_recall: tuple[Floats, ...]
+    readers: tuple[ReaderPoint, ...]
+    decisions: tuple[tuple[str, float, float, float], ...]
+
+    @property
+    def below(self) -> int:
+        """How many readers lie below the curve of the best model."""
+        return sum(one.gain > 0 for one in self.readers)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Curves:
+    """The curves of a study."""
+
+    tasks: tuple[TaskCurves, ...]
+    level: float
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def finding(self) -> str:
+        """What came out, as a sentence."""
+        read = [one for one in self.tasks if one.readers]
+        if not read:
+            best = joined(list(dict.fromkeys(one.best for one in self.tasks)), most=3)
+            return f"The curve of {best} encloses the largest area; no reader can be compared."
+        if len(read) == 1:
+            return _sentence(read[0])
+        below, points = sum(one.below for one in read), sum(len(one.readers) for one in read)
+        all_ = [one.task for one in read if one.below == len(one.readers)]
+        tail = f"; all of them for {joined(all_, most=4)}" if 0 < len(all_) < len(read) else ""
+        return (
+            f"Over {count(len(read), 'task')}, {count(below)} of {count(points)} points of "
+            f"readers lie below the curve of the task's best model{tail}."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return Finding(
+            key=KEY,
+            title=TITLE,
+            sentence=self.finding,
+            more=tuple(_sentence(one) for one in self.tasks if one.readers)
+            if len(self.tasks) > 1
+            else (),
+            tables=self._tables(),
+            charts=tuple(
+                chart
+                for place, one in enumerate(self.tasks[:DRAWN], 1)
+                for chart in _charts(one, "" if place == 1 else f"-{place}")
+            ),
+            note=NOTE,
+            methods=METHODS,
+            notices=self.notices,
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        rows: list[dict[str, Cell]] = [
+            one._asdict() for task in self.tasks for one in task.readers
+        ]
+        if not rows:
+            return (self._areas(),)
+        return (
+            Table(
+                name="readers_on_curves",
+                caption="Readers and the best model at the same false positive rate",
+                columns=(
+                    Column("task", "task"),
+                    Column("reader", "reader"),
+                    Column("items", "items", "count"),
+                    Column("false_positive_rate", "false positive rate", "number"),
+                    Column("sensitivity", "sensitivity", "number"),
+                    Column("precision", "precision", "number", brief=False),
+                    Column("model", "best model"),
+                    Column("model_sensitivity", "its sensitivity", "number"),
+                    Column("gain", "gain", "change", ("gain_low", "gain_high")),
+                ),
+                rows=rows,
+                legend="Gain: the model's sensitivity less the reader's, at the reader's own "
+                "false positive rate; brackets: other items, other readers to set the truth.",
+            ),
+            self._areas(),
+        )
+
+    def _areas(self) -> Table:
+        return Table(
+            name="areas_under_curves",
+            caption="Areas under the curves",
+            columns=(
+                Column("task", "task"),
+                Column("model", "model", "model"),
+                Column("auroc", "soft AUROC", "number"),
+                Column("average_precision", "soft average precision", "number"),
+            ),
+            rows=[
+                {"task": one.task, "model": name, "auroc": area, "average_precision": mean}
+                for one in self.tasks
+                for name, (area, mean) in zip(one.models, one.areas, strict=True)
+            ],
+        )
+
+
+def _sentence(one: TaskCurves) -> str:
+    """How many readers lie below, and by how much; those that are surely below or above."""
+    where = f"{one.task}: " if one.task else ""
+    number = len(one.readers)
+    every = "all" if one.task else "All"
+    who = f"{every} {number}" if one.below == number else f"{one.below} of {number}"
+    best = max(one.readers, key=lambda row: row.gain)
+    worst = min(one.readers, key=lambda row: row.gain)
+    ahead = sum(row.gain_low > 0 for row in one.readers)
+    behind = sum(row.gain_high < 0 for row in one.readers)
+    gains = [
+        f"{estimate(row.gain, row.gain_low, row.gain_high, change)} ({row.reader})"
+        for row in (worst, best)
+    ]
+    surely = f"surely so for {count(ahead)}" if ahead else "for none of them surely"
+    above = f", and {count(behind)} surely above it" if behind else ""
+    return (
+        f"{where}{who} readers lie below the curve of {one.best}, {surely}{above}; at a "
+        f"reader's own false positive rate its sensitivity differs by {gains[0]} to {gains[1]}."
+    )
+
+
+def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
+    """ROC and precision-recall of one task."""
+    where = f" ({one.task})" if one.task else ""
+    people = one.readers[:MOST]
+    rings = f"; rings: {count(len(people), 'reader')}" if people else ""
+    lines = count(len(one.models), "model")
+    yield Lines(
+        name=f"roc{tail}",
+        caption=f"ROC curves{where}{rings}",
+        alternative=f"Sensitivity over false positive rate of {lines}{where}{rings}.",
+        x="false positive rate",
+        y="sensitivity",
+        lines=_lines(one.models, one.roc),
+        diagonal=True,
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        points=[
+            *(Point(r.reader, r.false_positive_rate, r.sensitivity) for r in people),
+            *(Point(name, x, y, model=name) for name, x, y, _ in one.decisions),
+        ],
+    )
+    yield Lines(
+        name=f"precision-recall{tail}",
+        caption=f"Precision-recall curves{where}{rings}",
+        alternative=f"Precision over sensitivity of {lines}{where}{rings}.",
+        x="sensitivity (recall)",
+        y="precision",
+        lines=_lines(one.models, one.precision_recall),
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        points=[
+            *(Point(r.reader, r.sensitivity, r.precision) for r in people),
+            *(Point(name, x, y, model=name) for name, _, x, y in one.decisions),
+        ],
+    )
+
+
+def _lines(models: Sequence[str], curves: Sequence[Floats]) -> list[Line]:
+    """Lines of models; curves that lie on each other are one."""
+    same: dict[bytes, list[str]] = {}
+    places = {}
+    for name, curve in zip(models, curves, strict=True):
+        key = curve.tobytes()
+        same.setdefault(key, []).append(name)
+        places[key] = [(float(x), float(y)) for x, y in curve]
+    return [
+        Line(
+            first if not more else f"{first} +{len(more)}",
+            places[key],
+            model=first,
+            dots=False,
+        )
+        for key, (first, *more) in same.items()
+    ]
+
+
+def curves(
+    predictions: Given,
+    annotations: Annotations,
+    *,
+    level: float = 0.95,
+    on_missing: str = "error",
+) -> Curves:
+    """ROC and precision-recall curves of every task, and where the readers stand.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say; yes or no.
+    level, on_missing
+        As in `equipoise.evaluation.Settings`.
+    """
+    require_number("level", level, above=0, below=1, do="try 0.95")
+    given, votes = as_predictions(predictions), as_annotations(annotations)
+    asked = task_truths(votes)
+    if any(len(one.classes) > 1 for one in asked):
+        raise InputError(
+            "curves",
+            f"votes of kind {votes.kind}",
+            "yes or no",
+            hint("ask about one class: {}", ONE_CLASS),
+        )
+    if all(one.decides for one in given):
+        raise InputError(
+            "curves",
+            "decisions, each a single point",
+            "scores or probabilities",
+            "give the models' scores, not their decisions",
+        )
+    aligned, notices = align(given, asked, on_missing=on_missing)
+    made = tuple(_task(one, votes, level) for one in aligned)
+    return Curves(made, level, as_notices(votes.notices, notices))
+
+
+def analyse(study: Study) -> Finding:
+    """The curves of a study."""
+    asked = study.options
+    given = study.predictions, study.annotations
+    return curves(*given, level=asked.level, on_missing=asked.on_missing).report()
+
+
+def _task(aligned: Aligned, votes: Annotations, level: float) -> TaskCurves:
+    truth = aligned.question.shares[0]
+    curved = [name for name, scores in aligned.scores.items() if not _decides(scores)]
+    if not curved:
+        raise InputError(
+            f"curves, task {aligned.question.task!r}",
+            "decisions, each a single point",
+            "scores or probabilities",
+            "give the models' scores, not their decisions",
+        )
+    areas = {name: auroc(truth, aligned.scores[name]) for name in curved}
+    order = sorted(curved, key=lambda name: -np.nan_to_num(areas[name], nan=-1.0))
+    plain = {name: s for name, s in aligned.scores.items() if name not in curved}
+    return TaskCurves(
+        task=aligned.question.task,
+        best=order[0],
+        models=tuple(order),
+        areas=tuple(
+            (areas[name], average_precision(truth, aligned.scores[name])) for name in order
+        ),
+        roc=tuple(_thinned_roc(truth, aligned.scores[name]) for name in order),
+        precision_recall=tuple(
+            _thinned_precision(truth, aligned.scores[name]) for name in order
+        ),
+        readers=tuple(_readers(aligned, votes, order[0], level)),
+        decisions=tuple(
+            (name, *_operating_point(truth, yes))
+            for name, yes in {**aligned.decided, **plain}.items()
+        ),
+    )
+
+
+def _decides(scores: Floats) -> bool:
+    return bool(((scores == 0) | (scores == 1)).all())
+
+
+def _thinned_roc(truth: Floats, scores: Floats) -> Floats:
+    """Points of a ROC curve at even steps along it, shape (points, 2)."""
+    false, true, _ = roc_curve(truth, scores)
+    along = false + true
+    if len(along) <= STEPS or np.isnan(along).any():
+        return np.stack([false, true], axis=1)
+    rows = np.unique(np.searchsorted(along, np.linspace(0, along[-1], STEPS)))
+    rows = np.union1d(rows.clip(0, len(along) - 1), [0, len(along) - 1])
+    return np.stack([false[rows], true[rows]], axis=1)
+
+
+def _thinned_precision(truth: Floats, scores: Floats) -> Floats:
+    """Points of a precision-recall curve at even steps of recall, shape (points, 2)."""
+    precision, recall, _ = precision_recall_curve(truth, scores)
+    precision, recall = precision[-2::-1], recall[-2::-1]  # from the highest score down
+    if len(recall) > STEPS and not np.isnan(recall).any():
+        rows = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], STEPS)))
+        rows = np.union1d(rows.clip(0, len(recall) - 1), [0, len(recall) - 1])
+        precision, recall = precision[rows], recall[rows]
+    return np.stack([recall, precision], axis=1)
+
+
+def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:
+    """False positive rate, sensitivity and precision of decisions against soft labels."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        hits, called = np.float64(truth @ yes), np.float64(yes.sum())
+        false = (called - hits) / (1 - truth).sum()
+        return float(false), float(hits / truth.sum()), float(hits / called)
+
+
+def _readers(
+    aligned: Aligned, votes: Annotations, best: str, level: float
+) -> Iterator[ReaderPoint]:
+    """Every reader against the others, next to the best model."""
+    names = votes.annotators
+    if names is None or len(names) < FEWEST or votes.kind == "interval":
+        return
+    alone = Aligned(aligned.question, {best: aligned.scores[best]})
+    laid = answers_of(alone)
+    people = np.unique(laid.annotator)
+    if len(people) < FEWEST:
+        return
+    order = np.argsort(-np.bincount(laid.annotator)[people], kind="stable")[:MOST]
+    people = np.sort(people[order])
+    compared = compare_task(alone, laid, people)
+    low, high = reader_intervals(compared, laid, votes, level)
+    for place, (who, one) in enumerate(zip(people, compared, strict=True)):
+        if one is None:
+            continue
+        gains = one.gains
+        false = 1 - gains.specificity
+        hits = gains.expert * gains.prevalence
+        called = hits + false * (1 - gains.prevalence)
+        yield ReaderPoint(
+            task=aligned.question.task,
+            reader=names[who],
+            items=len(one.item),
+            sensitivity=gains.expert,
+            false_positive_rate=false,
+            precision=hits / called if called > 0 else np.nan,
+            model=best,
+            model_sensitivity=float(gains.models[0]),
+            gain=float(gains.gain[0]),
+            gain_low=float(low[place, 0]),
+            gain_high=float(high[place, 0]),
+        )

@@ -1,0 +1,262 @@
+"""Readers against the models: every annotator as a competitor, left out of its own truth.
+
+Each reader is scored as if it were a model, by metrics of decisions, against the votes of the
+others on the items that it read; the models are scored on the same items against the same
+votes, and every difference is paired. See `equipoise.evaluation.left_out_readers`.
+
+Examples
+--------
+>>> from equipoise.demo import reading_study
+>>> from equipoise.evaluation import evaluate
+>>> readings, scores = reading_study()
+>>> found = evaluate(scores[:2], readings, metrics=["accuracy"], readers=True)
+>>> finding = readers_finding(found.readers)
+>>> [one.name for one in finding.tables]
+['readers_and_models', 'models_minus_readers']
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.analyses.study import Study
+from equipoise.analyses.words import level_text
+from equipoise.arrays import InputError
+from equipoise.evaluation import MACRO
+from equipoise.evaluation.alignment import takes_threshold
+from equipoise.evaluation.left_out_readers import ReaderRow
+from equipoise.evaluation.scoring import evaluate
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.metrics import Metric, named, titled
+from equipoise.numbers import change, count, estimate
+from equipoise.wording import capital, joined
+
+KEY, TITLE = "readers", "Readers against the models"
+OVERALL = ("cohen_kappa", "quadratic_weighted_kappa", "mcc", "f1", "accuracy")
+SHOWN = 24  # readers in a chart
+TOLD = (
+    "thresholds", "threshold_assumed", "cross_fitted", "tuning_split", "reader_left_out",
+    "readers_most",
+)  # fmt: skip
+NOTE = (
+    "Every reader is scored as if it were a model, against the votes of the other readers on "
+    "the items that it read; models are scored on the same items against the same votes, at "
+    "their thresholds. A model's value beside the readers' is its mean over these. Intervals "
+    "({level}) speak for this reader and these models, on other items like these and with "
+    "other readers like the others to set the truth; they are not adjusted for the number of "
+    "readers."
+)
+METHODS = (
+    "Each reader was scored like a model against the votes of the others on the items it read, "
+    "and compared with the models on the same items and votes, with paired two-way intervals."
+)
+
+
+class _Pair(NamedTuple):
+    """What is shown: one task, one metric for the sentence."""
+
+    task: str
+    metric: Metric
+    rows: tuple[ReaderRow, ...]
+
+
+def analyse(study: Study) -> Finding:
+    """Readers of a study against its models."""
+    asked, made = study.options, study.evaluation
+    if not made.readers:
+        unused = not any(takes_threshold(metric) for metric in made.metrics)
+        made = evaluate(
+            study.predictions,
+            study.annotations,
+            metrics=asked.metrics,
+            resampling="influence",
+            settings=replace(asked.settings, thresholds=asked.thresholds if unused else None),
+            readers=True,
+        )
+    finding = readers_finding(made.readers, labels=asked.labels, level=asked.level)
+    return replace(finding, notices=tuple(one for one in made.notices if one.code in TOLD))
+
+
+def readers_finding(
+    rows: Sequence[ReaderRow], *, labels: str = "soft", level: float = 0.95
+) -> Finding:
+    """What an evaluation with readers says of them.
+
+    Parameters
+    ----------
+    rows
+        `Evaluation.readers`.
+    labels
+        Whether others' votes count by their share (``soft``) or by majority (``hard``).
+    """
+    own = [row for row in rows if row.labels == labels]
+    if not own:
+        raise InputError(
+            KEY,
+            "no reader that can be left out",
+            "at least two named annotators with items in common",
+            "evaluate with readers=True",
+        )
+    tasks = list(dict.fromkeys(row.task for row in own))
+    metrics = [named(one) for one in dict.fromkeys(row.metric for row in own)]
+    main = next((m for one in OVERALL for m in metrics if m.name == one), metrics[0])
+    front = tasks[-1] if tasks[-1] == MACRO else tasks[0]
+    pair = _Pair(
+        front, main, tuple(r for r in own if r.metric == main.name and r.task == front)
+    )
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=_sentence(pair, labels),
+        tables=(_table(own, metrics), _differences(own, metrics)),
+        charts=_charts(pair, labels),
+        note=NOTE.format(level=level_text(level)),
+        methods=METHODS,
+    )
+
+
+def _sign(metric: Metric) -> int:
+    return 1 if metric.better == "higher" else -1
+
+
+def _best_model(pair: _Pair) -> str:
+    """The model with the best mean over the readers' truths."""
+    means = _model_means(pair.rows)
+    known = {name: value for name, value in means.items() if not math.isnan(value)}
+    if not known:
+        return next(iter(means), "")
+    return max(known, key=lambda name: _sign(pair.metric) * known[name])
+
+
+def _model_means(rows: Sequence[ReaderRow]) -> dict[str, float]:
+    """Mean value of every model over the truths without each reader."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if not row.is_reader:
+            found.setdefault(row.who, []).append(row.value)
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def _sentence(pair: _Pair, labels: str) -> str:
+    """How many readers the best model beats, and how many surely."""
+    best, sign = _best_model(pair), _sign(pair.metric)
+    gaps = [row for row in pair.rows if row.who == best and not math.isnan(row.difference)]
+    score, where = titled(pair.metric.name, labels), f" ({pair.task})" if pair.task else ""
+    if not gaps:
+        return f"No reader can be compared with the models by {score}{where}."
+    ahead = [row for row in gaps if sign * row.difference > 0]
+    surely = [
+        row for row in gaps if min(sign * row.difference_low, sign * row.difference_high) > 0
+    ]
+    worse = [
+        row for row in gaps if max(sign * row.difference_low, sign * row.difference_high) < 0
+    ]
+    low, high = (pick(gaps, key=lambda row: sign * row.difference) for pick in (min, max))
+    ends = [
+        f"{estimate(row.difference, row.difference_low, row.difference_high, change)} "
+        f"({row.reader})"
+        for row in ((low, high) if len(gaps) > 1 else (low,))
+    ]
+    who = f"{len(ahead)} of {count(len(gaps), 'reader')}"
+    some = count(len(surely)) if surely else "none"
+    told = f"surely better than {'all' if len(surely) == len(gaps) else some}"
+    if worse:
+        told += f" and surely worse than {joined([row.reader for row in worse], most=3)}"
+    return (
+        f"By {score}{where}, {best} does better than {who} against the votes of the others, "
+        f"{told}; the difference is {' to '.join(ends)}."
+    )
+
+
+def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
+    """Readers, then models, with every metric beside each other."""
+    made: dict[tuple[str, str, str], dict[str, Cell]] = {}
+    for row in rows:
+        if row.is_reader:
+            start: dict[str, Cell] = {"task": row.task, "who": row.who, "kind": "reader"}
+            line = made.setdefault((row.task, "0", row.who), {**start, "items": row.items})
+            line |= {
+                row.metric: row.value,
+                f"{row.metric}_low": row.low,
+                f"{row.metric}_high": row.high,
+            }
+    for task in dict.fromkeys(row.task for row in rows):
+        for metric in metrics:
+            here = [r for r in rows if r.task == task and r.metric == metric.name]
+            most = max(row.items for row in here)
+            for name, value in _model_means(here).items():
+                start = {"task": task, "who": name, "kind": "model", "items": most}
+                made.setdefault((task, "1", name), start)[metric.name] = value
+    order = list(dict.fromkeys(row.task for row in rows))
+    lines = [made[key] for key in sorted(made, key=lambda key: (order.index(key[0]), key[1]))]
+    return Table(
+        name="readers_and_models",
+        caption="Readers, each against the others, and the models against the same votes",
+        columns=(
+            Column("task", "task"),
+            Column("who", "reader or model", "model"),
+            Column("kind", "kind"),
+            Column("items", "items", "count"),
+            *(
+                Column(one.name, one.title, "number", (f"{one.name}_low", f"{one.name}_high"))
+                for one in metrics
+            ),
+        ),
+        rows=lines,
+        legend="Brackets: interval for other items and other readers to set the truth; of a "
+        "model the mean over the truths without each reader.",
+    )
+
+
+def _differences(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
+    """Every model minus every reader, paired."""
+    titles = {one.name: one.title for one in metrics}
+    return Table(
+        name="models_minus_readers",
+        caption="Every model minus every reader, on the same items and votes",
+        columns=(
+            Column("task", "task"),
+            Column("metric", "metric", words=titles),
+            Column("who", "model", "model"),
+            Column("reader", "reader"),
+            Column("value", "model's value", "number", ("low", "high")),
+            Column(
+                "difference",
+                "minus the reader's",
+                "change",
+                ("difference_low", "difference_high"),
+            ),
+            Column("p", "p", "p"),
+        ),
+        rows=[row._asdict() for row in rows if not row.is_reader],
+        brief=(),
+    )
+
+
+def _charts(pair: _Pair, labels: str) -> tuple[Dots, ...]:
+    """The best model minus every reader, the reader that does best first."""
+    best, sign = _best_model(pair), _sign(pair.metric)
+    gaps = sorted(
+        (row for row in pair.rows if row.who == best and not math.isnan(row.difference)),
+        key=lambda row: sign * row.difference,
+    )
+    if len(gaps) < 2:
+        return ()
+    score, where = titled(pair.metric.name, labels), f" ({pair.task})" if pair.task else ""
+    side = "right" if sign > 0 else "left"
+    return (
+        Dots(
+            name="readers",
+            caption=f"{best} minus each reader{where}; {side} of 0: the model is better",
+            alternative=f"{capital(score)} of {best} minus that of each reader.",
+            axis=f"difference in {score}",
+            rows=[
+                Dot(row.reader, row.difference, row.difference_low, row.difference_high)
+                for row in gaps[:SHOWN]
+            ],
+            zero=True,
+        ),
+    )

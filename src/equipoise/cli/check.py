@@ -1,0 +1,146 @@
+"""equipoise check: how files are read, and one file of them that every verb takes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equipoise.arrays import InputError
+from equipoise.cli._screen import output, print_json, say
+from equipoise.cli.options import (
+    FILES,
+    RESULT,
+    AsJson,
+    PredictionReading,
+    VoteReading,
+    command,
+)
+from equipoise.cli.targets import check_target
+
+if TYPE_CHECKING:
+    from equipoise.read.check import StudyCheck, StudyKeywords
+
+ENDINGS = (".csv", ".parquet", ".pq")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckFiles:
+    """Files of any role, or with the role that is given."""
+
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            show_default=False,
+            help="Annotations and predictions in any mix: what each holds is told by its "
+            "columns, and said. A folder stands for the tables in it.",
+        ),
+    ] = None
+    annotations: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--annotations",
+            "-a",
+            rich_help_panel=FILES,
+            help="Who said what; repeat it, or name a folder, for one file per annotator.",
+        ),
+    ] = None
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--predictions", "-p", rich_help_panel=FILES, help="What each model scored."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """Where the study goes, and how much is shown."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RESULT,
+            help="File for the whole study, ending in .csv or .parquet: every verb takes it "
+            "without options.",
+        ),
+    ] = None
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", rich_help_panel=RESULT, help="Replace that file.")
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", rich_help_panel=RESULT, help="Show every table and row."),
+    ] = False
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        """Refuse a file that cannot be written, or that is there."""
+        check_target("--out", self.out, ENDINGS)
+        if self.out is not None and self.out.exists() and not self.overwrite:
+            raise InputError(
+                f"--out {self.out}", "a file that is there", "a new one", "add --overwrite"
+            )
+
+
+@command(show_all=True)
+def check(
+    files: CheckFiles, reading: VoteReading, scores: PredictionReading, result: CheckResult
+) -> None:
+    """Say how files are read, and make one file of them that every verb takes.
+
+    Which file holds what, in which layout, what was guessed and why; items, annotators, tasks,
+    classes, votes per item, ties, repeats, gaps, gold and groups; what models say and for which
+    items; whatever is there twice; and the first rows as they were understood.
+
+    Example: equipoise check votes.csv scores.csv --out study.csv
+    """
+    from equipoise.findings.json import as_json
+    from equipoise.findings.screen import show
+    from equipoise.read.check import StudyPaths, check_study
+    from equipoise.read.check_report import check_report
+
+    paths = StudyPaths(
+        annotations=files.annotations or (),
+        predictions=files.predictions or (),
+        any=files.files or (),
+    )
+    found = check_study(paths, _keywords(reading, scores))
+    report = check_report(found, command=True)
+    if result.as_json:
+        print_json(as_json(report))
+    else:
+        show(output(), report, verbose=result.verbose)
+    if result.out is not None:
+        _write(found, result.out)
+
+
+def _keywords(reading: VoteReading, scores: PredictionReading) -> "StudyKeywords":
+    from equipoise.read.check import StudyKeywords
+
+    votes: Any = {
+        "layout": reading.layout,
+        "kind": reading.kind,
+        "classes": reading.class_names() or None,
+        "columns": reading.column_names(),
+        "repeats": reading.repeats,
+        "exchangeable": reading.exchangeable,
+    }
+    models: Any = {
+        "layout": scores.prediction_layout,
+        "columns": scores.prediction_column_names(),
+    }
+    return StudyKeywords(annotations=votes, predictions=models, first_votes=reading.first_votes)
+
+
+def _write(found: "StudyCheck", out: Path) -> None:
+    from equipoise.io import write_study
+
+    if found.annotations is None:
+        raise InputError(
+            f"--out {out}", "predictions alone", "a study", "give the annotations, too"
+        )
+    write_study(out, found.annotations, found.predictions)
+    verb = "evaluate -a" if found.predictions else "agreement"
+    drop = "" if found.matches or not found.predictions else " --on-missing drop"
+    say(f"Wrote {out}; take it as it is: equipoise {verb} {out}{drop}")

@@ -1,0 +1,300 @@
+"""A study in one file: annotations and predictions, restored exactly as they were read.
+
+One tidy table. A row is a vote (``role`` is annotation: item, annotator, label, and whatever
+else votes have) or what a model says (``role`` is prediction: item, model and score, with the
+class in ``label`` where the score is its probability; classes of probability 0 have no row).
+What columns cannot hold stands in the metadata of a Parquet file, or in the second comment line
+of delimited text: kind, classes in order, names in another order than that of first appearance,
+types, notices, and which rows are whose. ::
+
+    # equipoise study 1: ...
+    # {"format": 1, "annotations": {"kind": "binary", ...}, "predictions": [...]}
+    role,task,item,annotator,model,label,score
+    annotation,,a,ana,,yes,
+    prediction,,a,,cnn,,0.9
+
+Every verb takes such a file without options. `read_study` returns what `write_study` was given.
+"""
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.predictions import Predictions
+from equipoise.read import parquet
+from equipoise.read.files import (
+    AnyPath,
+    Content,
+    content,
+    replaced,
+    unknown_ending,
+    unreadable,
+)
+
+ENDINGS = (".csv", *parquet.ENDINGS)
+_MARK = b"# equipoise study"
+_KEY = b"equipoise.study"
+_TITLE = "# equipoise study 1: annotations and predictions as read; every verb takes this file"
+_SPECIAL = re.compile(r'[",\r\n]')
+_FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
+
+
+def is_canonical(path: AnyPath) -> bool:
+    """Whether a file holds a whole study, as `write_study` makes it; reads but its ends."""
+    place = Path(path)
+    try:
+        with place.open("rb") as file:
+            if place.suffix.lower() not in parquet.ENDINGS:
+                return file.read(len(_MARK)) == _MARK
+            size = file.seek(0, 2)
+            file.seek(max(size - 8, 0))
+            footer = int.from_bytes(file.read(4), "little") + 8
+            file.seek(max(size - footer, 0))
+            return _KEY in file.read(footer)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def is_study(file: Content) -> bool:
+    """Whether the content of a file is a whole study."""
+    if file.suffix in parquet.ENDINGS:
+        footer = int.from_bytes(file.data[-8:-4], "little") + 8
+        return _KEY in file.data[-footer:]
+    return file.data.startswith(_MARK)
+
+
+def write_study(
+    path: AnyPath, annotations: Annotations, predictions: Sequence[Predictions] = ()
+) -> None:
+    """Write annotations and predictions to one file, CSV or Parquet, whole or not at all."""
+    import pyarrow as pa
+
+    suffix = "".join(ending for ending in ENDINGS if str(path).lower().endswith(ending))
+    if not suffix:
+        raise unknown_ending(Content(str(path), "", "", b""), ENDINGS)
+    try:
+        table, facts = _encoded(annotations, predictions)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "study", "a name with half a character", "whole characters", "correct the name"
+        ) from error
+    with replaced(path) as sink:
+        if suffix == ".csv":
+            _write_text(sink, table, facts)
+            return
+        from pyarrow import parquet as arrow_parquet
+
+        noted = table.replace_schema_metadata({_KEY: json.dumps(facts)})
+        arrow_parquet.write_table(
+            noted, pa.PythonFile(sink), write_page_checksum=True, compression="zstd"
+        )
+
+
+def read_study(path: AnyPath) -> tuple[Annotations, tuple[Predictions, ...]]:
+    """Read a file that `write_study` made."""
+    return study_of(content(path))
+
+
+def study_of(file: Content) -> tuple[Annotations, tuple[Predictions, ...]]:
+    """The study in the content of a file."""
+    import pyarrow as pa
+
+    if not is_study(file):
+        raise InputError(
+            file.name,
+            "another table",
+            "a study that `equipoise check --out` wrote",
+            "write one with `equipoise check FILES --out study.csv`",
+        )
+    try:
+        table, facts = _read_parquet(file) if file.suffix != ".csv" else _read_text(file)
+        return _decoded(table, facts)
+    except InputError as error:
+        raise _damaged(file, str(error)) from error
+    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(file: Content, why: str) -> InputError:
+    return InputError(
+        file.name,
+        f"a study that is damaged or was changed ({why.splitlines()[0][:200]})",
+        "a file as `equipoise check --out` wrote it",
+        "write it again from your own files",
+    )
+
+
+def _encoded(
+    annotations: Annotations, predictions: Sequence[Predictions]
+) -> tuple[Any, dict[str, Any]]:
+    """One arrow table, and the facts that it cannot hold."""
+    import pyarrow as pa
+
+    columns, facts = parquet.annotation_columns(annotations)
+    votes = pa.table(columns)
+    parts = [votes.append_column("role", pa.array(["annotation"] * len(votes)))]
+    said: list[dict[str, Any]] = []
+    for one in predictions:
+        part = _prediction_rows(one)
+        said.append(
+            {"model": one.model, "task": one.task, "classes": one.classes, "rows": len(part)}
+        )
+        parts.append(part)
+    if facts["kind"] == "interval":
+        parts[0] = _renamed(parts[0], {"label": "value"})
+    texts = ("role", "task", "item", "annotator", "model", "label", "class", "group")
+    plain = [_as_text(part, texts) for part in parts]
+    table = pa.concat_tables(plain, promote_options="permissive")
+    if not predictions:
+        table = table.select([name for name in table.column_names if name != "score"])
+    names = [name for name in _FIRST if name in table.column_names]
+    rest = [name for name in table.column_names if name not in names]
+    whole = {"format": 1, "rows": len(votes), "annotations": facts, "predictions": said}
+    return table.select([*names, *rest]), whole
+
+
+def _renamed(table: Any, names: Mapping[str, str]) -> Any:
+    return table.rename_columns([names.get(name, name) for name in table.column_names])
+
+
+def _as_text(table: Any, names: Sequence[str]) -> Any:
+    """Coded names as words, so that tables can be put together."""
+    import pyarrow as pa
+
+    for place, name in enumerate(table.column_names):
+        if name in names:
+            table = table.set_column(place, name, table[name].cast(pa.string()))
+    return table
+
+
+def _prediction_rows(one: Predictions) -> Any:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    if one.classes:
+        row, place = np.nonzero(one.values)
+        items, scores = np.array(one.items, dtype=object)[row], one.values[row, place]
+        columns["label"] = pa.array(np.array(one.classes, dtype=object)[place], pa.string())
+    else:
+        items, scores = np.array(one.items, dtype=object), one.values
+    size = len(scores)
+    columns |= {"item": pa.array(items, pa.string()), "score": pa.array(scores)}
+    for name, word in (("role", "prediction"), ("model", one.model), ("task", one.task)):
+        columns[name] = pa.array([word] * size, pa.string())
+    return pa.table(columns)
+
+
+def _write_text(sink: Any, table: Any, facts: Mapping[str, Any]) -> None:
+    text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
+    text.write(f"{_TITLE}\n# {json.dumps(facts)}\n")
+    text.write(",".join(table.column_names) + "\n")
+    for batch in table.to_batches(max_chunksize=1 << 16):
+        rows = zip(*map(_written, batch.columns), strict=True)
+        text.write("".join(",".join(row) + "\n" for row in rows))
+    text.detach()
+
+
+def _written(column: Any) -> list[str]:
+    """Values as text: floats at full length, nothing for what is not there."""
+    return ["" if one is None else _quoted(str(one)) for one in column.to_pylist()]
+
+
+def _quoted(word: str) -> str:
+    """A word in quotes where it needs them, for a carriage return too."""
+    return '"' + word.replace('"', '""') + '"' if _SPECIAL.search(word) else word
+
+
+def _read_parquet(file: Content) -> tuple[Any, Mapping[str, Any]]:
+    table = parquet.read_arrow(file)
+    return table, json.loads((table.schema.metadata or {})[_KEY])
+
+
+def _read_text(file: Content) -> tuple[Any, Mapping[str, Any]]:
+    """The table with all columns as text, and the facts of its second line."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    _, notes, body = file.data.split(b"\n", 2)
+    facts = json.loads(notes.removeprefix(b"#"))
+    names = body.split(b"\n", 1)[0].decode().split(",")
+    table = arrow_csv.read_csv(
+        pa.BufferReader(body),
+        read_options=arrow_csv.ReadOptions(block_size=max(1 << 24, len(body) // 8)),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        ),
+    )
+    return table, facts
+
+
+def _decoded(
+    table: Any, facts: Mapping[str, Any]
+) -> tuple[Annotations, tuple[Predictions, ...]]:
+    """Cut the table into what it was made of."""
+    if facts["format"] != 1:
+        message = f"format {facts['format']!r} of a later version"
+        raise ValueError(message)
+    rows = [int(facts["rows"]), *(int(one["rows"]) for one in facts["predictions"])]
+    if sum(rows) != len(table):
+        message = f"{len(table)} rows in place of {sum(rows)}"
+        raise ValueError(message)
+    about = facts["annotations"]
+    votes = _typed(table.slice(0, rows[0]), about["types"])
+    if about["kind"] == "interval":
+        kept = [name for name in votes.column_names if name != "label"]
+        votes = _renamed(votes.select(kept), {"value": "label"})
+    annotations = Annotations(**parquet.annotation_fields(votes, about))
+    starts = np.cumsum(rows)
+    parts = zip(facts["predictions"], starts[:-1], rows[1:], strict=True)
+    return annotations, tuple(
+        _prediction(table.slice(int(start), size), one) for one, start, size in parts
+    )
+
+
+def _typed(table: Any, types: Mapping[str, str]) -> Any:
+    """Columns of numbers as numbers, where they were read as text."""
+    import pyarrow as pa
+
+    for name, kind in types.items():
+        if (
+            name in ("item", "annotator", "task", "label", "group")
+            or name not in table.column_names
+        ):
+            continue
+        wanted = pa.from_numpy_dtype(np.dtype(kind).newbyteorder("="))
+        place = table.column_names.index(name)
+        column = table[name].combine_chunks()
+        if pa.types.is_string(column.type) and pa.types.is_boolean(wanted):
+            column = pa.array([word == "True" for word in column.to_pylist()])
+        elif pa.types.is_string(column.type) and pa.types.is_floating(wanted):
+            column = pa.array([float(word) for word in column.to_pylist()])
+        table = table.set_column(place, name, column.cast(wanted))
+    return table
+
+
+def _prediction(table: Any, about: Mapping[str, Any]) -> Predictions:
+    import pyarrow as pa
+
+    scores = table["score"].combine_chunks()
+    values = (
+        np.array([float(word) for word in scores.to_pylist()])
+        if pa.types.is_string(scores.type)
+        else np.asarray(scores, dtype=np.float64)
+    )
+    names, classes = table["item"].to_pylist(), tuple(about["classes"])
+    items = tuple(dict.fromkeys(names))
+    if classes:
+        row, place = ({name: code for code, name in enumerate(x)} for x in (items, classes))
+        matrix = np.zeros((len(items), len(classes)))
+        labels = table["label"].to_pylist()
+        matrix[[row[name] for name in names], [place[name] for name in labels]] = values
+        values = matrix
+    return Predictions(about["model"], items, values, classes, about["task"])

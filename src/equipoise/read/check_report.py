@@ -1,0 +1,491 @@
+"""What a check of files says: how they were read, what is in them, and what looks odd.
+
+Twins are annotators who gave the same votes on at least twenty items that both saw, models with
+the same predictions, items for which every model gives the same scores to the last digit, and
+names that differ only in case, spaces or signs that nobody sees.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, Ints, listed
+from equipoise.duplicates import duplicate_models
+from equipoise.findings import Column, Finding, Report, Row, Table, columns
+from equipoise.notices import worded
+from equipoise.numbers import count, number, percent
+from equipoise.predictions import Predictions
+from equipoise.read.check import StudyCheck
+from equipoise.wording import capital, joined
+
+_SAME_VOTES = 20  # items from which equal votes make two annotators the same
+_MOST_PEOPLE = 200  # annotators of whom all pairs are compared
+_SHOWN = 3  # rows of a preview
+_FEW_VALUES = 20  # distinct scores up to which equal ones say nothing of items
+
+
+def check_report(check: StudyCheck, *, command: bool = False) -> Report:
+    """Say what a check found; `command` writes advice as options of the command line."""
+    findings = [_files(check)]
+    guesses = worded(check.notices, command=command)
+    if guesses:
+        findings.append(
+            Finding(
+                key="decided",
+                title="What was decided while reading?",
+                sentence="",
+                more=tuple(f"- {capital(one)}" for one in guesses),
+            )
+        )
+    if check.annotations is not None:
+        findings.append(_votes(check.annotations))
+    if check.predictions:
+        findings.append(_models(check))
+    findings += [_twins(check), _preview(check)]
+    return Report(
+        title=f"{joined([one.name for one in check.files], most=3)}: how they are read",
+        findings=tuple(findings),
+        models=tuple(dict.fromkeys(one.model for one in check.predictions)),
+    )
+
+
+def _files(check: StudyCheck) -> Finding:
+    rows: list[Row] = [
+        {
+            "file": one.name,
+            "role": one.role,
+            "layout": one.layout,
+            "rows": one.rows,
+            "columns": listed(one.columns, most=6).replace("'", ""),
+            "why": one.why,
+        }
+        for one in check.files
+    ]
+    sides = [
+        f"{count(len(names), 'file')} of {side} ({joined(names, most=3)})"
+        for side in ("annotations", "predictions")
+        if (names := [one.name for one in check.files if one.role == side])
+    ]
+    whole = [f"a whole study ({one.name})" for one in check.files if one.role == "study"]
+    said = joined([*whole, *sides])
+    table = Table(
+        name="files",
+        caption="How each file was read",
+        columns=(
+            Column("file", "file"),
+            Column("role", "holds"),
+            Column("layout", "layout"),
+            Column("rows", "rows", "count"),
+            Column("columns", "columns", brief=False),
+            Column("why", "because"),
+        ),
+        rows=rows,
+    )
+    raw = [
+        {"file": one.name, **dict(zip(one.columns, row, strict=True))}
+        for one in check.files
+        for row in one.preview
+    ]
+    names = list(dict.fromkeys(name for row in raw for name in row))
+    lines = [{name: row.get(name, "") for name in names} for row in raw]
+    first = Table(
+        name="first_lines",
+        caption="The first rows of each file",
+        columns=tuple(Column(name, name) for name in names),
+        rows=lines,
+    )
+    return Finding(
+        key="files",
+        title="How were the files read?",
+        sentence=f"{capital(said)}.",
+        tables=(table, first) if raw else (table,),
+    )
+
+
+def _votes(table: Annotations) -> Finding:
+    """Who said what, by task."""
+    rows = [_task_row(table, task) for task in table.tasks]
+    votes = count(int(_counts(table).sum()), "vote")
+    named = table.annotators is not None
+    parts = [
+        count(len(table.items), "item"),
+        *([count(len(table.annotators), "annotator")] if table.annotators is not None else []),
+        *([count(len(table.tasks), "task")] if len(table.tasks) > 1 else []),
+        *([count(len(table.groups), "group")] if table.groups is not None else []),
+        votes if named else f"{votes} without names",
+    ]
+    return Finding(
+        key="annotations",
+        title="Who said what?",
+        sentence=f"{_kind(table)}: {joined(parts)}.",
+        tables=(
+            Table(
+                name="tasks",
+                caption="Votes by task",
+                columns=(
+                    Column("task", "task"),
+                    *columns("count", "items", "annotators", "votes"),
+                    Column("votes_per_item", "votes per item"),
+                    Column("unanimous", "unanimous", "percent"),
+                    *columns("count", "tied", "repeats", "missing", "gold"),
+                ),
+                rows=rows,
+                legend="tied: items without one most frequent class; repeats: votes of an "
+                "annotator on an item beyond the first; missing: votes that would make every "
+                "annotator of a task see every item; gold: items with a known truth.",
+            ),
+            *_class_table(table),
+            *_annotator_table(table),
+        ),
+    )
+
+
+def _kind(table: Annotations) -> str:
+    if table.kind == "interval":
+        return "Ratings (interval)"
+    order = {"ordinal": " from lowest to highest", "binary": ", the second positive"}
+    names = joined([repr(name) for name in table.classes], most=6)
+    what = "Rankings" if table.kind == "ranking" else f"Labels ({table.kind})"
+    size = len(table.classes)
+    return (
+        f"{what} of {count(size)} class{'es' * (size > 1)}{order.get(table.kind, '')}, {names}"
+    )
+
+
+def _counts(table: Annotations) -> Ints:
+    """Votes that each row stands for; of a ranking its first row is the vote."""
+    if table.reading is not None:
+        first = np.zeros(len(table), dtype=np.int64)
+        first[np.unique(table.reading, return_index=True)[1]] = 1
+        return first
+    return np.ones(len(table), dtype=np.int64) if table.count is None else table.count
+
+
+def _task_row(table: Annotations, task: str) -> Row:
+    here = table.in_task(task)
+    gold = np.zeros(len(table), dtype=bool) if table.is_gold is None else table.is_gold
+    use = here & ~gold
+    item, votes = table.item[use], _counts(table)[use]
+    seen, place = np.unique(item, return_inverse=True)
+    each: Floats = np.bincount(place, votes, len(seen)).astype(np.float64)
+    row: dict[str, str | float | int | None] = {
+        "task": task,
+        "items": len(np.unique(table.item[here])),
+        "annotators": "",
+        "votes": int(votes.sum()),
+        "votes_per_item": _range(each),
+        "unanimous": "",
+        "tied": "",
+        "repeats": "",
+        "missing": "",
+        "gold": len(np.unique(table.item[here & gold])),
+    }
+    if len(seen):
+        row |= _agreement(table, use, each)
+        row |= _people(table, use, len(seen))
+    return row
+
+
+def _range(each: Floats) -> str:
+    if not len(each):
+        return "none"
+    low, high = int(each.min()), int(each.max())
+    mean = number(float(each.mean()), 1)
+    return count(low) if low == high else f"{count(low)} to {count(high)}, mean {mean}"
+
+
+def _agreement(table: Annotations, use: Bools, each: Floats) -> dict[str, float | int | None]:
+    """Items on which all agree, and those tied between classes; unknown of ratings."""
+    if table.label is None or table.kind == "interval":
+        return {}
+    first = use if table.rank is None else use & (table.rank == 0)
+    weight = np.ones(len(table)) if table.weight is None else table.weight
+    if table.count is not None:
+        weight = weight * table.count
+    size = len(table.classes)
+    key = table.item[first].astype(np.int64) * size + table.label[first]
+    cells, place = np.unique(key, return_inverse=True)
+    mass = np.bincount(place, weight[first], len(cells))
+    items, start = np.unique(cells // size, return_index=True)
+    top = np.maximum.reduceat(mass, start)
+    whole = np.add.reduceat(mass, start)
+    level = np.isclose(mass, np.repeat(top, np.diff([*start, len(cells)])), rtol=1e-12)
+    several = np.add.reduceat(level.astype(np.int64), start) > 1
+    many = each > 1 if len(each) == len(items) else np.ones(len(items), dtype=bool)
+    alone = np.isclose(top, whole, rtol=1e-12)[many]
+    return {
+        "unanimous": float(alone.mean()) if len(alone) else None,
+        "tied": int(several.sum()),
+    }
+
+
+def _people(table: Annotations, use: Bools, items: int) -> dict[str, float | int | None]:
+    """Annotators, votes beyond the first of each on an item, and items they did not see."""
+    if table.annotator is None or table.annotators is None:
+        return {}
+    people = np.unique(table.annotator[use])
+    key = table.item[use].astype(np.int64) * len(table.annotators) + table.annotator[use]
+    pairs = len(np.unique(key))
+    votes = len(key) if table.reading is None else len(np.unique(table.reading[use]))
+    return {
+        "annotators": len(people),
+        "repeats": votes - pairs,
+        "missing": items * len(people) - pairs,
+    }
+
+
+def _class_table(table: Annotations) -> tuple[Table, ...]:
+    """Votes for each class of each task."""
+    if table.label is None:
+        return ()
+    rows: list[Row] = []
+    for task in table.tasks:
+        here = table.in_task(task)
+        votes = np.ones(len(table)) if table.count is None else table.count
+        each = np.bincount(table.label[here], votes[here], len(table.classes))
+        rows += [
+            {"task": task, "class": name, "votes": int(size), "share": size / each.sum()}
+            for name, size in zip(table.classes, each, strict=True)
+        ]
+    shown = (
+        Column("task", "task"),
+        Column("class", "class"),
+        Column("votes", "votes", "count"),
+    )
+    share = Column("share", "share", "percent")
+    return (
+        Table(name="classes", caption="Votes by class", columns=(*shown, share), rows=rows),
+    )
+
+
+def _annotator_table(table: Annotations) -> tuple[Table, ...]:
+    if table.annotator is None or table.annotators is None:
+        return ()
+    votes = np.bincount(table.annotator, _counts(table), len(table.annotators))
+    pairs = np.unique(table.annotator.astype(np.int64) * len(table.items) + table.item)
+    items = np.bincount(pairs // len(table.items), minlength=len(table.annotators))
+    rows: list[Row] = [
+        {"annotator": name, "items": int(seen), "votes": int(given)}
+        for name, seen, given in zip(table.annotators, items, votes, strict=True)
+    ]
+    shown = (Column("annotator", "annotator"), *columns("count", "items", "votes"))
+    return (Table(name="annotators", caption="Votes by annotator", columns=shown, rows=rows),)
+
+
+def _models(check: StudyCheck) -> Finding:
+    """What models say, and for which of the items."""
+    rows = [_model_row(one, check) for one in check.predictions]
+    names = list(dict.fromkeys(one.model for one in check.predictions))
+    said = f"{count(len(names), 'model')}: {joined(names, most=6)}."
+    if check.silent_tasks:
+        said += f" No predictions for {joined(check.silent_tasks, most=4)}."
+    if check.annotations is not None and not check.matches:
+        said += " `--on-missing drop` keeps what matches."
+    return Finding(
+        key="predictions",
+        title="What did models say?",
+        sentence=said,
+        tables=(
+            Table(
+                name="models",
+                caption="Predictions",
+                columns=(
+                    *(Column(name, name) for name in ("model", "task")),
+                    Column("kind", "what"),
+                    *columns("count", "items", "without", "unknown"),
+                    Column("lowest", "lowest", "number"),
+                    Column("highest", "highest", "number"),
+                ),
+                rows=rows,
+                legend="without: annotated items that the model did not predict; unknown: "
+                "predicted items that nobody annotated.",
+            ),
+        ),
+    )
+
+
+def _model_row(one: Predictions, check: StudyCheck) -> Row:
+    kind = "decisions" if one.decides else "probabilities" if one.classes else "scores"
+    alone = check.annotations is None
+    without, unknown = ("", "") if alone else check.unmatched(one)
+    return {
+        "model": one.model,
+        "task": one.task,
+        "kind": kind,
+        "items": len(one.items),
+        "without": without,
+        "unknown": unknown,
+        "lowest": "" if one.decides else float(one.values.min()),
+        "highest": "" if one.decides else float(one.values.max()),
+    }
+
+
+def _twins(check: StudyCheck) -> Finding:
+    """Whatever is there twice."""
+    said = []
+    table = check.annotations
+    if table is not None:
+        said += [f"{a} and {b} gave the same votes on {count(n, 'item')}."
+                 for a, b, n in _same_annotators(table)]  # fmt: skip
+        vocabularies = (("items", table.items), ("annotators", table.annotators or ()),
+                        ("classes", table.classes))  # fmt: skip
+        said += [
+            f"{capital(what)} {joined([repr(name) for name in names])} differ only in case, "
+            "spaces or signs that nobody sees."
+            for what, every in vocabularies
+            for names in _alike_names(every)
+        ]
+    copies = duplicate_models(_by_task(check.predictions))
+    said += [f"Models with identical predictions: {one}." for one in copies]
+    said += [
+        f"Items {joined([repr(name) for name in names], most=4)} have the same scores from "
+        "every model: they may be one item."
+        for names in _same_items(check.predictions)
+    ]
+    most = 8
+    more = [f"... and {len(said) - most} more."] if len(said) > most else []
+    return Finding(
+        key="twins",
+        title="Is anything there twice?",
+        sentence="" if said else "No annotator, model or item looks like a copy of another.",
+        more=(*(f"- {one}" for one in said[:most]), *more),
+        tables=(
+            Table(
+                name="twins",
+                caption="Whatever is there twice",
+                columns=(Column("what", "what"),),
+                rows=[{"what": one} for one in said],
+                brief=(),
+            ),
+        ) if said else (),
+    )  # fmt: skip
+
+
+def _same_annotators(table: Annotations) -> Iterator[tuple[str, str, int]]:
+    """Pairs of annotators with the same votes wherever both voted, and on how many items."""
+    people = table.annotators or ()
+    what = table.label if table.value is None else table.value
+    if table.annotator is None or what is None or not 1 < len(people) <= _MOST_PEOPLE:
+        return
+    use = np.ones(len(table), dtype=bool) if table.is_gold is None else ~table.is_gold
+    if table.rank is not None:
+        use &= table.rank == 0
+    task = np.zeros(len(table), dtype=np.int64) if table.task is None else table.task
+    cell = task.astype(np.int64) * len(table.items) + table.item
+    votes = [
+        _votes_of(cell, what, use & (table.annotator == who)) for who in range(len(people))
+    ]
+    for a, b in combinations(range(len(people)), 2):
+        both, mine, other = np.intersect1d(votes[a][0], votes[b][0], return_indices=True)
+        said, again = votes[a][1][mine], votes[b][1][other]
+        if len(both) >= _SAME_VOTES and (said == again).all() and len(np.unique(said)) > 1:
+            yield people[a], people[b], len(both)
+
+
+def _votes_of(cell: Ints, what: Ints | Floats, use: Bools) -> tuple[Ints, Ints | Floats]:
+    """Cells and labels of one annotator, the last vote where there are several."""
+    cells, last = np.unique(cell[use][::-1], return_index=True)
+    return cells, what[use][::-1][last]
+
+
+def _alike_names(names: Sequence[str]) -> list[list[str]]:
+    """Names that are the same to the eye."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        shown = "".join(one for one in name if unicodedata.category(one) != "Cf")
+        key = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", shown)).strip().casefold()
+        groups.setdefault(key, []).append(name)
+    return [alike for alike in groups.values() if len(alike) > 1]
+
+
+def _by_task(
+    predictions: Iterable[Predictions],
+) -> list[tuple[str, dict[str, Floats]]]:
+    """Models of each task that predict for the same items, in one order of these."""
+    tasks: dict[tuple[str, frozenset[str]], dict[str, Floats]] = {}
+    for one in predictions:
+        key = (one.task, frozenset(one.items))
+        tasks.setdefault(key, {})[one.model] = one.aligned(sorted(one.items))
+    return [(task, models) for (task, _), models in tasks.items()]
+
+
+def _same_items(predictions: Sequence[Predictions]) -> list[list[str]]:
+    """Items with the same scores from every model and for every task."""
+    scores = [one for one in predictions if len(np.unique(one.values)) > _FEW_VALUES]
+    if not scores or len({frozenset(one.items) for one in scores}) > 1:
+        return []
+    items = sorted(scores[0].items)
+    rows = np.column_stack([one.aligned(items).reshape(len(items), -1) for one in scores])
+    groups: dict[bytes, list[str]] = {}
+    for name, row in zip(items, np.ascontiguousarray(rows + 0.0), strict=True):
+        groups.setdefault(row.tobytes(), []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _preview(check: StudyCheck) -> Finding:
+    """The first rows as they were understood."""
+    rows: list[Row] = []
+    table = check.annotations
+    if table is not None:
+        rows += [_vote_row(table, row) for row in range(min(_SHOWN, len(table)))]
+    for one in check.predictions[:_SHOWN]:
+        rows.append(
+            {
+                "task": one.task,
+                "item": one.items[0],
+                "who": one.model,
+                "says": _says(one),
+                "as": "prediction",
+            }
+        )
+    return Finding(
+        key="preview",
+        title="The first rows, as understood",
+        sentence="",
+        tables=(
+            Table(
+                name="preview",
+                caption="The first rows, as understood",
+                columns=tuple(
+                    Column(name, name) for name in ("as", "task", "item", "who", "says")
+                ),
+                rows=rows,
+            ),
+        ),
+    )
+
+
+def _vote_row(table: Annotations, row: int) -> Row:
+    who = "(not named)"
+    if table.annotators is not None and table.annotator is not None:
+        who = table.annotators[table.annotator[row]]
+    if table.value is not None:
+        says = f"{table.value[row]:g}"
+    else:
+        assert table.label is not None
+        says = table.classes[table.label[row]]
+    if table.rank is not None:
+        says += f" (rank {table.rank[row] + 1})"
+    if table.count is not None:
+        says += f" ({count(int(table.count[row]), 'vote')})"
+    return {
+        "task": table.tasks[0 if table.task is None else table.task[row]],
+        "item": table.items[table.item[row]],
+        "who": who,
+        "says": says,
+        "as": "gold" if table.is_gold is not None and table.is_gold[row] else "vote",
+    }
+
+
+def _says(one: Predictions) -> str:
+    first = one.values[0]
+    if not one.classes:
+        return f"{float(first):g}"
+    top = int(np.argmax(first))
+    if one.decides:
+        return one.classes[top]
+    return f"{one.classes[top]} with probability {percent(float(first[top]))}"

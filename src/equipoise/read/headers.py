@@ -1,0 +1,289 @@
+"""Headers: which column of a table is which, without case and by the words people use.
+
+A column that the caller named counts first, then our own name, then our name in other letters
+(``ITEM``, ``Item ID``), then a known synonym (``Case``, ``Rater``, ``Diagnosis``). Words that
+may mean something else (``patient``, ``score``) count only where no better one is there. Two
+columns that could both be meant are refused, because choosing one would be a guess that changes
+numbers. Whatever was not spelt our way is said in a notice.
+
+A label by synonym needs a column of annotators beside it, or no unknown column at all: the
+column ``rating`` of a wide table may as well be a person's.
+
+The first line of a file without header is data. It is taken for that where no name in it is
+known and the names stand among the values of their own columns.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import InputError, listed
+from equipoise.notices import Notice, Value
+from equipoise.read.options import AnnotationOptions, PredictionOptions
+from equipoise.read.tables import Table, code_names
+from equipoise.wording import Option, hint, joined
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words for one column, and words that count only where none of those is there."""
+
+    sure: frozenset[str]
+    unsure: frozenset[str] = frozenset()
+
+
+def _words(sure: str, unsure: str = "") -> _Words:
+    return _Words(frozenset(sure.split()), frozenset(unsure.split()))
+
+
+_ANNOTATIONS: Mapping[str, _Words] = {
+    "item": _words(
+        "item case image img picture photo study scan slide exam examination epoch sample "
+        "specimen example instance document doc file filename imagename imagefile record "
+        "recording ecg trace tile patch lesion nodule clip video sentence object unit stimulus "
+        "itemname accession accessionnumber uid key",
+        "id index subject patient participant text night",
+    ),
+    "annotator": _words(
+        "annotator rater reader expert scorer worker grader labeler labeller reviewer observer "
+        "coder judge assessor radiologist pathologist cardiologist dermatologist clinician "
+        "physician doctor technician technologist annotatedby ratedby readby labeledby "
+        "labelledby crowdworker turker",
+        "user username evaluator respondent who by",
+    ),
+    "label": _words(
+        "label labels labelname diagnosis vote grade class classname category stage rating "
+        "answer response annotation judgement judgment decision verdict opinion assessment "
+        "choice",
+        "score value result finding reading outcome",
+    ),
+    "task": _words("task question taskname", "finding attribute criterion"),
+    **{
+        name: _words(name.replace("_", ""))
+        for name in (
+            *("rank", "confidence", "weight", "timestamp", "duration_ms", "is_gold"),
+            *("group", "count"),
+        )
+    },
+}
+_PREDICTIONS: Mapping[str, _Words] = {
+    "item": _ANNOTATIONS["item"],
+    "task": _ANNOTATIONS["task"],
+    "model": _words("model method algorithm classifier network system", "detector approach"),
+    "score": _words(
+        "score probability prob proba prediction predicted pred yscore yprob ypred",
+        "logit output confidence label class decision answer value",
+    ),
+}
+_OF_VOTES = ("label", "task", "rank", "count")  # of tables with a row per vote
+_ENDINGS = ("id", "name", "no", "number", "code")
+_GROUPS = frozenset({"patient", "subject", "participant", "person", "night", "site"})
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+
+
+class Headers(NamedTuple):
+    """The columns of a table by our names, and what to say of them."""
+
+    columns: Mapping[str, str]
+    notices: tuple[Notice, ...]
+
+
+def plain(header: str) -> str:
+    """A header without case, spaces and signs.
+
+    Examples
+    --------
+    >>> plain("Case ID"), plain("annotated_by")
+    ('caseid', 'annotatedby')
+    """
+    return re.sub(r"[\W_]+", "", header).casefold()
+
+
+def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
+    """Our columns in a table of annotations; those that the caller named stay.
+
+    Examples
+    --------
+    >>> table = Table(name="votes.csv", columns={"Case": (), "Rater": (), "Diagnosis": ()})
+    >>> dict(annotation_headers(table, AnnotationOptions()).columns)
+    {'item': 'Case', 'annotator': 'Rater', 'label': 'Diagnosis'}
+    """
+    if _is_crowd_kit(table, options):
+        return Headers(options.columns, ())
+    found = _found(table, options.columns, _ANNOTATIONS)
+    if options.layout == "tasks":
+        found = {ours: one for ours, one in found.items() if ours not in _OF_VOTES}
+    elif not _label_is_sure(table, found, options.columns):
+        found = {ours: one for ours, one in found.items() if ours in ("item", "task", "group")}
+    return _headers(table, options.columns, found, Option("columns"))
+
+
+def prediction_headers(
+    table: Table, options: PredictionOptions, tasks: Sequence[str] = ()
+) -> Headers:
+    """Our columns in a table of predictions; columns named like tasks are theirs."""
+    columns = {name: one for name, one in table.columns.items() if name not in tasks}
+    found = _found(replace(table, columns=columns), options.columns, _PREDICTIONS)
+    for ours in ("model", "task"):
+        if ours in found and any(_all_numbers(table, name) for name in found[ours]):
+            del found[ours]  # a wide table whose model has such a name
+    used = {*options.columns.values(), *(ours for ours in _PREDICTIONS if ours in columns)}
+    used |= {name for alike in found.values() for name in alike}
+    scores = found.get("score", [])
+    more = len(scores) > 1 or any(name not in used for name in columns)
+    if scores and more and plain(scores[0]) != "score":
+        del found["score"]  # a wide table whose models have such names
+    own = Option("columns", flag="prediction_columns")
+    return _headers(table, options.columns, found, own)
+
+
+def is_named_like(header: str, ours: str) -> bool:
+    """Whether a header is a word for one of our columns.
+
+    Examples
+    --------
+    >>> is_named_like("Reader ID", "annotator"), is_named_like("resnet", "item")
+    (True, False)
+    """
+    known = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
+    return any(key in known.sure | known.unsure for key in _keys(header))
+
+
+def side_of(table: Table) -> tuple[str, str] | None:
+    """Whether the names of the columns are of annotations or predictions, and by which sign.
+
+    Examples
+    --------
+    >>> side_of(Table(name="x", columns={"case": (), "rater": (), "grade": ()}))
+    ('annotations', "column 'rater' names annotators")
+    """
+    signs = (
+        ("predictions", "model", "names models"),
+        ("annotations", "annotator", "names annotators"),
+        ("predictions", "score", "holds scores"),
+        ("annotations", "label", "holds labels"),
+    )
+    for side, ours, what in signs:
+        known = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours].sure
+        for name in table.columns:
+            if any(key in known for key in _keys(name)):
+                return side, f"column {name!r} {what}"
+    return None
+
+
+def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
+    """Say that a column such as ``patient`` could be the group of its items."""
+    near = [name for name in unused if any(key in _GROUPS for key in _keys(name))]
+    if not near:
+        return ()
+    text = "if items of one {column} belong together, say {columns}: whole groups are resampled"
+    values: dict[str, Value] = {
+        "column": near[0], "columns": Option("columns", {"group": near[0]})
+    }  # fmt: skip
+    return (Notice("possible_group", text, (), values),)
+
+
+def require_header(table: Table, known: Mapping[str, str]) -> None:
+    """Refuse a table whose names of columns are a row of data."""
+    names = list(table.columns)
+    ours = {*_ANNOTATIONS, *_PREDICTIONS}
+    if known or any(any(is_named_like(name, one) for one in ours) for name in names):
+        return
+    inside = [_among_own_values(table, name) for name in names]
+    words = [
+        among and not _NUMBER.fullmatch(name) for name, among in zip(names, inside, strict=True)
+    ]
+    numbers = len(names) > 1 and inside[0] and sum(inside[1:]) * 2 >= len(names) - 1
+    if any(words) or numbers:
+        shown = [name for name, among in zip(names, inside, strict=True) if among]
+        raise InputError(
+            f"{table.name}, first line",
+            f"{listed(shown)}, which are values of their own columns",
+            "the names of the columns",
+            "add a first line such as item,annotator,label",
+        )
+
+
+def _keys(header: str) -> list[str]:
+    """A header as words are looked up: whole, and without an ending such as ``id``."""
+    whole = plain(header)
+    return [whole, *(whole.removesuffix(one) for one in _ENDINGS if whole.endswith(one))]
+
+
+def _found(
+    table: Table, named: Mapping[str, str], known: Mapping[str, _Words]
+) -> dict[str, list[str]]:
+    """Columns that go by another name than ours, by ours; several where all could be meant."""
+    exact = {ours: ours for ours in known if ours in table.columns and ours not in named}
+    free = [name for name in table.columns if name not in exact and name not in named.values()]
+    found: dict[str, list[str]] = {}
+    for ours, words in known.items():
+        if ours in named or ours in exact:
+            continue
+        for tier in ({plain(ours)}, words.sure, words.unsure):
+            alike = [name for name in free if any(key in tier for key in _keys(name))]
+            if alike:
+                found[ours] = alike
+                free = [name for name in free if name not in alike]
+                break
+    return found
+
+
+def _single(table: Table, ours: str, alike: Sequence[str]) -> str:
+    """The one column that is meant."""
+    if len(alike) == 1:
+        return alike[0]
+    raise InputError(
+        f"{table.name}, columns {listed(alike)}",
+        f"both could be the {ours}" if len(alike) == 2 else f"each could be the {ours}",
+        f"one column of the {ours}",
+        hint("say which: {}", Option("columns", {ours: alike[0]})),
+    )
+
+
+def _label_is_sure(
+    table: Table, found: Mapping[str, Sequence[str]], named: Mapping[str, str]
+) -> bool:
+    """Whether a label that goes by a synonym is one, and no annotator of a wide table."""
+    if "label" not in found:
+        return "label" in table.columns or "label" in named
+    if plain(found["label"][0]) == "label":
+        return True
+    people = "annotator" in found or "annotator" in named or "annotator" in table.columns
+    used = {*named.values(), *_ANNOTATIONS, *(name for one in found.values() for name in one)}
+    return people or (len(found["label"]) == 1 and all(name in used for name in table.columns))
+
+
+def _is_crowd_kit(table: Table, options: AnnotationOptions) -> bool:
+    own = any(
+        name in table.columns or name in options.columns for name in ("item", "annotator")
+    )
+    return {"task", "worker", "label"} <= set(table.columns) and not own
+
+
+def _headers(
+    table: Table,
+    named: Mapping[str, str],
+    found: Mapping[str, Sequence[str]],
+    option: Option,
+) -> Headers:
+    if not found:
+        return Headers(named, ())
+    single = {ours: _single(table, ours, alike) for ours, alike in found.items()}
+    side = "predictions are " if option.flag else ""
+    text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
+    pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
+    values: dict[str, Value] = {"pairs": pairs, "columns": option}
+    return Headers({**named, **single}, (Notice("columns_by_synonym", text, (), values),))
+
+
+def _all_numbers(table: Table, column: str) -> bool:
+    return all(_NUMBER.fullmatch(word) for word in code_names(table, column).names)
+
+
+def _among_own_values(table: Table, column: str) -> bool:
+    values = code_names(table, column)
+    return column in values.names and bool(np.any(values.codes >= 0))

@@ -1,0 +1,312 @@
+"""Readers as competitors, on the curves of the models, and what each confuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from equipoise.analyses.run_study import analyse_study
+
+from equipoise.analyses.confusions import confusions
+from equipoise.analyses.curves import curves
+from equipoise.analyses.readers import readers_finding
+from equipoise.analyses.study import StudyOptions
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
+from equipoise.demo import reading_study
+from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
+from equipoise.metrics import accuracy
+from equipoise.page.charts import draw
+from equipoise.page.svg import ModelStyles
+from equipoise.predictions import Predictions
+
+
+def sparse(kind="binary", classes=("no", "yes"), seed=0, items=40, readers=5, gold=()):
+    """Readings with holes, repeated answers and two tasks; probabilities of two models."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for task in range(2):
+        for item in range(items):
+            for who in range(readers):
+                if random.random() < 0.7:
+                    labels = random.integers(len(classes), size=1 + (random.random() < 0.1))
+                    rows += [(task, item, who, label, False) for label in labels]
+    rows += [(0, item, 0, random.integers(len(classes)), True) for item in gold]
+    task, item, who, label, known = (np.array(one) for one in zip(*rows, strict=True))
+    table = Annotations(
+        kind=kind, classes=classes, items=tuple(f"i{i}" for i in range(items)),
+        annotators=tuple(f"r{a}" for a in range(readers)), tasks=("Edema", "Effusion"),
+        task=task, item=item, annotator=who, label=label, is_gold=known if len(gold) else None,
+    )  # fmt: skip
+    models = []
+    for one in table.tasks:
+        for name in ("a", "b"):
+            values = random.dirichlet(np.ones(len(classes)), items)
+            plain = kind == "binary"
+            models.append(
+                Predictions(
+                    name, table.items, values[:, 1] if plain else values,
+                    () if plain else classes, one,
+                )
+            )  # fmt: skip
+    return table, models
+
+
+def slow_truths(table, task, who):
+    """Items that a reader read and others did, with both distributions, vote by vote."""
+    found = {}
+    gold = np.zeros(len(table), bool) if table.is_gold is None else table.is_gold
+    rows = [r for r in range(len(table)) if table.task[r] == task]
+    for item in range(len(table.items)):
+        here = [r for r in rows if table.item[r] == item]
+        own = [r for r in here if table.annotator[r] == who and not gold[r]]
+        known = [r for r in here if gold[r]]
+        others = known or [r for r in here if table.annotator[r] != who and not gold[r]]
+        if own and others:
+            share = [
+                np.bincount(table.label[part], minlength=len(table.classes)) / len(part)
+                for part in (own, others)
+            ]
+            found[item] = share
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "classes", "gold"),
+    [("binary", ("no", "yes"), ()), ("nominal", ("x", "y", "z"), ()),
+     ("binary", ("no", "yes"), (1, 4, 9, 12))],
+)  # fmt: skip
+def test_every_reader_is_scored_against_the_others_on_what_it_read(kind, classes, gold):
+    table, models = sparse(kind, classes, gold=gold)
+    done = evaluate(models, table, metrics=["accuracy"], resampling="influence", readers=True)
+    rows = {(r.task, r.reader, r.who): r for r in done.readers if r.labels == "soft"}
+    for who, name in enumerate(table.annotators):
+        for place, task in enumerate(table.tasks):
+            truth = slow_truths(table, place, who)
+            label = np.array([others for _, others in truth.values()])
+            own = np.array([mine for mine, _ in truth.values()])
+            mine = rows[task, name, name]
+            assert mine.is_reader and mine.items == len(truth)
+            assert mine.value == pytest.approx(accuracy(label, own))
+            assert mine.low <= mine.value <= mine.high
+            for model in (one for one in models if one.task == task):
+                scores = model.values[list(truth)]
+                said = np.stack([1 - scores, scores], 1) if kind == "binary" else scores
+                row = rows[task, name, model.model]
+                assert not row.is_reader and row.value == pytest.approx(accuracy(label, said))
+                assert row.difference == pytest.approx(row.value - mine.value)
+                assert row.difference_low <= row.difference <= row.difference_high
+    assert ("macro average", "r0", "r0") in rows
+
+
+def test_a_reader_in_its_own_truth_would_do_better():
+    table, models = sparse(items=200)
+    how = Settings(on_missing="drop")
+    done = evaluate(
+        models, table, metrics=["accuracy"], resampling="influence", settings=how, readers=True
+    )
+    own = [r.value for r in done.readers if r.is_reader and r.labels == "soft"]
+    assert np.mean(own) == pytest.approx(0.5, abs=0.05)  # votes are coins; with itself .6
+
+
+def test_readers_compete_at_the_thresholds_of_the_models():
+    readings, scores = reading_study()
+    how = Settings(thresholds=Thresholds("prevalence", tuning=Tuning(fraction=0.3)))
+    done = evaluate(
+        scores[:2],
+        readings,
+        metrics=["auroc"],
+        resampling="influence",
+        settings=how,
+        readers=True,
+    )
+    assert {row.model for row in done.thresholds} == {one.model for one in scores[:2]}
+    items = {row.items for row in done.readers}
+    assert items == {len(done.questions[0].items)} and max(items) < 569
+    assert {"accuracy"} <= {row.metric for row in done.readers}
+    finding = readers_finding(done.readers)
+    assert "of 8 readers" in finding.sentence
+    table = finding.tables[0]
+    assert [row["kind"] for row in table.rows].count("reader") == 8
+    assert draw(finding.charts[0], ModelStyles(done.models)) is not None
+
+
+def test_what_has_no_readers_is_refused():
+    table, models = sparse()
+    with pytest.raises(InputError, match="anonymous votes"):
+        evaluate(models, table.anonymous(), metrics=["accuracy"], readers=True)
+
+
+# ---- curves ---------------------------------------------------------------------------------
+
+
+def test_readers_are_points_against_the_others():
+    table, models = sparse(items=60)
+    found = curves(models, table)
+    assert [one.task for one in found.tasks] == list(table.tasks)
+    for place, task in enumerate(found.tasks):
+        best = next(m for m in models if (m.model, m.task) == (task.best, task.task))
+        for point in task.readers:
+            truth = slow_truths(table, place, table.annotators.index(point.reader))
+            own = np.array([mine[1] for mine, _ in truth.values()])
+            p = np.array([others[1] for _, others in truth.values()])
+            sens, false = p @ own / p.sum(), (1 - p) @ own / (1 - p).sum()
+            assert point.sensitivity == pytest.approx(sens)
+            assert point.false_positive_rate == pytest.approx(false)
+            assert point.precision == pytest.approx(p @ own / own.sum())
+            score = best.values[list(truth)]
+            order = np.argsort(-score)
+            x = np.append(0, np.cumsum((1 - p)[order])) / (1 - p).sum()
+            y = np.append(0, np.cumsum(p[order])) / p.sum()
+            at = np.interp(false, x, y)
+            assert point.model_sensitivity == pytest.approx(at, abs=1e-6)
+            assert point.gain == pytest.approx(at - sens, abs=1e-6)
+            assert point.gain_low < point.gain < point.gain_high
+        assert task.below == sum(one.gain > 0 for one in task.readers)
+
+
+def test_the_interval_of_a_gain_is_about_that_of_resampled_items_and_readers():
+    readings, scores = reading_study()
+    model = scores[0]
+    who = 3
+    votes = readings.label.reshape(-1, 8) if readings.annotator[1] == 1 else None
+    if votes is None:
+        votes = np.zeros((569, 8), int)
+        votes[readings.item, readings.annotator] = readings.label
+    point = next(p for p in curves([model], readings).tasks[0].readers if p.reader == "Dr Diaz")
+    random, found = np.random.default_rng(0), []
+    score = model.aligned(readings.items)
+    others = [a for a in range(8) if a != who]
+    for _ in range(400):
+        rows = random.integers(569, size=569)
+        panel = random.choice(others, 7)
+        p, own = votes[rows][:, panel].mean(axis=1), votes[rows, who]
+        order = np.argsort(-score[rows], kind="stable")
+        x = np.append(0, np.cumsum((1 - p)[order])) / (1 - p).sum()
+        y = np.append(0, np.cumsum(p[order])) / p.sum()
+        found.append(np.interp((1 - p) @ own / (1 - p).sum(), x, y) - p @ own / p.sum())
+    wide = np.std(found) * 2 * 2.3
+    assert 0.6 * wide < point.gain_high - point.gain_low < 1.6 * wide
+
+
+def test_curves_are_drawn_with_rings_for_readers_and_thresholds():
+    readings, scores = reading_study()
+    models = tuple(one.model for one in scores)
+    decided = [replace(one, threshold=np.array(0.4)) for one in scores[:2]]
+    report = curves(decided, readings).report()
+    assert [one.name for one in report.charts] == ["roc", "precision-recall"]
+    roc = str(draw(report.charts[0], ModelStyles(models)))
+    for name in (*readings.annotators, scores[0].model):
+        assert f"<title>{name}</title>" in roc
+    assert len(report.charts[0].points) == 8 + 2
+    plain = str(draw(replace(report.charts[0], points=()), ModelStyles(models)))
+    assert roc.count("<g") > plain.count("<g")
+    assert "readers lie below the curve of" in report.sentence
+    assert curves(scores, readings.anonymous()).report().charts[0].points == []
+
+
+def test_decisions_have_no_curve():
+    readings, scores = reading_study()
+    plain = [replace(one, values=(one.values > 0.5).astype(float)) for one in scores[:2]]
+    only = ("curves", "readers", "annotators")
+    options = StudyOptions(metrics=["accuracy"], only=only, replicates=20)
+    report = analyse_study(plain, readings, options)
+    assert {one.key: one.left_out for one in report.findings if one.key in only} == {
+        "curves": True, "readers": False, "annotators": False,
+    }  # fmt: skip
+    mixed = curves([plain[0], scores[1]], readings).tasks[0]
+    assert mixed.models == (scores[1].model,)
+    assert [name for name, *_ in mixed.decisions] == [plain[0].model]
+
+
+# ---- confusions -----------------------------------------------------------------------------
+
+
+def test_confusions_are_what_they_say():
+    table, _ = sparse("nominal", ("x", "y", "z"), gold=(1, 4, 9, 12, 20))
+    found = {(one.task, one.annotator, one.truth): one for one in confusions(table)}
+    votes = table.rows(~table.is_gold)
+    for who, name in enumerate(table.annotators):
+        for place, task in enumerate(table.tasks):
+            counts = np.zeros((3, 3))
+            for item in range(len(table.items)):
+                here = (votes.item == item) & (votes.task == place)
+                own = votes.label[here & (votes.annotator == who)]
+                others = votes.label[here & (votes.annotator != who)]
+                if len(own) and len(others):
+                    share = np.bincount(others, minlength=3) / len(others)
+                    counts += np.outer(share, np.bincount(own, minlength=3))
+            expected = counts / counts.sum(axis=1, keepdims=True)
+            assert found[task, name, "others"].matrix == pytest.approx(expected)
+            assert found[task, name, "fitted"].matrix.sum(axis=1) == pytest.approx(1)
+    assert not any(task == "Effusion" and truth == "gold" for task, _, truth in found)
+    gold = found["Edema", "r2", "gold"]
+    counts = np.zeros((3, 3))
+    for row in np.flatnonzero(table.is_gold):
+        same = (votes.item == table.item[row]) & (votes.task == 0) & (votes.annotator == 2)
+        counts[table.label[row]] += np.bincount(votes.label[same], minlength=3)
+    whole = counts.sum(axis=1)
+    known = whole > 0
+    assert gold.matrix[known] == pytest.approx((counts / whole.clip(1)[:, None])[known])
+    assert np.isnan(gold.matrix[~known]).all() and gold.votes == whole.sum()
+
+
+def test_annotators_are_shown_by_sensitivity_and_specificity():
+    readings, scores = reading_study()
+    options = StudyOptions(metrics=["auroc"], only=["annotators"], replicates=20)
+    (_, finding) = analyse_study(scores[:2], readings, options).findings
+    assert "sensitivity" in finding.sentence and "specificity" in finding.sentence
+    rates = next(one for one in finding.tables if one.name == "annotator_rates")
+    assert {row["truth"] for row in rates.rows} == {"others", "fitted"}
+    assert all(0 < row["sensitivity"] < 1 for row in rates.rows)
+    heat = next(one for one in finding.charts if one.name == "annotator-rates")
+    assert heat.values.shape == (8, 4) and draw(heat, ModelStyles(())) is not None
+
+
+# ---- a truth made from a model --------------------------------------------------------------
+
+
+def made_from(scores, cut, others=None):
+    labels = np.stack([scores >= cut, *([] if others is None else others)]).astype(int)
+    who, item = (axis.ravel() for axis in np.indices(labels.shape))
+    return Annotations(
+        kind="binary", items=tuple(f"i{i}" for i in range(len(scores))), classes=("no", "yes"),
+        annotators=tuple(f"r{a}" for a in range(len(labels))), item=item, annotator=who,
+        label=labels.ravel(),
+    )  # fmt: skip
+
+
+def test_a_truth_made_from_scores_is_refused():
+    random = np.random.default_rng(5)
+    scores = random.random(80)
+    model = Predictions("net", tuple(f"i{i}" for i in range(80)), scores)
+    alone = made_from(scores, 0.3)
+    with pytest.raises(InputError, match=r"exactly the scores of 'net', cut at 0.3"):
+        evaluate(model, alone, metrics=["auroc"])
+    how = Settings(circular="keep")
+    kept = evaluate(model, alone, metrics=["auroc"], resampling="influence", settings=how)
+    assert kept.estimate("net", "auroc").value == 1
+    with pytest.raises(InputError, match="'net'"):
+        evaluate(model, alone.anonymous(), metrics=["auroc"])
+    apart = Predictions("net", model.items, np.where(scores >= 0.3, scores + 0.5, scores))
+    assert evaluate(apart, alone, metrics=["auroc"], resampling="influence").values.size
+    noisy = Predictions("net", model.items, scores + random.normal(0, 0.05, 80))
+    assert evaluate(noisy, alone, metrics=["auroc"], resampling="influence").values.size
+
+
+def test_an_annotator_that_is_a_model_cut_somewhere_is_left_out():
+    random = np.random.default_rng(6)
+    scores = random.random(60)
+    others = random.random((2, 60)) < scores
+    table = made_from(scores, 0.7, others)
+    model = Predictions("net", table.items, scores)
+    with pytest.raises(InputError, match=r"annotators who are models: 'r0 \(net\)'"):
+        evaluate(model, table, metrics=["auroc"])
+    how = Settings(circular="drop")
+    done = evaluate(model, table, metrics=["auroc"], resampling="influence", settings=how)
+    assert done.questions[0].shares[0] == pytest.approx(others.mean(axis=0))
+    assert "circular" in [one.code for one in done.notices]
+    classes = replace(table, kind="nominal")
+    both = Predictions("net", table.items, np.stack([1.4 - scores, scores], 1) / 1.4,
+                       table.classes)  # fmt: skip
+    with pytest.raises(InputError, match="annotators who are models"):
+        evaluate(both, classes, metrics=["accuracy"])
