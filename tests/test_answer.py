@@ -442,7 +442,7 @@ def test_majority_labels_that_give_another_answer_are_the_caveat():
     """Under majority labels one model leads; under soft labels another does."""
     random = np.random.default_rng(2)
     share = random.random(400)
-    votes = annotations((np.arange(9)[None, :] < 9 * share[:, None]).astype(float)[:, :9])
+    votes = annotations((random.random((400, 9)) < share[:, None]).astype(float))
     sharp = np.where(share > 0.5, 0.999, 0.0) + 0.001 * random.random(400)
     scores = [Predictions("sharp", votes.items, sharp), Predictions("even", votes.items, share)]
     study = answered(scores, votes, ["brier_score"])

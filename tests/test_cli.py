@@ -43,8 +43,12 @@ def evaluate(folder, *words):
 
 def test_json_is_all_there_is_on_standard_output(study):
     done = evaluate(study, "--json", "--replicates", 200)
-    rows = json.loads(done.stdout)
+    told = json.loads(done.stdout)
+    rows = told["rows"]
     assert done.returncode == 0
+    assert {"answer", "findings", "rows", "differences", "metrics", "notices"} <= set(told)
+    assert told["answer"]["answer"] == "good is better than weak."
+    assert len(told["differences"]) == 4
     assert [list(row) for row in rows] == [ROWS] * 8
     assert {(row["metric"], row["labels"]) for row in rows} == {
         (metric, labels)
@@ -53,7 +57,7 @@ def test_json_is_all_there_is_on_standard_output(study):
     }
     best = [row for row in rows if row["model"] == "good"]
     assert all(row["rank"] == 1 and row["low"] <= row["high"] for row in best)
-    assert "panel, because annotator ids are shared across items" in done.stderr
+    assert "11 of 40 items have as many votes for as against" in done.stderr
     assert not (study / "run").exists()
 
 
@@ -167,13 +171,16 @@ def test_whom_a_verdict_speaks_for_is_said_followed_and_recorded(study):
     for how, (said, drawn) in whom.items():
         done = evaluate(study, *words, *how)
         assert done.returncode == 0, done.stderr
-        assert f"The result speaks for {said}." in done.stderr
-        assert f"interval of each score by itself for {said};" in " ".join(done.stdout.split())
+        shown = " ".join(done.stdout.split())
+        assert said[0].upper() + said[1:] in shown
         record = json.loads((study / "run/run.json").read_text())
         settings = record["settings"]
         assert (settings["population"], settings["resample"]) == (said, drawn)
-        assert ("Few annotators" in done.stderr) == ("--annotators" not in how)
-        assert ("Each annotator's own votes" in done.stdout) == ("mrmc" in how)
+        assert f"The result speaks for {said}." in record["report"]["scope"]
+        both = not {"--annotators", "--items"} & {*how}
+        assert ("So few annotators make wide intervals." in shown) == both
+        terms = dict(record["report"]["terms"])
+        assert ("Obuchowski-Rockette" in terms["Intervals"]) == ("mrmc" in how)
         rows[how] = record["rows"]
     wide, *other = ([row["high"] - row["low"] for row in one] for one in rows.values())
     assert all(wide != one for one in other)
@@ -185,11 +192,7 @@ def test_a_margin_and_what_matters_are_said_and_recorded(study):
     how = ("--metrics", "auroc", "--margin", "0.5", "--matters", "0.9", "--out", "run")
     done = evaluate(study, "--replicates", 100, *how)
     assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    judged = "with hard labels, weak is undecided against good. "
-    assert f"By a margin of 0.500, each pair by itself, {judged}" in said
-    assert "With soft labels, weak is equivalent to good." in said
-    assert "is the best model" not in said
+    assert "good is better than weak." in done.stdout
     record = json.loads((study / "run/run.json").read_text())
     assert (record["settings"]["margin"], record["settings"]["matters"]) == (0.5, 0.9)
     assert [pair["reverse"] for pair in record["differences"]] == ["undecided", "equivalent"]
@@ -204,10 +207,11 @@ def test_two_annotators_make_no_verdict(study):
     two = [line for line in lines if ",r2," not in line and ",r3," not in line]
     (study / "votes.csv").write_text("\n".join(two) + "\n")
     done = evaluate(study, "--metrics", "auroc", "--replicates", 20)
-    assert "too few (effectively 2.0) for a verdict" in done.stderr
     said = " ".join(done.stdout.split())
-    assert "good scores highest on these annotators' votes" in said
-    assert "best model" not in said
+    assert "good scores highest, but annotators are too few to say for others" in said
+    assert "they are too few to stand for others" in said
+    assert "Settled by Votes of more annotators, from three on." in said
+    assert "better" not in said and "best" not in said
 
 
 HEADER = "item,annotator,label\n"
@@ -262,7 +266,7 @@ def rows_of(folder, votes, scores, *words):
     (folder / "scores.csv").write_text(scores)
     done = evaluate(folder, "--json", "--replicates", 50, *words)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
+    return json.loads(done.stdout)["rows"], done.stderr
 
 
 def test_a_folder_of_predictions_is_one_model_per_file(study):
@@ -276,7 +280,8 @@ def test_a_folder_of_predictions_is_one_model_per_file(study):
         equipoise(*words, "-p", place, cwd=study) for place in ("scores.csv", "models")
     )
     assert one.returncode == many.returncode == 0, many.stderr
-    assert json.loads(one.stdout) == json.loads(many.stdout)
+    one, many = json.loads(one.stdout), json.loads(many.stdout)
+    assert one["rows"] == many["rows"] and one["findings"] == many["findings"]
     (study / "empty").mkdir()
     refused = equipoise(*words, "-p", "empty", cwd=study)
     assert refused.returncode == 1
@@ -317,6 +322,8 @@ def test_one_class_only_is_undefined_and_null(tmp_path):
     )
     assert all(row["value"] is None and row["low"] is None for row in rows)
     assert "undefined" in notes
+    told = evaluate(tmp_path, "--metrics", "auroc")
+    assert "No model has a value of soft AUROC, so there is nothing to decide." in told.stdout
 
 
 def test_all_tied_scores_are_a_coin_and_one_annotator_resamples_items(tmp_path):
@@ -325,7 +332,7 @@ def test_all_tied_scores_are_a_coin_and_one_annotator_resamples_items(tmp_path):
     rows, notes = rows_of(tmp_path, votes, scores, "--metrics", "auroc")
     assert [row["value"] for row in rows] == [0.5, 0.5]
     assert [row["p_best"] for row in rows] == [1.0, 1.0]
-    assert "only one annotator" in notes
+    assert "6 items with a single vote" in notes
 
 
 @pytest.mark.parametrize("spoil", ["bom", "crlf", "latin-1"])
@@ -341,7 +348,9 @@ def test_spellings_of_text_files(tmp_path, spoil):
     done = evaluate(tmp_path, "--replicates", 50, "--out", "run")
     assert done.returncode == 0, done.stderr
     header = json.loads((tmp_path / "run/run.json").read_text())
-    assert {row["annotator"] for row in header["annotators"]} == {"Müller", "r1", "r2"}
+    (found,) = (one for one in header["report"]["findings"] if one["key"] == "agreement")
+    (strip,) = found["charts"][0]["rows"]
+    assert {name for name, _ in strip["rates"]} == {"Müller", "r1", "r2"}
 
 
 def test_reproduce_prints_fifty_rows_and_how_many_cells_agree():
@@ -378,18 +387,20 @@ def test_demo_ends_with_the_page_and_says_what_is_simulated(tmp_path):
     page = (tmp_path / "equipoise-demo/report.html").read_text(encoding="utf-8")
     assert "simulated" in page
     assert "simulated" in done.stderr
+    shown = equipoise("demo", "--overwrite", cwd=tmp_path)
+    assert "readers of this study are simulated" in " ".join(shown.stdout.split())
     command = next(line for line in done.stderr.splitlines() if "equipoise evaluate" in line)
     by_hand = equipoise(*command.split()[1:], "--json", cwd=tmp_path)
     assert by_hand.returncode == 0, by_hand.stderr
     mine = json.loads((tmp_path / "my-run/run.json").read_text())
     theirs = json.loads((tmp_path / "equipoise-demo/run.json").read_text())
     assert mine["rows"] == theirs["rows"]
-    assert len(json.loads(done.stdout)) == len(theirs["rows"]) == 28
+    assert len(json.loads(done.stdout)["rows"]) == len(theirs["rows"]) == 28
 
 
 def test_help_teaches_every_option():
     text = equipoise("evaluate", "--help").stdout
-    for option in ("--annotations", "--resample", "--on-missing", "--json", "--positive"):
+    for option in ("--annotations", "--set", "on_missing", "resample", "--json", "--positive"):
         assert option in text
     assert equipoise("--version").stdout.strip() == "0.1.0"
 

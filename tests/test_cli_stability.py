@@ -1,4 +1,4 @@
-"""`equipoise stability` as a user meets it."""
+"""`equipoise evaluate --full` and its former name `stability`, as a user meets them."""
 
 import csv
 import json
@@ -37,10 +37,12 @@ def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise)
     assert code == 0, said
     for name in ("ranking", "flips", "leave_one_out", "experts", "choices"):
         assert ANALYSES[name].title in out, name
-    why = out.partition("Not looked at, and why")[2]
-    assert ANALYSES["subgroups"].title in why
-    for words in ("When items and annotators are resampled", "fewest items", "[weak]"):
-        assert words in out, words
+    assert ANALYSES["subgroups"].title not in out  # nothing is known of the items
+    assert "No gold rows; it takes" in flat(out)
+    for words in ("When items and annotators are resampled", "[weak]"):
+        assert words in flat(out), words
+    code, full, _ = equipoise("evaluate", *FILES, *QUICK, "--full")
+    assert code == 0 and full == out
     assert sorted(study.iterdir()) == [
         study / f"{one}.csv" for one in ("items", "scores", "votes")
     ]
@@ -52,40 +54,43 @@ def test_json_is_all_there_is_on_standard_output(equipoise):
     code, out, _ = equipoise(*words)
     facts = json.loads(out)
     assert code == 0 and facts["models"] == ["good", "fair", "[weak]"]
-    assert {"ranking", "flips"} <= set(facts) and "experts" not in facts
+    keys = [one["key"] for one in facts["findings"]]
+    assert {"ranking", "flips"} <= set(keys) and "experts" not in keys
     assert equipoise(*words)[1] == out
+    assert equipoise("evaluate", *words[1:])[1] == out
 
 
 def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equipoise):
     words = ("stability", *FILES, *QUICK, "--out", "s")
-    code, _, said = equipoise(*words, "--attributes", "items.csv")
-    assert code == 0 and "Wrote s" in said
-    record = json.loads((study / "s" / "stability.json").read_text())
+    code, out, said = equipoise(*words, "--attributes", "items.csv")
+    assert code == 0 and "Page s/report.html" in out, said
+    record = json.loads((study / "s" / "run.json").read_text())
     there = {str(p.relative_to(study / "s")) for p in (study / "s").rglob("*") if p.is_file()}
-    assert there == set(record["files"])
-    assert {"report.html", "methods.md", "references.bib", "tables/subgroups.tex"} <= there
-    assert any(name.startswith("figures/") and name.endswith(".svg") for name in there)
-    rows = table(study / "s/tables/leave_one_out.csv")
-    assert float(rows[0]["shift"]) == record["leave_one_out"]["rows"][0]["shift"]
+    assert there == {"run.json", "replicates.npy", "report.html", "disputed.csv"}
     assert {(one["role"], one["path"]) for one in record["inputs"]} == {
         ("annotations", "../votes.csv"), ("predictions", "../scores.csv"),
         ("attributes", "../items.csv"),
     }  # fmt: skip
-    assert record["title"] == "How stable is the ranking? (votes.csv)"
-    tables = len({one.stem for one in (study / "s/tables").iterdir()})
-    figures = len(list((study / "s/figures").iterdir()))
-    assert f"{tables} tables (CSV, Markdown, LaTeX), {figures} figures" in said
+    keys = [one["key"] for one in record["report"]["findings"]]
+    assert [key for key in keys if key in ANALYSES] == list(ANALYSES)
+    assert record["title"] == "votes.csv"
+    assert equipoise("report", "s", "--export", "paper")[0] == 0
+    rows = table(study / "paper/tables/leave_one_out.csv")
+    found = next(one for one in record["report"]["findings"] if one["key"] == "leave_one_out")
+    assert float(rows[0]["shift"]) == found["tables"][0]["rows"][0]["shift"]
+    assert (study / "paper/tables/subgroups.tex").exists()
     code, _, said = equipoise(*words)
-    assert code == 1 and "already holds stability.json, report.html" in said
+    assert code == 1 and "already holds a run (run.json, report.html)" in said
     assert equipoise(*words, "--overwrite", "--only", "flips")[0] == 0
-    assert not (study / "s/tables/subgroups.tex").exists()
-    assert (study / "s/tables/flips.tex").exists()
+    assert equipoise("report", "s", "--export", "paper", "--overwrite")[0] == 0
+    assert not (study / "paper/tables/subgroups.tex").exists()
+    assert (study / "paper/tables/flips.tex").exists()
 
 
 def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch):
-    from equipoise.run import text_folder
+    from equipoise import folders
 
-    whole, number = text_folder.write_text, iter(range(5))
+    whole, number = folders.write_text, iter(range(2))
 
     def stopping(path, text):
         if next(number, None) is None:
@@ -93,14 +98,14 @@ def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch)
         whole(path, text)
 
     words = ("stability", *FILES, *QUICK, "--only", "flips", "--out", "s")
-    monkeypatch.setattr(text_folder, "write_text", stopping)
+    monkeypatch.setattr(folders, "write_text", stopping)
     assert equipoise(*words)[0] == 130
     assert sorted(one.name for one in study.iterdir()) == [
         "items.csv",
         "scores.csv",
         "votes.csv",
     ]
-    monkeypatch.setattr(text_folder, "write_text", whole)
+    monkeypatch.setattr(folders, "write_text", whole)
     assert equipoise(*words)[0] == 0
 
 
@@ -111,7 +116,7 @@ def test_a_run_is_enough(equipoise):
     assert code == 0, said
     assert json.loads(out)["metrics"] == ["average_precision"]
     code, _, said = equipoise("stability", "run", *QUICK, "--out", "run")
-    assert code == 1 and "holds an evaluation (run.json)" in said and "run-stability" in said
+    assert code == 1 and "already holds a run (run.json, report.html)" in said
 
 
 @pytest.mark.parametrize(
@@ -124,8 +129,7 @@ def test_a_run_is_enough(equipoise):
         (("stability", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
         (("stability", *FILES, "--labels", "sofd"), "did you mean 'soft'", 2),
         (("stability", *FILES, "--attributes", "items.csv", "--only", "flips"),
-         "--only leaves out", 2),
-        (("stability", *FILES, "--only", "subgroups"), "no attributes of items", 1),
+         "--analyses leaves out", 2),
         (("stability", "nowhere"), "no run.json", 1),
         (("stability", "-a", "votse.csv", "-p", "scores.csv"), "did you mean 'votes.csv'", 1),
     ],
@@ -149,27 +153,28 @@ def test_refusals_speak_of_options(equipoise):
 
 
 @pytest.mark.usefixtures("study")
-def test_the_verdict_comes_first_and_words_are_explained(equipoise):
+def test_the_answer_comes_first_and_words_are_explained(equipoise):
     code, out, said = equipoise("stability", *FILES, *QUICK, "--only", "ranking,leave_one_out")
     assert code == 0, said
-    first = flat(out).partition(ANALYSES["ranking"].title)[0]
-    assert first.startswith("In short good scores highest by soft AUROC")
-    assert "ahead of fair" in first
-    assert re.search(r"95% interval [−+]0\.\d+ to \+0\.\d+", first)
-    assert re.search(r"best in >?\d+% of the resamples of items and annotators, fair", first)
+    first, _, rest = flat(out).partition(ANALYSES["ranking"].title)
+    assert first.startswith(
+        "equipoise · votes.csv · 3 models, 40 items, 4 annotators The three"
+    )
+    assert first.index("cannot be told apart") < first.index("Holds for")
+    assert ANALYSES["leave_one_out"].title in rest
     for word in ("Spearman, Kendall's tau-b: mean rank correlation",
                  "Cohen's kappa of the majority's labels"):  # fmt: skip
         assert flat(out).count(word) == 1, word
-    assert flat(said).count("share of being best counts the resamples") == 1
 
 
 @pytest.mark.usefixtures("study")
 def test_an_analysis_that_was_asked_but_is_impossible_is_named(equipoise):
     asked = "ranking,subgroups"
-    code, out, said = equipoise("stability", *FILES, *QUICK, "--only", asked)
-    assert code == 0, said
-    why = flat(out).partition("Not looked at, and why")[2]
-    assert ANALYSES["subgroups"].title in why and "--attributes FILE" in why
+    for only in (asked, "subgroups"):
+        code, out, said = equipoise("stability", *FILES, *QUICK, "--only", only)
+        assert code == 0, said
+        why = flat(out).partition("Not looked at, and why")[2]
+        assert ANALYSES["subgroups"].title in why and "--attributes FILE" in why
 
 
 @pytest.mark.usefixtures("study")
@@ -192,8 +197,7 @@ def test_a_title_is_taken_over(study, equipoise):
     evaluated(equipoise)
     words = ("stability", "run", *QUICK, "--only", "flips", "--overwrite", "--out", "s")
     assert equipoise(*words)[0] == 0
-    record = json.loads((study / "s/stability.json").read_text())
-    assert record["title"] == "How stable is the ranking? (run)"
+    assert json.loads((study / "s/run.json").read_text())["title"] == "votes.csv"
 
 
 @pytest.mark.usefixtures("study")
@@ -219,9 +223,9 @@ def test_without_a_terminal_stages_are_told_in_lines(equipoise, monkeypatch):
     )
     assert code == 0
     stages = [line for line in said.splitlines() if line.endswith(" ...")]
-    assert stages == list(dict.fromkeys(stages)) and "analyses ..." in stages
+    assert stages == list(dict.fromkeys(stages)) and "evaluating ..." in stages
     rest = [line for line in said.splitlines() if line not in stages]
-    assert all(line.startswith(("Note: ", "Wrote ")) for line in rest), rest
+    assert all(line.startswith("Note: ") or "more notices" in line for line in rest), rest
     assert "\x1b" not in said and "\r" not in said
 
 

@@ -345,8 +345,6 @@ def test_decisions_are_no_probabilities():
 
 
 @pytest.mark.skipif(not located(CATALOGUE["chexpert"]), reason="needs the CheXpert readings")
-    not located(CATALOGUE["chexpert"]), reason="the CheXpert readings are not here"
-)
 def test_on_chexpert_a_cut_at_one_half_is_about_the_cut():
     data = chexpert()
     spread = {}

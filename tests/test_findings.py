@@ -1,6 +1,7 @@
 """Renderers: whatever a finding holds, every surface shows it, and names do no harm."""
 
 import csv
+import dataclasses
 import io
 import json
 import xml.etree.ElementTree as ET
@@ -134,8 +135,7 @@ def test_tables_of_one_name_become_one_file():
 
 def test_charts_with_nothing_to_draw_are_left_out():
     empty = [chart for chart in charts(PLAIN) if chart.name in ("dots", "slopes")]
-    blank = [type(one)(**{f: getattr(one, f) for f in one.__dataclass_fields__} | {"rows": []})
-             for one in empty]  # fmt: skip
+    blank = [dataclasses.replace(one, rows=[]) for one in empty]
     made = Report(title="t", models=PLAIN, findings=(
         Finding(key="a", title="A", sentence="s", charts=tuple(blank)),))  # fmt: skip
     assert figures(made) == {}

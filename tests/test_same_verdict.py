@@ -1,4 +1,4 @@
-"""One study, one answer: evaluate, stability and compare give the same interval and verdict."""
+"""One study, one answer: card, analyses and close look give the same interval and verdict."""
 
 import os
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from equipoise import evaluate, resample
-from equipoise.analyses.compare import compare_models
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import analyse_study
 from equipoise.predictions import Predictions
 from tests.oracles.bootstrap import annotations
+from tests.report_stability_sample import found as finding
 from tests.report_stability_sample import rows
 from tests.strategies import names
 
@@ -21,27 +21,29 @@ SAME = ("value", "low", "high", "p", "p_adjusted", "separated", "p_better")
 
 
 def answers(given, truth, pair, task=""):
-    """Of a pair, by soft AUROC: its difference by each verb, and what each says of it."""
+    """Of a pair, by soft AUROC: its difference on each way, and the report that says so."""
     options = StudyOptions(metrics=["auroc"], replicates=50, most=1, only=("ranking",))
     plan = resample(truth, replicates=50)
     done = evaluate(given, truth, metrics=["auroc"], resampling=plan)
     gaps = done.differences("auroc", task=task)
     first = next(gap._asdict() for gap in gaps if {gap.a, gap.b} == set(pair))
-    stable, two = (
-        analyse_study(given, truth, options),
-        compare_models(pair, given, truth, options),
-    )
+    report = analyse_study(given, truth, options, pair=pair)
     second = next(
         row | {"value": row["difference"], "p_better": row["p_a_beats_b"]}
-        for row in rows(stable, "ranking", "ranking_pair")
+        for row in rows(report, "ranking", "ranking_pair")
         if (row["task"], row["labels"], {row["a"], row["b"]}) == (task, "soft", set(pair))
     )
     third = next(
         row
-        for row in rows(two, "comparison", "differences")
+        for row in rows(report, "comparison", "pair")
         if (row["task"], row["labels"]) == (task, "soft")
     )
-    return [{key: one[key] for key in SAME} for one in (first, second, third)], (stable, two)
+    fourth = next(
+        row
+        for row in rows(report, "differences")
+        if (row["task"], row["labels"], {row["a"], row["b"]}) == (task, "soft", set(pair))
+    )
+    return [{key: one[key] for key in SAME} for one in (first, second, third, fourth)], report
 
 
 def world(people, items=150, gap=1.0):
@@ -60,25 +62,27 @@ def world(people, items=150, gap=1.0):
 @pytest.mark.parametrize("gap", [0.05, 2.5])
 def test_two_models_have_one_difference_and_one_verdict(gap):
     given, truth = world(6, gap=gap)
-    (first, second, third), (stable, two) = answers(given, truth, ("close", "far"))
-    assert first == second == third
-    assert first["separated"] == (gap > 1)
-    for sentence in (stable.findings[0].sentence, two.findings[0].sentence):
-        assert ("is better than" in sentence) == (gap > 1)
-        assert ("not separated" in sentence) == (gap < 1)
-        assert "for items and annotators like these" in sentence
+    every, report = answers(given, truth, ("close", "far"))
+    assert every == [every[0]] * 4
+    assert every[0]["separated"] == (gap > 1)
+    sentence = finding(report, "comparison").sentence
+    assert ("is better than" in sentence) == (gap > 1)
+    assert ("not separated" in sentence) == (gap < 1)
+    assert "for items and annotators like these" in sentence
+    assert (report.card.answer == "close is better than far.") == (gap > 1)
+    assert ("cannot be told apart" in report.card.answer) == (gap < 1)
+    assert report.card.holds_for.startswith("Items and annotators like these.")
 
 
 def test_two_annotators_give_no_verdict_anywhere():
     given, truth = world(2, gap=2.5)
-    (first, second, third), (stable, two) = answers(given, truth, ("close", "far"))
-    assert first["low"] > 0 and not first["separated"]
-    assert repr(first) == repr(second) == repr(third)  # the adjusted p is undefined
-    for report in (stable, two):
-        sentence = report.findings[0].sentence
-        assert "is better" not in sentence and "for these annotators" in sentence
-        assert sentence.endswith("too few for a verdict on annotators like these.")
-        assert "too few" in report.scope
+    every, report = answers(given, truth, ("close", "far"))
+    assert every[0]["low"] > 0 and not every[0]["separated"]
+    assert len({repr(one) for one in every}) == 1  # the adjusted p is undefined
+    sentence = finding(report, "comparison").sentence
+    assert "is better" not in sentence and "for these annotators" in sentence
+    assert sentence.endswith("too few for a verdict on annotators like these.")
+    assert "too few" in report.scope and "too few" in report.card.answer
 
 
 @real
@@ -87,10 +91,10 @@ def test_edema_drnet_against_uestc():
 
     study = chexpert()
     pair = ("drnet", "uestc")
-    found, (_, two) = answers(study.predictions, study.annotations, pair, "Edema")
+    found, report = answers(study.predictions, study.annotations, pair, "Edema")
     alone = [one for one in study.predictions if one.model in pair]
     found += answers(alone, study.annotations, pair, "Edema")[0]
     for key in ("value", "low", "high", "p", "separated"):
-        assert [one[key] for one in found] == pytest.approx([found[0][key]] * 6, rel=1e-9), key
+        assert [one[key] for one in found] == pytest.approx([found[0][key]] * 8, rel=1e-9), key
     assert found[0]["low"] < 0 < found[0]["value"] and not found[0]["separated"]
-    assert "as a single pair" in two.findings[0].sentence
+    assert "as a single pair" in finding(report, "comparison").sentence

@@ -20,13 +20,14 @@ import pyarrow
 import pytest
 from rich.console import Console
 
-from equipoise import Annotations, Predictions, numbers
+from equipoise import Annotations, Predictions, codec, numbers
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.subgroups import Attributes
-from equipoise.findings import cell
+from equipoise.findings import Report, cell
 from equipoise.findings.bibliography import ENTRIES
 from equipoise.findings.json import as_json
 from equipoise.findings.screen import show
+from equipoise.findings.terminal import answer_lines
 from equipoise.findings.text import FORMULA, texts
 from equipoise.page import figures, render, report_files
 from tests.findings_sample import HOSTILE
@@ -111,7 +112,8 @@ every_study = pytest.mark.parametrize("name", STUDIES)
 def only(name, key):
     """The report of a study with the finding of one analysis alone."""
     whole = sample(name)
-    return replace(whole, findings=tuple(one for one in whole.findings if one.key == key))
+    some = tuple(one for one in whole.findings if one.key == key)
+    return replace(whole, card=None, findings=some)
 
 
 @cache
@@ -152,7 +154,8 @@ def squeezed(words):
 
 
 def test_the_studies_reach_every_analysis():
-    assert [one.key for one in sample("plain").findings] == ["verdict", *ANALYSES]
+    keys = [one.key for one in sample("plain").findings]
+    assert keys[-len(ANALYSES) :] == list(ANALYSES)
     assert not [one.key for one in sample("plain").findings if one.left_out]
 
 
@@ -320,6 +323,44 @@ def balanced(text):
     """Whether braces and dollars of a LaTeX table come in pairs."""
     bare = re.sub(r"\\[\\{}$]", "", text)
     return bare.count("{") == bare.count("}") and bare.count("$") % 2 == 0
+
+
+# What a run folder keeps
+
+
+@cache
+def stored(name, key):
+    """The report of one analysis after it was written to a file and read again."""
+    text = json.dumps(codec.encode(only(name, key)), allow_nan=False)
+    return codec.read(Report, json.loads(text))
+
+
+def printed(report, *, verbose):
+    """What a terminal shows of a report."""
+    text = io.StringIO()
+    show(Console(file=text, width=100, force_terminal=False), report, verbose=verbose)
+    return text.getvalue()
+
+
+@every_study
+@every_analysis
+def test_a_report_that_was_stored_says_the_same(name, key):
+    first, again = only(name, key), stored(name, key)
+    assert as_json(again) == json.loads(json.dumps(as_json(first)))
+    assert texts(again) == texts(first)
+    for verbose in (False, True):
+        assert printed(again, verbose=verbose) == printed(first, verbose=verbose)
+    assert codec.encode(again) == json.loads(json.dumps(codec.encode(first)))
+
+
+@every_study
+def test_a_whole_report_that_was_stored_says_the_same(name):
+    first = sample(name)
+    again = codec.read(Report, json.loads(json.dumps(codec.encode(first), allow_nan=False)))
+    lines = [[one.plain for one in answer_lines(made, 100)] for made in (first, again)]
+    assert lines[0] == lines[1]
+    assert figures(again) == figures(first) and texts(again) == texts(first)
+    assert as_json(again) == json.loads(json.dumps(as_json(first)))
 
 
 # Sources and bytes

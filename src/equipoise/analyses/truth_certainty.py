@@ -25,11 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.aggregate.counts import Entries, vote_posterior
 from equipoise.analyses.certainty import SURE, sorted_points
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints, short_repr
-from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import (
     Bar,
     Case,
@@ -493,29 +491,3 @@ def votes_for_classes(
         voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
         counts.append(VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
     return tuple(counts)
-
-
-def _posterior(question: TaskTruth, votes: Votes) -> Plausibilities:
-    """Dirichlet with an empirical prior of the votes of a question; gold items are settled.
-
-    A rating between 0 and 1 is that share of a vote for yes, the rest of it for no.
-    """
-    vote, label, share = votes.vote, votes.label, votes.share
-    if len(question.classes) == 1:
-        yes, every = question.masses[0], np.arange(len(votes.weight))
-        vote, label = np.tile(every, 2), np.repeat([0, 1], len(every))
-        share = np.concatenate([1 - yes, yes])
-    use, gold = share > 0, votes.annotator[votes.start[:-1]] < 0
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)[vote[use]]
-    mass = share[use] * votes.weight[vote[use]]
-    size = len(question.answers)
-    pair, code = np.unique(item * size + label[use], return_inverse=True)
-    counted = Entries(
-        items=question.items,
-        classes=question.answers,
-        start=np.searchsorted(pair // size, np.arange(len(gold) + 1)),
-        label=pair % size,
-        votes=np.bincount(code, mass).astype(np.float64),
-        total=np.bincount(item, mass, len(gold)).astype(np.float64),
-    )
-    return vote_posterior(counted, gold, task=question.task)

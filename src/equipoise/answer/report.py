@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from equipoise.aggregate import MODELS, model_title
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.compare import Comparison
 from equipoise.analyses.experts import experts
@@ -40,6 +41,7 @@ from equipoise.evaluation import MACRO, Evaluation, evaluate
 from equipoise.evaluation.thresholds import cut_study, threshold_table
 from equipoise.findings import Card, Finding, Report, Slopes, Table
 from equipoise.findings import Column as TableColumn
+from equipoise.findings.bibliography import cite
 from equipoise.notices import worded
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count
@@ -190,7 +192,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         terms=_terms(study),
         scope=study.evaluation.population.scope,
         methods=_methods(study, data),
-        references=(*base.references, *SOURCES),
+        references=(*base.references, *SOURCES, *_truth_sources(study)),
         task=study.evaluation.tasks[-1],
     )
 
@@ -462,7 +464,10 @@ def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
     own = asked.votes_study or study
     for name, analysis in ANALYSES.items():
         if name in asked.analyses:
-            yield analysis.attempt(own.telling(tell(name)))
+            step = tell(name)
+            found = analysis.attempt(own.telling(step))
+            step(1, 1)
+            yield found
     if asked.pair is None:
         return
     two = _two(own, asked.pair)
@@ -477,7 +482,7 @@ def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
 
 def _terms(study: Study) -> tuple[tuple[str, str], ...]:
     done, plan = study.evaluation, study.evaluation.plan
-    votes = labels_sentence(study.annotations, done.metrics, study.options)
+    votes = _labels_sentence(study)
     return (
         ("Intervals", intervals_sentence(done, sources=False)),
         ("Scope", done.population.scope),
@@ -485,6 +490,26 @@ def _terms(study: Study) -> tuple[tuple[str, str], ...]:
         ("Labels", votes),
         *((capital(metric.title), metric.definition) for metric in done.metrics),
     )
+
+
+def _labels_sentence(study: Study, *, sources: bool = False) -> str:
+    """How labels are made of votes, or of a model of the truth."""
+    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
+    if not fitted:
+        return labels_sentence(study.annotations, study.evaluation.metrics, study.options)
+    keys = _truth_sources(study) if sources else ()
+    return (
+        f"The truth was inferred from the annotations by {model_title(fitted[0].model)}"
+        f"{cite(*keys)}: {fitted[0].method}. Soft labels are its mean, hard labels the class "
+        "with most of that."
+    )
+
+
+def _truth_sources(study: Study) -> tuple[str, ...]:
+    """Sources of the models that made the truth."""
+    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
+    names = dict.fromkeys(one.model for one in fitted)
+    return tuple(key for name in names if name in MODELS for key in MODELS[name].references)
 
 
 def _methods(study: Study, data: StudyData) -> tuple[str, ...]:
@@ -497,7 +522,7 @@ def _methods(study: Study, data: StudyData) -> tuple[str, ...]:
             None,
             (
                 data.sentence(what, done.tasks, done.metrics),
-                labels_sentence(study.annotations, done.metrics, study.options),
+                _labels_sentence(study, sources=True),
                 data.groups_sentence(),
                 intervals_sentence(done),
                 computed(),

@@ -67,7 +67,7 @@ def present(
     facts
         What the JSON says before the findings, such as the files that were read.
     """
-    whole = _in_options(report)
+    whole = in_options(report)
     if results.title:
         whole = replace(whole, title=results.title)
     record = {**(facts or {}), **_by_key(whole)}
@@ -88,7 +88,7 @@ def present(
     show(output(), whole)
 
 
-def _in_options(report: "Report") -> "Report":
+def in_options(report: "Report") -> "Report":
     """The report with advice that names options in place of keywords."""
     return replace(
         report,

@@ -61,6 +61,7 @@ def demo(
     run = record(result, provenance, report)
     run.save(out, overwrite=overwrite)
     if as_json:
+        say(SIMULATED)
         print_json(run_json(run))
     else:
         show_run(run, out=out)

@@ -543,7 +543,7 @@ def _recorded(
 ) -> "Run":
     """Make the run with everything that was asked."""
     from equipoise import codec
-    from equipoise.cli._results import cited
+    from equipoise.cli._results import cited, in_options
     from equipoise.findings.json import plain
     from equipoise.run.record import DatasetRecord, TruthModel
     from equipoise.run.recording import Provenance, record
@@ -567,7 +567,7 @@ def _recorded(
             else None,
             **labels,
         ),
-        replace(cited(report, read.dataset), command=typed_command()),
+        replace(cited(in_options(report), read.dataset), command=typed_command()),
     )
 
 

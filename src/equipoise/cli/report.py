@@ -15,6 +15,8 @@ from equipoise.wording import Option, hint
 if TYPE_CHECKING:
     from equipoise.run import Run
 
+EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
@@ -106,6 +108,8 @@ def write_page(run: "Run", page: Path) -> None:
 
 def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
+    import json
+
     from equipoise.findings.text import texts
     from equipoise.folders import check_folder, write_folder
     from equipoise.page.files import figures
@@ -121,5 +125,6 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     check_folder(folder, (), overwrite=overwrite)
     report = Run.load(run).report
     files = {**texts(report), **{f"figures/{n}.svg": one for n, one in figures(report).items()}}
-    write_folder(folder, files)
+    held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)
+    write_folder(folder, {**files, EXPORTED: f"{held}\n"}, mark=EXPORTED)
     say(f"Wrote {folder}: {counted(files)}")

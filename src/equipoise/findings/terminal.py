@@ -49,7 +49,8 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     card = report.card
     assert card is not None
     known = ", ".join(one for one in report.known if one)
-    yield Text(printable(f"equipoise · {report.title} · {known}"), style="dim")
+    for line in textwrap.wrap(printable(f"equipoise · {report.title} · {known}"), width):
+        yield Text(line, style="dim")
     if report.banner:
         yield from _wrapped(report.banner, width, style="yellow")
     yield Text("")
@@ -128,7 +129,11 @@ def _board(board: Standings, bars: Dots | None, width: int) -> "Iterator[Text]":
     drawn = width >= WIDE and free >= LEAST_BAR
     bar = min(BAR, free) if drawn else max((len(_bound(d)) for d in rows.values()), default=0)
     keep, dropped = _fitting(widths, width - len(EDGE) - room - bar - 3)
-    yield Text.assemble(EDGE, (board.metric, "bold"), f"  {_legend(board)}")
+    legend, head = _legend(board), printable(board.metric)
+    beside = len(EDGE) + len(head) + 2 + len(legend) <= width
+    yield Text.assemble(EDGE, (head, "bold"), f"  {legend}".rstrip() if beside else "")
+    if not beside:
+        yield from _wrapped(legend, width, style="dim")
     yield from _heads([heads[k] for k in keep], [widths[k] for k in keep], room, bars, bar)
     scale = _scale(bars) if bars is not None else None
     for place, model in enumerate(models[:MOST_MODELS]):
