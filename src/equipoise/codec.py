@@ -137,7 +137,7 @@ def _read_cell(cell: Any, where: str) -> Any:
     if isinstance(cell, Mapping):
         return _number(cell.get("number"), where)
     if isinstance(cell, list):
-        return tuple(str(one) for one in cell)
+        return tuple(_read_cell(one, where) for one in cell)
     return cell
 
 
