@@ -111,7 +111,7 @@ def _record(kind: Any, value: object, where: str) -> Any:
         if key in value:
             place = f"{where}, {key}"
             if one.metadata.get("cells"):
-                made[one.name] = _read_rows(value[key], place)
+                made[one.name] = _read_rows(value[key], place, maybe=one.default is None)
             else:
                 made[one.name] = read_value(_hints(kind)[one.name], value[key], place)
         elif one.default is MISSING and one.default_factory is MISSING:
@@ -119,8 +119,8 @@ def _record(kind: Any, value: object, where: str) -> Any:
     return kind(**made)
 
 
-def _read_rows(rows: Any, where: str) -> Any:
-    if rows is None:
+def _read_rows(rows: Any, where: str, *, maybe: bool) -> Any:
+    if rows is None and maybe:
         return None
     if not isinstance(rows, list):
         raise wrong(where, rows, "a list of rows")

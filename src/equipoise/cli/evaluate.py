@@ -11,7 +11,15 @@ import typer
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import output, print_json, progress, say, stages, verb_options
+from equipoise.cli._screen import (
+    output,
+    print_json,
+    progress,
+    running,
+    say,
+    stages,
+    verb_options,
+)
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -576,9 +584,7 @@ def typed_command() -> str:
     import shlex
     import sys
 
-    from click import get_current_context
-
-    context = get_current_context(silent=True)
+    context = running()
     if context is None or context.info_name not in sys.argv[1:]:
         return ""
     typed = sys.argv[sys.argv.index(context.info_name) :]
