@@ -59,7 +59,7 @@ def running() -> "Context | None":
     import typer
 
     home = typer.Context.__mro__[1].__module__.rpartition(".")[0]
-    found: Context | None = import_module(home).get_current_context(silent=True)
+    found: Context | None = import_module(f"{home}.globals").get_current_context(silent=True)
     return found
 
 
