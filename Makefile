@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs picture clean
 
 $(BIN)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -39,6 +39,11 @@ bench: $(BIN)/.bench  ## speed against named peers, as ratios
 
 docs: $(BIN)/.core  ## the pages that are written by the code
 	$(BIN)/python -m equipoise.cli._manual > docs/cli.md
+
+CHROMIUM ?= chromium
+picture: demo  ## the picture in the README, of the demo's page
+	$(CHROMIUM) --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1180,1290 \
+	  --screenshot=docs/page.png "file://$(CURDIR)/demo-report/report.html"
 
 clean:
 	rm -rf $(VENV) demo-report .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -51,16 +51,16 @@ def test_the_commands_work_as_printed(folder):
         done = run([sys.executable, "-m", "equipoise", *words[1:]], folder)
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
-    assert "vit" in outputs[0]
-    assert "Counting disagreement" in outputs[0]
+    assert "vit" in outputs[1] and "Holds for" in outputs[1]
     assert {path.name for path in (folder / "run").iterdir()} == {
+        "disputed.csv",
         "run.json",
         "replicates.npy",
         "report.html",
     }
-    made = {"run", "truth.npz", "truth.html", "stability"}
+    made = {"study.csv", "run", "full", "paper"}
     assert {path.name for path in folder.iterdir()} == {"votes.csv", "scores.csv", *made}
-    assert "Which items are most ambiguous?" in outputs[2]
+    assert "vit against resnet" in outputs[3] or "Pair" in outputs[3]
 
 
 def test_the_python_works_as_printed(folder):
@@ -68,7 +68,8 @@ def test_the_python_works_as_printed(folder):
     assert code.count("import equipoise") == 1
     done = run([sys.executable, "-c", code], folder)
     assert done.returncode == 0, done.stderr
-    assert "resnet auroc soft" in done.stdout
+    assert "vit" in done.stdout
+    assert {"page.html", "forest.svg"} <= {path.name for path in folder.iterdir()}
 
 
 def test_every_link_leads_somewhere():

@@ -15,6 +15,7 @@ from equipoise.numbers import bound, chosen, count, distance, estimate, number
 from equipoise.wording import capital, joined
 
 NAMED = 3  # models that a sentence names
+SEEN = 0.0005  # a gap that is printed as one
 MANY = 25.0  # times as many items, beyond which nobody is told how many
 DECISIVE = ("threshold_assumed", "circular")  # notices that may change the decision
 
@@ -283,6 +284,8 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
     critical = done.family(
         answer.metric.name, labels=answer.labels, task=front.column.task
     ).critical
+    if lead < SEEN:
+        return ""
     needed = (lead / critical) ** 2  # the variance at which the pair is told apart
     people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
     left = needed - people

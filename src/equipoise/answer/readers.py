@@ -75,7 +75,7 @@ def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Findin
                     label=found.experts[who],
                     value=float(found.gap[who, m]),
                     model=model,
-                    remark=change(mean, 2),
+                    remark=change(round(mean, 2), 2),
                     hollow=model in hollow,
                 )
             )
@@ -85,7 +85,9 @@ def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Findin
         float(x[best]) for x in (found.mean_gap, found.mean_gap_low, found.mean_gap_high)
     )
     every = f"all {in_words(len(found.experts))}"
-    rows.append(Dot(every, value, low, high, name, remark=change(value, 2), strong=True))
+    rows.append(
+        Dot(every, value, low, high, name, remark=change(round(value, 2), 2), strong=True)
+    )
     what = (
         f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
         if found.yes_no

@@ -1,6 +1,7 @@
 """What a person sees: tables on standard output, messages and progress on standard error."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -97,11 +98,12 @@ def print_json(rows: Any) -> None:
 
 
 def output() -> "Console":
-    """The console of standard output; full width when it is not a terminal."""
+    """The console of standard output; 140 columns, or COLUMNS, when it is no terminal."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=140)
+    known = console.is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    return console if known else Console(highlight=False, width=140)
 
 
 @contextmanager

@@ -413,8 +413,8 @@ def average_precision_metric(
         title="average precision",
         soft_title="soft average precision",
         definition=_precision_definition(form, ties, average),
-        plain="Soft average precision is the share of positive votes among the items that score "
-        "at least as high as a positive one, on average over positive votes.",
+        plain="Soft average precision is the share of positive votes among the items that "
+        "score at least as high as a positive one, on average over positive votes.",
         family=families[kind],
         prepare=prepare,
         reduce=reductions[kind],

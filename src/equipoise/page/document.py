@@ -308,8 +308,9 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
     parts = [_evidence_fold(part, styles) for part in folded]
     missing = [one for one in report.findings if one.left_out]
     if missing:
-        names = joined([one.title for one in missing], most=4)
-        parts.append(_closed("left-out", "Not looked at, and why", f"{names}.",
+        many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
+        parts.append(_closed("left-out", "Not looked at, and why",
+                             f"{many} that the data do not allow.",
                              _terms((one.title, one.sentence) for one in missing)))  # fmt: skip
     notices = worded(report.all_notices)
     if report.terms:
