@@ -580,7 +580,7 @@ def _recorded(
 
 
 def typed_command() -> str:
-    """What was typed, for the foot of the page, but for where the result goes."""
+    """What was typed, for the foot of the page, but for where results go and files lie."""
     import shlex
     import sys
 
@@ -588,10 +588,12 @@ def typed_command() -> str:
     if context is None or context.info_name not in sys.argv[1:]:
         return ""
     typed = sys.argv[sys.argv.index(context.info_name) :]
+    left_out = ("--out", "--workers")  # they change no number
     kept = [
-        word
+        Path(word).name if Path(word).is_absolute() else word
         for before, word in zip(("", *typed), typed, strict=False)
-        if "--out" not in (before, word) and not word.startswith(("--out=", "--overwrite"))
+        if not {before, word} & {*left_out}
+        and not word.startswith((*(f"{one}=" for one in left_out), "--overwrite"))
     ]
     return f"equipoise {shlex.join(kept)}"
 
