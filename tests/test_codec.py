@@ -37,6 +37,7 @@ from equipoise.findings import Standing as Place
 from equipoise.findings.json import as_json
 from equipoise.findings.text import texts
 from equipoise.notices import Notice
+from equipoise.wording import Hint, Option, hint
 from tests.findings_sample import HOSTILE, PLAIN, report
 from tests.odd_studies import odd
 
@@ -206,6 +207,13 @@ def test_every_kind_of_chart_and_column_comes_back(names):
         type(x) for y in made.findings for x in y.charts
     ]
     assert stored(again) == stored(made)
+
+
+def test_advice_keeps_the_options_that_it_names():
+    advice = hint("give {}, or {}", Option("attributes"), Option("labels", "soft"))
+    again = codec.read(Finding, stored(Finding(key="a", title="A", sentence=advice)))
+    assert again.sentence == advice and isinstance(again.sentence, Hint)
+    assert again.sentence.in_command() == "give --attributes FILE, or --labels soft"
 
 
 # ---- damage --------------------------------------------------------------------------------
