@@ -2,7 +2,8 @@
 
 Undefined numbers are nan in a record and null in the file, infinite ones the words "inf" and
 "-inf" (in cells of tables, which may hold words, ``{"number": "inf"}``). A record of a union of
-several carries its ``kind``. A class with ``to_json`` and ``from_json`` does both itself.
+several carries its ``kind``; advice that names options keeps its parts. A class with
+``to_json`` and ``from_json`` does both itself.
 """
 
 import math
@@ -15,9 +16,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from equipoise.arrays import InputError
-from equipoise.notices import Notice
+from equipoise.notices import Notice, value_from_json, value_to_json
 from equipoise.notices import from_json as notice_from_json
 from equipoise.notices import to_json as notice_to_json
+from equipoise.wording import Hint
 
 Read = TypeVar("Read")
 AGAIN = "write the run again"
@@ -54,6 +56,9 @@ def _one(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
+    if isinstance(value, Hint):
+        advises = any(not isinstance(part, str) for part in value.parts)
+        return value_to_json(value) if advises else str(value)
     return str(value) if isinstance(value, str) else value
 
 
@@ -111,7 +116,7 @@ def _record(kind: Any, value: object, where: str) -> Any:
         if key in value:
             place = f"{where}, {key}"
             if one.metadata.get("cells"):
-                made[one.name] = _read_rows(value[key], place)
+                made[one.name] = _read_rows(value[key], place, maybe=one.default is None)
             else:
                 made[one.name] = read_value(_hints(kind)[one.name], value[key], place)
         elif one.default is MISSING and one.default_factory is MISSING:
@@ -119,8 +124,8 @@ def _record(kind: Any, value: object, where: str) -> Any:
     return kind(**made)
 
 
-def _read_rows(rows: Any, where: str) -> Any:
-    if rows is None:
+def _read_rows(rows: Any, where: str, *, maybe: bool) -> Any:
+    if rows is None and maybe:
         return None
     if not isinstance(rows, list):
         raise wrong(where, rows, "a list of rows")
@@ -238,7 +243,7 @@ def _union(kinds: Sequence[Any], value: Any, where: str) -> Any:
     tagged = {one.__name__: one for one in kinds if getattr(one, "TAGGED", False)}
     if tagged:
         name = value.get("kind") if isinstance(value, Mapping) else None
-        if name not in tagged:
+        if not isinstance(name, str) or name not in tagged:
             raise wrong(f"{where}, kind", name, f"one of {', '.join(tagged)}")
         return _record(tagged[name], value, where)
     refused = wrong(where, value, "something else")
@@ -264,8 +269,19 @@ def _plain(hint: Any, value: Any, where: str) -> Any:
     if hint is bool and not isinstance(value, bool):
         raise wrong(where, value, "true or false")
     if hint is str and not isinstance(value, str):
-        raise wrong(where, value, "text")
+        return _advice(value, where)
     return value
+
+
+def _advice(value: Any, where: str) -> str:
+    """Advice that names options, see `equipoise.wording.Hint`."""
+    try:
+        made = value_from_json(value) if "hint" in value else None
+    except (KeyError, TypeError, AttributeError):
+        made = None
+    if not isinstance(made, Hint):
+        raise wrong(where, value, "text")
+    return made
 
 
 def _number(value: Any, where: str) -> float:

@@ -118,7 +118,7 @@ def to_json(notice: Notice) -> str | dict[str, Any]:
         "code": notice.code,
         "text": notice.text,
         "about": list(notice.about),
-        "values": {name: _value_to_json(value) for name, value in notice.values.items()},
+        "values": {name: value_to_json(value) for name, value in notice.values.items()},
     }
 
 
@@ -126,15 +126,16 @@ def from_json(record: str | Mapping[str, Any]) -> Notice:
     """The notice that `to_json` took apart."""
     if isinstance(record, str):
         return as_notice(record)
-    values = {name: _value_from_json(value) for name, value in record["values"].items()}
+    values = {name: value_from_json(value) for name, value in record["values"].items()}
     return Notice(record["code"], record["text"], tuple(record["about"]), values)
 
 
-def _value_to_json(value: Value) -> Any:
+def value_to_json(value: Value) -> Any:
+    """A value of a notice, or advice, as JSON can hold it."""
     if isinstance(value, Option):
         return asdict(value)
     if isinstance(value, Hint):
-        return {"hint": [_value_to_json(part) for part in value.parts]}
+        return {"hint": [value_to_json(part) for part in value.parts]}
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, str):
@@ -142,13 +143,14 @@ def _value_to_json(value: Value) -> Any:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _value_from_json(value: Any) -> Value:
+def value_from_json(value: Any) -> Value:
+    """The value that `value_to_json` took apart."""
     if isinstance(value, list):
         return tuple(str(name) for name in value)
     if not isinstance(value, Mapping):
         return cast(Value, value)
     if "hint" in value:
-        return Hint([cast(str | Option, _value_from_json(part)) for part in value["hint"]])
+        return Hint([cast(str | Option, value_from_json(part)) for part in value["hint"]])
     chosen = value["value"]
     return Option(**{**value, "value": tuple(chosen) if isinstance(chosen, list) else chosen})
 

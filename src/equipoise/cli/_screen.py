@@ -10,7 +10,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from click import Command
+    from click import Command, Context
     from rich.console import Console
     from rich.progress import Progress, Task
 
@@ -46,10 +46,22 @@ def verb_options() -> set[str] | None:
     >>> verb_options() is None
     True
     """
-    import click
-
-    context = click.get_current_context(silent=True)
+    context = running()
     return None if context is None else option_names(context.command)
+
+
+def running() -> "Context | None":
+    """The context of the verb that runs; None if none runs.
+
+    Typer may bring a click of its own, so its contexts are asked for where they are made.
+    """
+    from importlib import import_module
+
+    import typer
+
+    home = typer.Context.__mro__[1].__module__.rpartition(".")[0]
+    found: Context | None = import_module(f"{home}.globals").get_current_context(silent=True)
+    return found
 
 
 def option_names(command: "Command") -> set[str]:

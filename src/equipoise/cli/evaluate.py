@@ -11,7 +11,15 @@ import typer
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
-from equipoise.cli._screen import output, print_json, progress, say, stages, verb_options
+from equipoise.cli._screen import (
+    output,
+    print_json,
+    progress,
+    running,
+    say,
+    stages,
+    verb_options,
+)
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -572,20 +580,20 @@ def _recorded(
 
 
 def typed_command() -> str:
-    """What was typed, for the foot of the page, but for where the result goes."""
+    """What was typed, for the foot of the page, but for where results go and files lie."""
     import shlex
     import sys
 
-    from click import get_current_context
-
-    context = get_current_context(silent=True)
+    context = running()
     if context is None or context.info_name not in sys.argv[1:]:
         return ""
     typed = sys.argv[sys.argv.index(context.info_name) :]
+    left_out = ("--out", "--workers")  # they change no number
     kept = [
-        word
+        Path(word).name if Path(word).is_absolute() else word
         for before, word in zip(("", *typed), typed, strict=False)
-        if "--out" not in (before, word) and not word.startswith(("--out=", "--overwrite"))
+        if not {before, word} & {*left_out}
+        and not word.startswith((*(f"{one}=" for one in left_out), "--overwrite"))
     ]
     return f"equipoise {shlex.join(kept)}"
 

@@ -305,7 +305,7 @@ def flips(
             f"flips of {unit}",
             "hard labels",
             "soft labels: single votes rarely turn a majority",
-            hint("choose {}, or {}", Option("labels", "soft"), Option("unit", "items")),
+            hint("choose {}, or take items away", Option("labels", "soft")),
         )
     wanted = AnalysisOptions(metric=metric, replicates=2, **options)
     scorer = study(predictions, annotations, wanted)

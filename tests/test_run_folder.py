@@ -1,0 +1,283 @@
+"""The run folder: whole or refused, the same when reopened, and old ones still open."""
+
+import hashlib
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equipoise.arrays import InputError
+from equipoise.findings.json import as_json
+from equipoise.findings.terminal import answer_lines
+from equipoise.page import render
+from equipoise.run import SCHEMA, Provenance, Run, question, record
+from equipoise.run.record import decode, encode
+from tests.cli_sample import FILES, QUICK, caller, flat, write_study
+from tests.odd_studies import ODD, odd
+from tests.report_stability_sample import BAD
+
+MODELS = ("resnet", "vit")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_study(tmp_path)
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+def run_of(name: str, **provenance) -> Run:
+    study = odd(name)
+    return record(study.answer.evaluation, Provenance(**provenance), study.report)
+
+
+# ---- what is written is what is read -------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_run_comes_back_as_it_was(name, tmp_path):
+    run = run_of(name, title="A study", question=question(positive="yes"))
+    folder = run.save(tmp_path / "run")
+    again = Run.load(folder)
+    assert again.header == json.loads(json.dumps(run.header))
+    assert np.array_equal(again.replicates, run.replicates, equal_nan=True)
+    assert as_json(again.report) == json.loads(json.dumps(as_json(run.report)))
+    lines = [[x.plain for x in answer_lines(one.report, 100)] for one in (run, again)]
+    assert lines[0] == lines[1]
+    assert render(again.report) == (folder / "report.html").read_text(encoding="utf-8")
+    assert again.record.rows == tuple(again.record.rows) and again.report.title == "A study"
+
+
+def test_disputed_items_lie_beside_it(tmp_path):
+    folder = run_of("copies_and_more").save(tmp_path / "run")
+    assert {one.name for one in folder.iterdir()} == {
+        "run.json", "replicates.npy", "report.html", "disputed.csv",
+    }  # fmt: skip
+    assert not (run_of("one_vote").save(tmp_path / "other") / "disputed.csv").exists()
+
+
+def test_the_same_study_makes_the_same_bytes(tmp_path):
+    first, second = (ODD["copies_and_more"]() for _ in range(2))
+    for place, one in enumerate((first, second)):
+        record(one.answer.evaluation, Provenance(), one.report).save(tmp_path / str(place))
+    for path in (tmp_path / "0").iterdir():
+        assert path.read_bytes() == (tmp_path / "1" / path.name).read_bytes(), path.name
+
+
+def test_a_banner_of_simulated_data_is_kept(tmp_path):
+    run = run_of("one_model", simulated="Readers are simulated.")
+    page = (run.save(tmp_path / "run") / "report.html").read_text(encoding="utf-8")
+    assert "Readers are simulated." in page
+    assert Run.load(tmp_path / "run").report.banner == "Readers are simulated."
+
+
+def test_provenance_is_shown():
+    run = run_of("one_model")
+    settings = dict(run.report.settings)
+    assert settings["Plan"] == run.record.settings.plan and "numpy" in settings
+
+
+# ---- damage --------------------------------------------------------------------------------
+
+
+def test_replicates_of_another_run_are_refused():
+    run = run_of("copies_and_more")
+    with pytest.raises(InputError, match=r"replicates: shape .*, expected"):
+        Run(run.record, run.replicates[:, :, :, :1])
+    with pytest.raises(InputError, match=r"keep run\.json and its replicates together"):
+        Run(replace(run.record, models=("a",)), run.replicates)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda held: held.pop("differences"), "key 'differences': absent, expected present"),
+        (lambda held: held.update(rows=3), "run.json, rows: 3 (int), expected a list"),
+        (lambda held: held["settings"].pop("plan"), "settings, key 'plan': absent"),
+        (lambda held: held.update(schema=4), "schema 4, expected schema 1 to 3"),
+        (lambda held: held.update(schema="two"), "schema two, expected schema 1 to 3"),
+        (lambda held: held["report"].update(card=5), "report, card: 5 (int), expected"),
+        (
+            lambda held: held["report"]["findings"][0].pop("key"),
+            "findings[0], key 'key': abs",
+        ),
+    ],
+)
+def test_a_damaged_header_is_named(tmp_path, change, told):
+    folder = run_of("copies_and_more").save(tmp_path / "run")
+    held = json.loads((folder / "run.json").read_text())
+    change(held)
+    (folder / "run.json").write_text(json.dumps(held))
+    with pytest.raises(InputError) as refused:
+        Run.load(folder)
+    assert told in str(refused.value), refused.value
+    assert all((refused.value.where, refused.value.got, refused.value.do))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"run"', "\x00", '{"title": "x"}'])
+def test_what_is_no_header_is_refused(tmp_path, text):
+    folder = run_of("one_model").save(tmp_path / "run")
+    (folder / "run.json").write_text(text)
+    with pytest.raises(InputError, match="not a run header, expected JSON with a schema"):
+        Run.load(folder)
+
+
+def test_broken_replicates_are_noticed(tmp_path):
+    folder = run_of("one_model").save(tmp_path / "run")
+    (folder / "replicates.npy").unlink()
+    with pytest.raises(InputError, match=r"missing, expected the replicates that run\.json"):
+        Run.load(folder)
+
+
+def test_hostile_text_in_a_header_does_nothing(tmp_path):
+    folder = run_of("one_model").save(tmp_path / "run")
+    held = json.loads((folder / "run.json").read_text())
+    held["report"]["title"] = held["title"] = BAD
+    held["report"]["card"]["answer"] = BAD
+    held["report"]["settings"] = [[BAD, BAD]]
+    (folder / "run.json").write_text(json.dumps(held))
+    page = render(Run.load(folder).report)
+    assert "<img" not in page and page.count("<script") == 1
+
+
+# ---- runs of earlier versions --------------------------------------------------------------
+
+
+def earlier(schema: int, **more) -> dict:
+    """What run.json of an earlier version held, written by hand."""
+    held = {
+        "schema": schema, "title": "votes.csv: which model is better?", "simulated": None,
+        "equipoise": "0.0.9", "versions": {"python": "3.11.7", "numpy": "2.1.0"},
+        "inputs": [
+            {"role": "annotations", "name": "votes.csv", "sha256": "ab" * 32, "bytes": 12},
+            {"role": "predictions", "name": "scores.csv", "sha256": "cd" * 32, "bytes": 13},
+        ],
+        "question": {"positive": "1", "kind": None, "read as": "binary: 0, 1"},
+        "settings": {
+            "resample": "panel", "resample_reason": "annotator ids are shared", "seed": 0,
+            "replicates": 3, "plan": "9f2c", "level": 0.95, "interval": "percentile",
+            "soft": "mean vote", "hard": "strict majority", "group": None,
+        },
+        "tasks": [""], "models": list(MODELS), "labels": ["hard", "soft"],
+        "metrics": [{"name": "auroc", "title": "AUROC", "bounds": [0, 1]}],
+        "rows": [
+            {"task": "", "model": model, "metric": "auroc", "labels": labels,
+             "value": 0.9 - m / 10, "low": 0.8 - m / 10, "high": None, "rank": m + 1.0,
+             "p_best": 1.0 - m}
+            for labels in ("hard", "soft") for m, model in enumerate(MODELS)
+        ],
+        "differences": [
+            {"task": "", "metric": "auroc", "labels": "soft", "a": "resnet", "b": "vit",
+             "value": 0.1, "low": 0.02, "high": 0.2, "p_better": 0.98}
+        ],
+        "rank_probabilities": [], "rank_correlation": [], "annotators": [], "truth": [],
+        "influential": [], "notices": ["One item has one vote only."],
+    }  # fmt: skip
+    if schema == 2:
+        held["settings"] |= {
+            "scope": "The result speaks for items like these.", "items_redrawn": True,
+            "population": "items and annotators like these", "effective_annotators": 5.0,
+            "decides": True, "margin": 0.05,
+        }  # fmt: skip
+        held |= {"truth_model": {}, "certainty": [], "agreement": [], "gold": []}
+    return held | more
+
+
+def written(folder: Path, held: dict) -> Path:
+    """A folder as an earlier version left it."""
+    folder.mkdir(parents=True)
+    array = io.BytesIO()
+    np.save(array, np.full((1, 1, 2, 2, 3), 0.5))
+    (folder / "replicates.npy").write_bytes(array.getvalue())
+    digest = hashlib.sha256(array.getvalue()).hexdigest()
+    held["replicates"] = {"file": "replicates.npy", "sha256": digest, "shape": [1, 1, 2, 2, 3]}
+    (folder / "run.json").write_text(json.dumps(held))
+    return folder
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_earlier_run_opens_with_its_values(schema, tmp_path):
+    run = Run.load(written(tmp_path / "run", earlier(schema)))
+    assert run.record.models == MODELS and run.record.report is None
+    assert [row.value for row in run.record.rows] == [0.9, 0.8, 0.9, 0.8]
+    (finding,) = run.report.findings
+    assert "written by equipoise 0.0.9" in finding.sentence
+    page = render(run.report)
+    assert "0.900" in page and "resnet" in page and "One item has one vote only." in page
+    assert run.record.question.ties == "negative"  # what was so before it was said
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_earlier_run_is_rendered_and_printed_by_report(schema, tmp_path, equipoise):
+    folder = written(tmp_path / "run", earlier(schema))
+    code, out, said = equipoise("report", folder, "--json")
+    assert code == 0, said
+    told = json.loads(out)
+    assert "answer" not in told and len(told["rows"]) == 4 and len(told["differences"]) == 1
+    assert told["rows"][0]["high"] is None
+    assert equipoise("report", folder)[0] == 0 and (folder / "report.html").is_file()
+    code, _, said = equipoise("report", folder, "--export", tmp_path / "paper")
+    assert code == 0, said
+    assert (tmp_path / "paper/tables/values.csv").read_text().count("resnet") == 2
+
+
+@pytest.mark.parametrize("models", [{}, [], [{"model": "dirichlet", "draws": 50}], None])
+def test_models_of_the_truth_of_earlier_runs_are_read(models):
+    read = decode(earlier(2, truth_model=models))
+    assert (read.truth_model is None) == (not models)
+    if models:
+        assert read.truth_model.model == "dirichlet"
+
+
+def test_an_earlier_run_written_again_is_of_this_version():
+    again = encode(decode(earlier(1)))
+    assert again["schema"] == SCHEMA == 3
+    assert again["rows"] == encode(decode(earlier(1)))["rows"]
+    assert json.dumps(encode(decode(again))) == json.dumps(again)
+
+
+def test_the_files_of_an_earlier_run_are_evaluated_again(study, equipoise):
+    files = [("annotations", "votes.csv"), ("predictions", "scores.csv")]
+    inputs = [
+        {"role": role, "name": name, "bytes": 1,
+         "sha256": hashlib.sha256((study / name).read_bytes()).hexdigest()}
+        for role, name in files
+    ]  # fmt: skip
+    held = earlier(1, inputs=inputs, question={"kind": None})
+    written(study / "old", held)
+    code, out, said = equipoise("evaluate", "old", *QUICK, "--json")
+    assert code == 0, said
+    assert json.loads(out)["answer"]["answer"] and json.loads(out)["metrics"] == ["auroc"]
+
+
+# ---- a run is reopened ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("study")
+def test_a_run_is_evaluated_again_with_more(equipoise):
+    assert equipoise("evaluate", *FILES, *QUICK, "--out", "run")[0] == 0
+    code, out, said = equipoise("evaluate", "run", *QUICK, "--analyses", "flips", "--json")
+    assert code == 0, said
+    told = json.loads(out)
+    first = json.loads(Path("run/run.json").read_text())
+    assert told["rows"] == first["rows"]
+    assert "flips" in [one["key"] for one in told["findings"]]
+    for alias in (("stability", "run"), ("compare", "run", "good", "fair")):
+        code, out, said = equipoise(*alias, *QUICK, "--json")
+        assert code == 0, said
+        assert json.loads(out)["rows"] == first["rows"]
+
+
+@pytest.mark.usefixtures("study")
+def test_the_page_of_a_run_names_what_was_typed(equipoise):
+    assert equipoise("evaluate", *FILES, *QUICK, "--out", "run")[0] == 0
+    page = Path("run/report.html").read_text()
+    assert "equipoise evaluate -a votes.csv -p scores.csv" in flat(page)
+    assert "--out" not in json.loads(Path("run/run.json").read_text())["report"]["command"]
