@@ -14,7 +14,7 @@ from equipoise.arrays import short_repr
 from equipoise.evaluation import LABELS, MACRO, Evaluation
 from equipoise.evaluation.result import Difference
 from equipoise.findings import Column, Dot, Dots, Finding, Table
-from equipoise.numbers import distance, number, p_value
+from equipoise.numbers import chosen, distance, number, p_value
 
 LOWER = " Of metrics of which less is better, a difference below 0 speaks for the first."
 COLUMNS = (
@@ -91,7 +91,19 @@ class Comparison:
             )
         alone = ", as a single pair" * (self.among > 2)
         apart = "" if gap.separated else "not separated, "
-        return f"{text} ({ends}): {apart}for {whom.whom}{alone}."
+        return f"{text} ({ends}): {apart}for {whom.whom}{alone}.{self._by_margin(gap)}"
+
+    def _by_margin(self, gap: Difference) -> str:
+        """What the margin makes of the pair; nothing without one."""
+        margin = self.evaluation.margin
+        if margin is None or not gap.judgement:
+            return ""
+        if gap.judgement == gap.reverse == "equivalent":
+            return f" They are equivalent by the margin of {chosen(margin)}."
+        judged = f"{gap.judgement} to"
+        if gap.judgement == "undecided":
+            judged = "neither shown to be better nor no worse than"
+        return f" By the margin of {chosen(margin)} {self.a} is {judged} {self.b}."
 
     def report(self) -> Finding:
         """The finding for every surface."""

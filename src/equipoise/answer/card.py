@@ -7,6 +7,7 @@ import numpy as np
 
 from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.evaluation import MACRO
+from equipoise.evaluation.alignment import takes_threshold
 from equipoise.findings import Card
 from equipoise.inference import Reason
 from equipoise.notices import Notice, worded
@@ -50,6 +51,7 @@ def make_card(
 ) -> Card:
     """The card of an evaluation; `command` gives advice in the words of the command line."""
     front = answer.front
+    told = worded(_decisive(answer, notices), command=command)
     return Card(
         answer=headline(answer),
         lede=_lede(answer, nouns),
@@ -62,7 +64,7 @@ def make_card(
         else (),
         holds_for=_holds_for(front, sample, nouns),
         settled_by=_settled_by(answer, nouns, command=command),
-        caveat=next(_caveats(answer, nouns, worded(_decisive(notices), command=command)), ""),
+        caveat=next(_caveats(answer, nouns, told), ""),
     )
 
 
@@ -228,10 +230,16 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     if front.known < 2:
         return ""
     if not front.population.decides:
-        return f"Votes of more {nouns.annotators}, from three on."
+        fixed = "--set annotators=fixed" if command else 'Settings(annotators="fixed")'
+        return (
+            f"Votes of more {nouns.annotators}, from three on; or taking these "
+            f"{nouns.annotators} as the standard ({fixed})."
+        )
     if not front.decides:
         return ""
-    if len(front.best_group) < 2 or _alike(answer, front.best_group):
+    if answer.evaluation.margin is None and (
+        len(front.best_group) < 2 or _alike(answer, front.best_group)
+    ):
         return ""
     return " ".join(
         filter(None, [_by_margin(answer, command=command), _by_more(answer, nouns)])
@@ -254,7 +262,7 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
             f"{joined(inside, most=6)}."
         )
     named = front.telling_margin
-    option = "--margin" if command else "margin="
+    option = "--margin" if command else "Settings(margin=...)"
     start = f"Naming the smallest difference that matters ({option}): "
     whole = f"at {bound(most)}, {every} {'are' if front.known > 1 else 'is'} good enough"
     if named is None:
@@ -306,16 +314,48 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
 # ---- the caveat ----------------------------------------------------------------------------
 
 
-def _decisive(notices: Sequence[Notice]) -> list[Notice]:
+def _decisive(answer: Answer, notices: Sequence[Notice]) -> list[Notice]:
     """Notices of things that may change the decision, the gravest first."""
-    return [one for code in DECISIVE for one in notices if one.code == code]
+    cut = takes_threshold(answer.metric) and len(answer.evaluation.models) > 1
+    codes = [code for code in DECISIVE if code != "threshold_assumed" or cut]
+    return [one for code in codes for one in notices if one.code == code][:1]
 
 
 def _caveats(answer: Answer, nouns: Nouns, told: Sequence[str]) -> Iterator[str]:
     """What may change the decision, the gravest first."""
     yield from told
+    yield from _below_chance(answer)
+    yield from _mixed(answer)
     yield from _copies(answer, nouns)
     yield from _labels_disagree(answer)
+
+
+def _below_chance(answer: Answer) -> Iterator[str]:
+    """Models that are surely worse than guessing, whose scores may be reversed."""
+    front = answer.front
+    if not answer.metric.name.startswith("auroc"):
+        return
+    low = [name for name, high in zip(front.models, front.high, strict=True) if high < 0.5]
+    if low:
+        are = "is" if len(low) == 1 else "are"
+        yield f"{joined(low, most=NAMED)} {are} below chance: are the scores reversed?"
+
+
+def _mixed(answer: Answer) -> Iterator[str]:
+    """Models that only decide, judged by a metric of scores beside others that give scores."""
+    done = answer.evaluation
+    if answer.metric.decides or not done.predictions:
+        return
+    plain = {one.model: True for one in done.predictions}
+    for one in done.predictions:
+        plain[one.model] = plain[one.model] and one.decides
+    deciding = [name for name, only in plain.items() if only]
+    if deciding and len(deciding) < len(plain):
+        verb = "only decides" if len(deciding) == 1 else "only decide"
+        yield (
+            f"{joined(deciding, most=NAMED)} {verb}, others give scores: {_what(answer)} "
+            "favours scores. Compare decisions, for example by accuracy."
+        )
 
 
 def _copies(answer: Answer, nouns: Nouns) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from equipoise.analyses.words import level_text
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
+from equipoise.answer.standing import Column as Question
 from equipoise.evaluation import MACRO
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Standings, Table
 from equipoise.findings import Standing as Place
@@ -36,6 +37,47 @@ def standings_finding(
     )
 
 
+def metrics_finding(answer: Answer) -> Finding | None:
+    """The other metrics on average over tasks; None where they stand in the matrix."""
+    done = answer.evaluation
+    if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
+        return None
+    task, labels = answer.front.column.task, answer.labels
+    every = [answer.standing(Question(task, metric, labels)) for metric in done.metrics]
+    models = answer.front.models
+    parts = [_metric_words(one) for one in every if one.decides]
+    chart = Standings(
+        name="metrics",
+        caption=f"Every metric, {task}",
+        metric="Scores",
+        columns=tuple(_metric_head(one) for one in every),
+        models=models,
+        cells=[[_place(answer, column, name) for column in every] for name in models],
+        intervals=tuple(
+            (float(low), float(high))
+            for low, high in zip(answer.front.low, answer.front.high, strict=True)
+        ),
+        known_to=tuple(typical_reach(one) for one in every),
+    )
+    return Finding(
+        key="metrics",
+        title="Every metric",
+        sentence=f"{capital('; '.join(parts))}.",
+        charts=(chart,),
+        nav="Metrics",
+    )
+
+
+def _metric_words(one: Standing) -> str:
+    """Who is in the best group by one metric."""
+    group, title = one.best_group, one.column.metric.title
+    if len(group) == one.known:
+        return f"{title} tells none apart"
+    if len(group) <= NAMED:
+        return f"best by {title}: {joined(group)}"
+    return f"{some(len(group), 'model')} in the best group by {title}"
+
+
 def standings_chart(
     answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
 ) -> Standings:
@@ -65,11 +107,15 @@ def _metric(answer: Answer) -> str:
     return capital(answer.metric.soft_title if answer.labels == "soft" else answer.metric.title)
 
 
+def _metric_head(one: Standing) -> str:
+    metric = one.column.metric
+    lower = " (lower is better)" if metric.better == "lower" else ""
+    return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
+
+
 def _head(answer: Answer, one: Standing) -> str:
     if len(answer.tasks) < 2:
-        metric = one.column.metric
-        lower = " (lower is better)" if metric.better == "lower" else ""
-        return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
+        return _metric_head(one)
     if one.column.task == MACRO:
         return f"Mean of {answer.mean_of}"
     return one.column.task
@@ -82,6 +128,7 @@ def _place(answer: Answer, column: Standing, name: str) -> Place:
         inside=bool(column.inside[m]),
         best=column.known > 1 and float(column.gap[m]) == 0.0,
         same=name in answer.same(column.column.task),
+        judged=column.decides,
     )
 
 
@@ -99,7 +146,7 @@ def _title(answer: Answer, nouns: Nouns) -> str:
     part = [(len(one.behind), one.column.task) for one in tasks if one.decides]
     if not part:
         return f"Every {nouns.task} by itself"
-    most, least = max(part, key=lambda x: x[0]), min(part, key=lambda x: x[0])
+    most = max(part, key=lambda x: x[0])
     if most[0] == 0:
         return f"No {nouns.task} tells any two models apart"
     who = capital(some(len(stay), "model")) if len(stay) != 1 else stay[0]
@@ -109,13 +156,17 @@ def _title(answer: Answer, nouns: Nouns) -> str:
         if stay
         else f"No model is in the best group for every {nouns.task}"
     )
-    none = f", {least[1]} none" if least[0] == 0 else ""
+    blind = [task for number, task in part if number == 0]
+    none = f", {blind[0]} none" if len(blind) == 1 else ""
+    none = f", {in_words(len(blind))} tell none" if len(blind) > 1 else none
     return f"{start}; {most[1]} tells most apart{none}"
 
 
 def _metrics_title(answer: Answer) -> str:
     every = (answer.front, *answer.columns)
     stay = all_inside(every)
+    if not answer.front.decides and answer.front.known > 1:
+        return "Scores, of which no model can be said to be better"
     if len(every) == 1 or answer.front.known < 2:
         return "The scores"
     names = [one.column.metric.title for one in every]
@@ -134,7 +185,7 @@ def _notes(answer: Answer, nouns: Nouns) -> list[str]:
     """What one needs to read the matrix."""
     said = []
     if len(answer.tasks) > 1 and (stay := all_inside(answer.columns)):
-        said.append(f"In every best group: {joined(stay, most=6)}.")
+        said.append(f"In the best group of every single {nouns.task}: {joined(stay, most=6)}.")
     if answer.front.known > 1:
         said.append(
             "Intervals of single values may overlap while models differ: all models score the "
@@ -248,7 +299,9 @@ def _distance_table(front: Standing) -> Table:
             "model": name,
             "inside": bool(front.inside[m]),
             "gap": float(front.gap[m]),
-            "least": float(front.least[m]),
+            "least": "above 0"
+            if front.least[m] == 0 and not front.inside[m]
+            else float(front.least[m]),
             "most": float(front.most[m]),
         }
         for m, name in enumerate(front.models)
@@ -261,7 +314,7 @@ def _distance_table(front: Standing) -> Table:
             Column("inside", "in the best group"),
             Column("gap", "gap seen", "number"),
             Column("least", "at least", "number"),
-            Column("most", "at most", "number"),
+            Column("most", "at most", "bound"),
         ),
         rows=rows,
         brief=(),

@@ -12,7 +12,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
 from equipoise.nouns import Nouns, in_words
-from equipoise.numbers import change, number, percent
+from equipoise.numbers import UNDEFINED, change, number, percent
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import capital
 
@@ -63,31 +63,34 @@ def task_votes(
 # ---- models against each reader ------------------------------------------------------------
 
 
-def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Finding:
-    """How much more every model finds at each annotator's own false-positive rate."""
-    order = np.argsort(-np.nan_to_num(np.nanmean(_safe(found.gap), axis=1)), kind="stable")
-    rows = []
-    for who in order[:SHOWN]:
-        mean = float(np.nanmean(_safe(found.gap[who])))
-        for m, model in enumerate(found.models):
-            rows.append(
-                Dot(
-                    label=found.experts[who],
-                    value=float(found.gap[who, m]),
-                    model=model,
-                    remark=change(round(mean, 2), 2),
-                    hollow=model in hollow,
-                )
-            )
-    best = _best(found)
+def gains_finding(found: Experts, leader: str, hollow: Sequence[str], nouns: Nouns) -> Finding:
+    """How much more every model finds at each annotator's own false-positive rate.
+
+    Parameters
+    ----------
+    leader
+        The model whose gain is written out.
+    """
+    best = found.models.index(leader) if leader in found.models else 0
+    own = found.gap[:, best]
+    order = np.argsort(-np.nan_to_num(own, nan=-np.inf), kind="stable")
+    rows = [
+        Dot(
+            label=found.experts[who],
+            value=float(found.gap[who, m]),
+            model=model,
+            remark=_two_digits(float(own[who])),
+            hollow=model in hollow,
+        )
+        for who in order[:SHOWN]
+        for m, model in enumerate(found.models)
+    ]
     name = found.models[best]
     value, low, high = (
         float(x[best]) for x in (found.mean_gap, found.mean_gap_low, found.mean_gap_high)
     )
-    every = f"all {in_words(len(found.experts))}"
-    rows.append(
-        Dot(every, value, low, high, name, remark=change(round(value, 2), 2), strong=True)
-    )
+    every = f"all {in_words(int((~np.isnan(own)).sum()))}"
+    rows.append(Dot(every, value, low, high, name, remark=_two_digits(value), strong=True))
     what = (
         f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
         if found.yes_no
@@ -102,8 +105,8 @@ def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Findin
         charts=(
             Dots(
                 name="gains",
-                caption=f"{what} Each dot one model; last row {name}, "
-                f"{level_text(found.level)}.",
+                caption=f"{what} Each dot one model; numbers and the "
+                f"last row: {name}, {level_text(found.level)}.",
                 axis=f"gain in {found.score}",
                 rows=rows,
                 zero=True,
@@ -118,17 +121,8 @@ def gains_finding(found: Experts, hollow: Sequence[str], nouns: Nouns) -> Findin
     )
 
 
-def _safe(values: Floats) -> Floats:
-    """Rows of nothing but nan become 0, so that their mean is silent."""
-    some = np.array(values, dtype=np.float64)
-    axis = some.ndim - 1
-    empty = np.isnan(some).all(axis=axis)
-    some[empty] = 0.0
-    return some
-
-
-def _best(found: Experts) -> int:
-    return 0 if np.isnan(found.mean_gap).all() else int(np.nanargmax(found.mean_gap))
+def _two_digits(value: float) -> str:
+    return change(round(value, 2), 2) if math.isfinite(value) else UNDEFINED
 
 
 def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
@@ -188,7 +182,7 @@ def agreement_finding(
         alpha_title=f"Agreement, {measure}, 95%",
         rates_title="How often each says yes"
         if yes_no
-        else "How often each names the commonest class",
+        else f"How often each names {rows[0].named or 'the commonest class'}",
         rows=rows,
     )
     return Finding(
@@ -229,6 +223,7 @@ def _strip(
         if total
         else (math.nan, math.nan)
     )
+    most = 1 if yes_no else int(shares.sum(axis=1).argmax())
     alpha = (math.nan,) * 3
     if table is not None and table.coefficients:
         first = table.coefficients[0]
@@ -240,7 +235,8 @@ def _strip(
         right=f"{percent(ends[1])} all say yes" if yes_no else "",
         split=f"{percent(float(split[several].mean()) if total else math.nan)} split",
         alpha=alpha,
-        rates=_rates(annotations, votes, 1 if yes_no else int(shares.sum(axis=1).argmax())),
+        rates=_rates(annotations, votes, most),
+        named="" if yes_no else annotations.classes[most],
     )
 
 
@@ -268,7 +264,7 @@ def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> st
         what = (
             f"call {wide.task}"
             if yes_no and wide.task
-            else ("say yes" if yes_no else "name the commonest class")
+            else ("say yes" if yes_no else f"name {wide.named or 'the commonest class'}")
         )
         said = f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
     if not known:
@@ -302,7 +298,7 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
         columns=(
             Column("task", "task"),
             Column("alpha", "agreement", "number", ("low", "high")),
-            Column("split", "split"),
+            Column("split", "split", "percent"),
             Column("lowest", "lowest rate", "percent"),
             Column("highest", "highest rate", "percent"),
         ),
@@ -312,7 +308,7 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
                 "alpha": one.alpha[0],
                 "low": one.alpha[1],
                 "high": one.alpha[2],
-                "split": one.split,
+                "split": sum(part for part, _, divided in one.shares if divided),
                 "lowest": min((r for _, r in one.rates), default=math.nan),
                 "highest": max((r for _, r in one.rates), default=math.nan),
             }

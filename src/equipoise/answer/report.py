@@ -27,7 +27,7 @@ from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
 from equipoise.annotations import Annotations
 from equipoise.answer.card import Sample, make_card
-from equipoise.answer.models import distance_finding, standings_finding
+from equipoise.answer.models import distance_finding, metrics_finding, standings_finding
 from equipoise.answer.readers import (
     agreement_finding,
     foot_rows,
@@ -165,8 +165,9 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     front = [
         *_pair(study, asked),
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
+        metrics_finding(answer),
         distance_finding(answer),
-        _gains(study, behind, nouns, tell),
+        _gains(study, answer.front, nouns, tell),
         agreement,
         worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
     ]
@@ -280,8 +281,9 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 # ---- findings ------------------------------------------------------------------------------
 
 
-def _gains(study: Study, behind: Sequence[str], nouns: Nouns, tell: Stage) -> Finding | None:
+def _gains(study: Study, front: Standing, nouns: Nouns, tell: Stage) -> Finding | None:
     """Models against each annotator, where the annotators allow it."""
+    leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
     asked = study.options
     try:
@@ -295,7 +297,7 @@ def _gains(study: Study, behind: Sequence[str], nouns: Nouns, tell: Stage) -> Fi
         return None
     if np.isnan(found.mean_gap).all():
         return None
-    return gains_finding(found, behind, nouns)
+    return gains_finding(found, leader, behind, nouns)
 
 
 def _pair(study: Study, asked: Asked) -> Iterator[Finding]:

@@ -4,7 +4,8 @@ All pairs of models hold together (`equipoise.inference.families`). A model is i
 when no other is surely better. How far a model i lies below the best, whichever that is, is
 :math:`\max_j \theta_j - \theta_i`; with c the quantile of the largest |t| over all pairs it is
 at most :math:`\max_j (\hat\theta_j - \hat\theta_i + c \, s_{ij})` and at least
-:math:`\max_j (\hat\theta_j - \hat\theta_i - c \, s_{ij})`, both never below 0 (Hsu 1996).
+:math:`\max_j (\hat\theta_j - \hat\theta_i - c \, s_{ij})`, both never below 0 (Hsu 1996); a
+model that is surely worse than i cannot be the one that i lies below.
 """
 
 import math
@@ -22,7 +23,7 @@ from equipoise.metrics import Metric
 from equipoise.nouns import in_words
 from equipoise.ranks import higher_is_better
 
-NICE = (1.0, 2.0, 5.0)  # leading digits of a margin that one would name
+NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # leading digits of a margin to name
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,7 @@ def _distances(
         reach = family.critical * np.array(
             [cell.between(int(i), int(j)).standard_error for j in others]
         )
+        reach = np.where(family.better[i, others], np.minimum(reach, -ahead), reach)
         most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
         least[i] = np.maximum(0.0, (ahead - reach).max())
     beaten: Bools = np.asarray(family.better.any(axis=0))

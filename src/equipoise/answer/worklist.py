@@ -1,6 +1,7 @@
 """Worklist: the items that split the annotators, by pattern of votes, for adjudication."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,14 @@ PATTERNS = 4  # of a task that are shown
 ITEMS = 3  # of a pattern that are shown
 PEOPLE = 30  # annotators that have a square of their own
 MOST_ROWS = 100_000  # of the file
+
+
+class _Cast(NamedTuple):
+    """The votes of a task, and the share of each class among those of an item."""
+
+    task: str
+    votes: Votes
+    shares: Floats
 
 
 def worklist_finding(
@@ -38,10 +47,11 @@ def worklist_finding(
         split = np.flatnonzero(disputed(shares, cast.sizes) & ~cast.gold)
         cases += int((cast.sizes >= 2).sum())
         if len(split):
-            places = _places(scores.get(task), annotations, cast)
+            places = _places(scores.get(task), annotations, cast, shares)
+            says = _names(scores.get(task), annotations, cast)
             disputes.append(_dispute(annotations, task, cast, split, places))
             some = split[: max(0, MOST_ROWS - len(rows))]
-            rows += _rows(annotations, task, cast, shares, some, places) if len(some) else []
+            rows += _rows(annotations, _Cast(task, cast, shares), some, places, says)
     if not disputes:
         return None
     total = sum(one.number for one in disputes)
@@ -76,6 +86,9 @@ def _people(annotations: Annotations) -> tuple[str, ...]:
 
 def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
     against = "says otherwise than most" if not yes_no else "is against the rest"
+    placed = f"how many of the {nouns.items} they score lower"
+    if not yes_no:
+        placed = "the probability that they give the commonest answer"
     who = _people(annotations)
     squares = (
         f"squares are {who[0]} to {who[-1]}" + (", filled yes" if yes_no else "")
@@ -84,7 +97,7 @@ def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
     )
     return (
         f"Split: at least a third {against}. Commonest patterns of votes first; {squares}; "
-        f"dots are models, placed by how many of the {nouns.items} they score lower."
+        f"dots are models, placed by {placed}."
     )
 
 
@@ -92,8 +105,13 @@ def _places(
     given: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
     annotations: Annotations,
     cast: Votes,
+    shares: Floats,
 ) -> dict[str, Floats]:
-    """Share of the items that each model scores lower than each item with votes, by model."""
+    """Where each model puts each item with votes, from 0 to 1, by model.
+
+    A score: the share of the items that it scores lower; probabilities: that of the commonest
+    answer.
+    """
     from scipy.stats import rankdata
 
     if given is None:
@@ -101,14 +119,36 @@ def _places(
     items, scores = given
     where = {name: place for place, name in enumerate(items)}
     own = np.array([where.get(annotations.items[code], -1) for code in cast.items])
+    known, first, top = own >= 0, np.maximum(own, 0), shares.argmax(axis=0)
     made = {}
     for model, values in scores.items():
         if values.ndim == 1:
-            share = (rankdata(values) - 0.5) / len(values)
+            placed = ((rankdata(values) - 0.5) / len(values))[first]
+        elif values.shape[1] == len(shares):
+            placed = values[first, top]
         else:
-            share = (rankdata(values.max(axis=1)) - 0.5) / len(values)
-        made[model] = np.where(own >= 0, share[np.maximum(own, 0)], np.nan)
+            placed = np.full(len(own), np.nan)
+        made[model] = np.where(known, placed, np.nan)
     return made
+
+
+def _names(
+    given: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
+    annotations: Annotations,
+    cast: Votes,
+) -> dict[str, list[str]]:
+    """The class that each model holds likeliest for each item with votes; none of scores."""
+    if given is None:
+        return {}
+    items, scores = given
+    where = {name: place for place, name in enumerate(items)}
+    own = [where.get(annotations.items[code], -1) for code in cast.items]
+    return {
+        model: ["" if i < 0 else annotations.classes[k] for i, k in
+                zip(own, values.argmax(axis=1)[np.maximum(own, 0)], strict=True)]
+        for model, values in scores.items()
+        if values.ndim == 2 and values.shape[1] == len(annotations.classes)
+    }  # fmt: skip
 
 
 def _said(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
@@ -205,12 +245,14 @@ def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float])
 
 def _rows(
     annotations: Annotations,
-    task: str,
-    cast: Votes,
-    shares: Floats,
+    asked: _Cast,
     split: Ints,
     places: Mapping[str, Floats],
+    says: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Cell]]:
+    if not len(split):
+        return []
+    task, cast, shares = asked
     classes = annotations.classes
     people = _people(annotations)
     rows, every = [], _said(annotations, cast, split)
@@ -230,6 +272,7 @@ def _rows(
                 f"vote_{name}": "" if k < 0 else classes[k]
                 for name, k in zip(people, said, strict=True)
             }
+        row |= {f"says_{model}": names[i] for model, names in says.items()}
         row |= {f"place_{model}": float(p[i]) for model, p in places.items()}
         rows.append(row)
     return rows

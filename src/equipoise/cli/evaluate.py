@@ -1,10 +1,10 @@
 """equipoise evaluate: a study in, the answer with its grounds out."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -38,6 +38,7 @@ from equipoise.cli.options import (
 from equipoise.cli.study import TITLE, CliStudy, ask, dataset_facts, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
+from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress, Study
@@ -45,15 +46,23 @@ if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation, Settings, Thresholds
     from equipoise.findings import Report
+    from equipoise.findings.json import JsonValue
     from equipoise.metrics import Metric
     from equipoise.nouns import Nouns
     from equipoise.run import Run
     from equipoise.run.record import Question
 
+Options = TypeVar("Options", "EvaluateOptions", TruthOptions)
 POPULATIONS = ("random", "fixed")
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
+HEADER = "run.json"
+OF_SCORING = (
+    "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
+    "matters",
+)  # fmt: skip
+OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
     "positive",
     "at_least",
@@ -249,7 +258,8 @@ class EvaluateOptions:
             raise typer.BadParameter(message, param_hint="--analyses")
         for name in asked:
             check_choice("analyses", name, tuple(ANALYSES))
-        if self.attributes is not None and asked and "subgroups" not in asked:
+        tuned = self.tuning is not None and "=" in self.tuning
+        if self.attributes is not None and asked and "subgroups" not in asked and not tuned:
             raise typer.BadParameter(
                 "belongs to subgroups, which --analyses leaves out", param_hint="--attributes"
             )
@@ -268,6 +278,10 @@ class EvaluateOptions:
                 raise typer.BadParameter(message, param_hint="--tuning")
             return None
         where = None if attributes is None else attributes.where
+        split = self.tuning is not None and "=" in self.tuning
+        if split and where is None and not str(self.tuning).startswith("folds="):
+            message = f"got {self.tuning!r}, which names a column of --attributes; give it"
+            raise typer.BadParameter(message, param_hint="--tuning")
         tuning = None if self.tuning is None else Tuning.parse(self.tuning, where, self.seed)
         return Thresholds.parse(self.threshold, tuning)
 
@@ -283,7 +297,7 @@ class EvaluateOptions:
                 asked.append("gold")
             if metrics[0].decides and table.annotators is not None:
                 asked.append("readers")
-        if self.attributes is not None and "subgroups" not in asked:
+        if self.attributes is not None and "subgroups" not in asked and not self.analyses:
             asked.append("subgroups")
         return tuple(asked)
 
@@ -298,6 +312,7 @@ class EvaluateOptions:
             inference=self.inference,
             margin=self.margin,
             matters=self.matters,
+            circular="keep" if reading.circular != "error" else "error",
             on_missing=reading.on_missing,
             ties=reading.ties,
             workers=self.workers,
@@ -393,6 +408,7 @@ def evaluate(
 
 def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
     """Read, evaluate, write and show a study; one that was read already is taken as it is."""
+    asked = _repeated(asked)
     asked.groups.check_truth(asked.truth.truth)
     if asked.scoring.resample is not None:
         asked.truth.check_plan(asked.scoring.resample)
@@ -429,6 +445,38 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
     _finish(run, asked)
 
 
+def _repeated(asked: Asked) -> Asked:
+    """What was asked, with what an earlier evaluation was asked where nothing else is said."""
+    run = asked.files.run
+    if run is None or not (run / HEADER).is_file():
+        return asked
+    from equipoise.run import Run
+
+    told = Run.load(run).record.asked
+    return replace(
+        asked,
+        scoring=_filled(asked.scoring, told, OF_SCORING),
+        truth=_filled(asked.truth, told, OF_TRUTH),
+    )
+
+
+def _filled(record: Options, told: "Mapping[str, JsonValue]", names: Sequence[str]) -> Options:
+    usual = {one.name: one.default for one in fields(record)}
+    known: dict[str, Any] = {
+        name: told[name]
+        for name in names
+        if name in told and getattr(record, name) == usual[name]
+    }
+    return replace(record, **known)
+
+
+def _set(record: object, names: Sequence[str]) -> "dict[str, JsonValue]":
+    """Options that differ from their defaults, by name."""
+    usual = {one.name: one.default for one in fields(record)}  # type: ignore[arg-type]
+    return {name: getattr(record, name) for name in names
+            if getattr(record, name) != usual[name]}  # fmt: skip
+
+
 def _evaluated(
     read: CliStudy,
     made: Truth,
@@ -463,7 +511,7 @@ def _evaluated(
     plan = make_plan(
         made,
         read.annotations,
-        scoring.resample or read.resample,
+        scoring.resample or (None if made.parts else read.resample),
         replicates=options.number(len(read.annotations.items)),
         seed=scoring.seed,
         fixed=settings.fixed,
@@ -573,6 +621,7 @@ def _recorded(
             dataset=DatasetRecord(**dataset_facts(read.dataset["name"]))
             if read.dataset
             else None,
+            asked={**_set(asked.scoring, OF_SCORING), **_set(asked.truth, OF_TRUTH)},
             **labels,
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),
@@ -704,4 +753,6 @@ def tell_notices(report: "Report", *, verbose: bool = False) -> None:
     said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
     if len(said) > NOTES and not verbose:
-        say(f"{len(said) - NOTES} more notices: --verbose, or the page.")
+        left = len(said) - NOTES
+        what = "notice" if left == 1 else "notices"
+        say(f"{count(left)} more {what}: --verbose, or the page.")

@@ -142,7 +142,9 @@ def read_study(
         metrics=asked,
         inputs=input_rows(data, out, also or {}),
         name=_name(files, record),
-        notices=sources.notices,
+        notices=tuple(
+            one for one in sources.notices if one.code != "truth_by_model" or truth == "votes"
+        ),
         resample=_resampled(record),
         dataset=dataset_facts(data.dataset),
         on_missing=own.on_missing if isinstance(own, ReadingOptions) else "error",
@@ -354,8 +356,7 @@ def _cautions(record: "RunRecord") -> tuple[Notice, ...]:
     if not record.truth_model:
         return ()
     text = (
-        "The evaluation inferred the truth by a model; here the votes themselves are the "
-        "truth. `stability` repeats it under every model that suits, as choices."
+        "The evaluation inferred the truth by a model; here the votes themselves are the truth."
     )
     return (Notice("truth_by_model", text),)
 

@@ -29,7 +29,7 @@ from equipoise.evaluation.cautions import (
     votes_notices,
 )
 from equipoise.evaluation.circularity import CIRCULAR, independent
-from equipoise.evaluation.defaults import reader_metrics
+from equipoise.evaluation.defaults import default_metrics, reader_metrics
 from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
 from equipoise.evaluation.left_out_readers import ReaderRow, score_readers
@@ -39,7 +39,7 @@ from equipoise.evaluation.thresholds import CutStudy, Thresholds, Truths, cut_st
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
 from equipoise.inference import Reason, check_margin, normal_replicates
-from equipoise.metrics import DEFAULT, Block, Metric, Order, Prepared, named
+from equipoise.metrics import Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
@@ -150,7 +150,7 @@ def evaluate(
     predictions: Predictions | Iterable[Predictions] | Any,
     truth: Truths | Any,
     *,
-    metrics: Sequence[str | Metric] = DEFAULT,
+    metrics: Sequence[str | Metric] | None = None,
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
     readers: bool = False,
@@ -168,7 +168,8 @@ def evaluate(
         plausibilities (one per task; soft label: their mean); or a dataframe with the columns
         item, annotator and label, or any other that `Annotations.from_dataframe` knows.
     metrics
-        Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`.
+        Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
+        default what fits the predictions, see `equipoise.evaluation.defaults`.
     resampling
         A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
         default what fits the truth.
@@ -188,8 +189,9 @@ def evaluate(
     1.0
     """
     how = settings or Settings()
-    chosen = _metrics(metrics)
     given, truth, frame = as_study(predictions, truth)
+    chosen = _metrics(default_metrics(truth, given) if metrics is None else metrics)
+    _check_margin(how.margin, chosen[0])
     if isinstance(truth, Annotations):
         truth = independent(truth, given, how.circular)
     competing = _reader_metrics(truth, chosen) if readers else []
@@ -281,6 +283,18 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
         predictions=tuple(cut.predictions),
         annotations=cut.truth if isinstance(cut.truth, Annotations) else None,
     )
+
+
+def _check_margin(margin: float | None, metric: Metric) -> None:
+    """Refuse a margin that no difference of the metric could exceed."""
+    most = metric.bounds[1] - metric.bounds[0]
+    if margin is not None and margin >= most:
+        raise InputError(
+            "margin",
+            f"{margin:g} in {metric.title}, whose differences are at most {most:g}",
+            f"a number below {most:g}",
+            "say how much worse a model may be, for example 0.02",
+        )
 
 
 def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:

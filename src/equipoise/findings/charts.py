@@ -284,12 +284,15 @@ class Standing:
         Whether no model scores higher.
     same
         Whether another model gives the same scores, item by item.
+    judged
+        Whether a verdict was possible; without one nothing is marked.
     """
 
     value: float
     inside: bool = True
     best: bool = False
     same: bool = False
+    judged: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,8 +341,8 @@ class Strip:
         Words at the ends, and over the items that are split.
     alpha
         Agreement with the ends of its interval.
-    rates
-        How often each annotator says yes (or names the commonest class).
+    rates, named
+        How often each annotator says yes, or names the commonest class, which is that.
     """
 
     task: str
@@ -349,6 +352,7 @@ class Strip:
     split: str
     alpha: tuple[float, float, float]
     rates: Sequence[tuple[str, float]] = ()
+    named: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

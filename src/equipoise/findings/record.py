@@ -17,7 +17,7 @@ from equipoise.wording import capital, hint
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
-    "duration", "resample_share",
+    "duration", "resample_share", "bound",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -274,6 +274,7 @@ def cell(row: Row, column: Column) -> str:
 
 WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "number": numbers.number,
+    "bound": numbers.bound,
     "change": numbers.change,
     "percent": numbers.percent,
     "share": numbers.resample_share,

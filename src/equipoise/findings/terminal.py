@@ -173,7 +173,7 @@ def _fitting(widths: Sequence[int], room: int) -> tuple[list[int], int]:
 
 def _legend(board: Standings) -> str:
     every = [cell for row in board.cells for cell in row]
-    said = [BELOW["shown"]] if any(not one.inside for one in every) else []
+    said = [BELOW["shown"]] if any(one.judged and not one.inside for one in every) else []
     said += [BELOW["same"]] if any(one.same for one in every) else []
     return "   ".join(said)
 
@@ -206,7 +206,7 @@ def _row(
 
     parts: list[str | tuple[str, str]] = [EDGE, f"{_cut(name, room):<{room}} "]
     for cell, width in zip(cells, widths, strict=True):
-        mark = "" if cell.inside else "▾"
+        mark = "" if cell.inside or not cell.judged else "▾"
         mark = "=" if cell.same and cell.inside else mark
         style = "bold bright_blue" if cell.best and cell.inside else ""
         style = style if cell.inside else "dim"

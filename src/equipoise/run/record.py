@@ -219,6 +219,8 @@ class RunRecord:
         Scores, and all that is paired.
     notices
         What the reader should know, in sentences.
+    asked
+        Further options that were set, by name, so that the run can be repeated.
     report
         What was said of it; None in runs of earlier versions.
     """
@@ -239,6 +241,7 @@ class RunRecord:
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
     notices: tuple[str, ...]
+    asked: Mapping[str, JsonValue] = field(default_factory=dict)
     report: Report | None = field(metadata=MAYBE, default=None)
 
 

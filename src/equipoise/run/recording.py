@@ -7,7 +7,7 @@ bytes, as long as the files lie in the same way around the folder of the run.
 import hashlib
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.findings import Report
+from equipoise.findings.json import JsonValue
 from equipoise.metrics import hard_labels_rule
 from equipoise.notices import worded
 from equipoise.numbers import count
@@ -53,6 +54,8 @@ class Provenance:
         How the truth was made where it is not the votes themselves.
     dataset
         The public data set that was read in place of files.
+    asked
+        Further options that were set, by name.
     """
 
     title: str = "Evaluation"
@@ -63,6 +66,7 @@ class Provenance:
     question: Question = field(default_factory=Question)
     truth_model: TruthModel | None = None
     dataset: DatasetRecord | None = None
+    asked: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 def hashed(role: str, paths: Sequence[Path], home: Path | None = None) -> tuple[InputFile, ...]:
@@ -128,6 +132,7 @@ def record(evaluation: Evaluation, provenance: Provenance, report: Report) -> Ru
             for gap in evaluation.differences(name, labels=labels, task=task)
         ),
         notices=tuple(worded(evaluation.notices)),
+        asked=provenance.asked,
     )
     whole = replace(
         report,
