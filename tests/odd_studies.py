@@ -294,7 +294,8 @@ ODD: dict[str, Callable[[], Answered]] = {
     one.__name__: one
     for one in (
         one_model, identical, copies_and_more, forty_models, all_undefined, infinite,
-        all_infinite, two_annotators, three_annotators, parts_of_a_panel, anonymous, one_vote, gold_only,
+        all_infinite, two_annotators, three_annotators, parts_of_a_panel, anonymous, one_vote,
+        gold_only,
         ratings, grades, rankings, groups, one_task_undefined, tasks_with_copies,
         lower_is_better, margin_given, wide_margin, fixed_items, hard_labels, a_missing_model,
     )
