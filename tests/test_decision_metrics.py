@@ -119,10 +119,11 @@ def test_a_model_that_never_says_yes_has_no_predictive_value_and_is_named():
     assert [one.values["models"] for one in told] == ["'never'"]
 
 
-def test_scores_of_another_scale_are_refused_with_the_model_and_its_item():
-    with pytest.raises(InputError, match="predictions of 'net', item 'item-0'"):
-        evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity"])
-    evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity_at_specificity"])
+def test_scores_of_another_scale_are_cut_with_a_loud_word():
+    done = evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity"])
+    assert "threshold_assumed" in [one.code for one in done.notices]
+    free = evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity_at_specificity"])
+    assert "threshold_assumed" not in [one.code for one in free.notices]
 
 
 def test_names_and_titles():

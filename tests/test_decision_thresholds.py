@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.analyses.run_study import analyse_study
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.analyses.study import StudyOptions
 from equipoise.annotations import Annotations
+from equipoise.answer import analyse_study
 from equipoise.arrays import InputError
 from equipoise.datasets import CATALOGUE, chexpert, located
 from equipoise.demo import reading_study

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.analyses.run_study import analyse_study
 
 from equipoise.analyses.confusions import confusions
 from equipoise.analyses.curves import curves
 from equipoise.analyses.readers import readers_finding
 from equipoise.analyses.study import StudyOptions
 from equipoise.annotations import Annotations
+from equipoise.answer import analyse_study
 from equipoise.arrays import InputError
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
 from equipoise.metrics import accuracy
 from equipoise.page.charts import draw
-from equipoise.page.svg import ModelStyles
+from equipoise.page.palette import ModelStyles
 from equipoise.predictions import Predictions
 
 

@@ -142,7 +142,7 @@ def _read_cell(cell: Any, where: str) -> Any:
     if isinstance(cell, Mapping):
         return _number(cell.get("number"), where)
     if isinstance(cell, list):
-        return tuple(cell)
+        return tuple(_read_cell(one, where) for one in cell)
     return cell
 
 

@@ -158,7 +158,7 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     if not front.decides:
         return said
     most = float(front.most[: front.known].max())
-    if most == 0:
+    if most < SEEN:
         return said
     return f"{said} None is more than {bound(most)} {_below(answer)} the best."
 

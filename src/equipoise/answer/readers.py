@@ -217,15 +217,13 @@ def _strip(
     split = disputed(shares, votes.sizes)
     yes_no = _yes_no(annotations)
     side = shares[1] if yes_no else 1 - shares.max(axis=0)
-    steps, number_of = np.unique(np.round(side[several], 2), return_counts=True)
-    total = int(number_of.sum())
+    total, top = int(several.sum()), 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
+    kinds = np.stack([np.round(side[several], 2), split[several]], axis=1)
+    steps, number_of = np.unique(kinds, axis=0, return_counts=True)
     parts = []
-    for step, many in zip(steps, number_of, strict=True):
+    for (step, divided), many in zip(steps, number_of, strict=True):
         against = min(step, 1 - step) if yes_no else step
-        top = 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
-        parts.append(
-            (many / total, float(min(1.0, against / top)), bool(against >= DISPUTED - 0.005))
-        )
+        parts.append((many / total, float(min(1.0, against / top)), bool(divided)))
     ends = (
         (float((side[several] == 0).mean()), float((side[several] == 1).mean()))
         if total

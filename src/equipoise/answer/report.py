@@ -38,6 +38,7 @@ from equipoise.answer.standing import Answer, Column, Standing
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, Evaluation, evaluate
+from equipoise.evaluation.circularity import independent
 from equipoise.evaluation.thresholds import cut_study, threshold_table
 from equipoise.findings import Card, Finding, Report, Slopes, Table
 from equipoise.findings import Column as TableColumn
@@ -113,6 +114,8 @@ def analyse_study(
         choice("analyses", name, tuple(ANALYSES))
     models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
     require_models(pair, models)
+    annotations = independent(annotations, models, how.circular)
+    how = replace(how, circular="keep") if how.circular != "error" else how
     done = evaluate(
         models,
         annotations,
@@ -248,7 +251,11 @@ def evaluation_report(evaluation: Evaluation) -> Report:
     """Everything that is said of an evaluation that Python made, with the quick analyses."""
     votes = evaluation.annotations
     options = StudyOptions(
-        metrics=evaluation.metrics, level=evaluation.level, seed=evaluation.plan.seed
+        metrics=evaluation.metrics,
+        level=evaluation.level,
+        seed=evaluation.plan.seed,
+        on_missing="drop",  # items that are not scored were refused, or are wanted so
+        circular="keep",
     )
     if votes is not None:
         study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
@@ -304,14 +311,7 @@ def _pair(study: Study, asked: Asked) -> Iterator[Finding]:
 def _two(study: Study, pair: tuple[str, str]) -> Study:
     """The study of two models alone."""
     some = tuple(one for name in pair for one in study.predictions if one.model == name)
-    done = evaluate(
-        some,
-        study.annotations,
-        metrics=study.evaluation.metrics,
-        resampling=study.evaluation.plan,
-        settings=study.options.settings,
-    )
-    return replace(study, predictions=some, evaluation=done)
+    return replace(study, predictions=some, evaluation=study.evaluation.subset(pair))
 
 
 def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
@@ -349,7 +349,8 @@ def _labels(answer: Answer) -> Iterator[Finding]:
         gone = [n for n in hard.behind if n in front.best_group]
         new = [n for n in hard.best_group if n not in front.best_group]
         parts = [f"{joined(new, most=NAMED)} {_are(new)} in the best group then"] * bool(new)
-        parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not"] * bool(gone)
+        where = "" if new else " in the best group then"
+        parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not{where}"] * bool(gone)
         group = f"; {', '.join(parts)}"
     names = [n for n in front.models if n in hard.models[: hard.known]]
     ranks = [

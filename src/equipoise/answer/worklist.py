@@ -11,7 +11,6 @@ from equipoise.evaluation import Evaluation
 from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count, percent
-from equipoise.ranks import average_ranks
 from equipoise.votes import Votes
 
 PATTERNS = 4  # of a task that are shown
@@ -95,6 +94,8 @@ def _places(
     cast: Votes,
 ) -> dict[str, Floats]:
     """Share of the items that each model scores lower than each item with votes, by model."""
+    from scipy.stats import rankdata
+
     if given is None:
         return {}
     items, scores = given
@@ -103,9 +104,9 @@ def _places(
     made = {}
     for model, values in scores.items():
         if values.ndim == 1:
-            share = 1 - (average_ranks(values) - 0.5) / len(values)
+            share = (rankdata(values) - 0.5) / len(values)
         else:
-            share = values.max(axis=1)
+            share = (rankdata(values.max(axis=1)) - 0.5) / len(values)
         made[model] = np.where(own >= 0, share[np.maximum(own, 0)], np.nan)
     return made
 

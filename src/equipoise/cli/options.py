@@ -22,7 +22,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -180,7 +180,7 @@ def _setter(rare: Mapping[str, Parameter]) -> Parameter:
         metavar="NAME=VALUE",
         rich_help_panel=RARE,
         help=f"Rare settings, as often as needed: {names}. How files are read is said, and "
-        "settled once for all, by `equipoise check`.",
+        "settled once for all, by `equipoise check`. `--set help` explains them.",
     )
     return Parameter(
         SET, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[list[str] | None, info]
@@ -189,6 +189,8 @@ def _setter(rare: Mapping[str, Parameter]) -> Parameter:
 
 def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
     """Read ``name=value``."""
+    if word == "help":
+        _explain(rare)
     name, sign, text = word.partition("=")
     name = name.strip().lstrip("-").replace("-", "_")
     if not sign or name not in rare:
@@ -206,6 +208,18 @@ def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
             message = f"got {name}={text}, expected {ends}"
             raise typer.BadParameter(message, param_hint="--set")
     return name, value
+
+
+def _explain(rare: Mapping[str, Parameter]) -> NoReturn:
+    """Print what every rare setting means, and stop."""
+    from equipoise.cli._screen import output
+
+    console = output()
+    for name, one in rare.items():
+        usual = "" if one.default in (None, False) else f" [{one.default}]"
+        console.print(f"  {name}{usual}", style="bold", markup=False)
+        console.print(f"      {_info(one).help.replace('`', '')}", markup=False)
+    raise typer.Exit
 
 
 def _converted(name: str, kind: Any, text: str) -> Any:

@@ -428,10 +428,18 @@ def _name(files: StudyFiles, record: "RunRecord | None") -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
     run = files.run
     if run is None or record is None:
-        return str(files.dataset or (files.annotations[0].name if files.annotations else ""))
+        return str(files.dataset or _name_of(files.annotations or ()))
     if not record.title.endswith(TITLE):
         return record.title
     return (run if run.is_dir() else run.parent).resolve().name
+
+
+def _name_of(paths: Sequence[Path]) -> str:
+    """Name of a file, or of the folder that several lie in."""
+    if len(paths) < 2:
+        return paths[0].name if paths else ""
+    folders = {path.absolute().parent.name for path in paths}
+    return folders.pop() if len(folders) == 1 else paths[0].name
 
 
 def _resampled(record: "RunRecord | None") -> str | None:

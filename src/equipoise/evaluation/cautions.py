@@ -169,25 +169,32 @@ def tie_notices(
 ) -> list[Notice]:
     """Models whose average precision the rule for ties moves; orders by task, model, class."""
     moved: dict[str, float] = {}
+    constant: dict[str, None] = {}
     for one, models in zip(aligned, orders, strict=True):
         truth = one.question.shares
         for (model, scores), own in zip(one.scores.items(), models, strict=True):
             if max(tied_share(order) for order in own) <= TIED:
+                continue
+            if np.ptp(scores, axis=0).max() == 0 and len(scores) > 1:
+                constant[model] = None
                 continue
             columns = (scores[:, None] if scores.ndim == 1 else scores).T
             pairs = [(p, s) for p, s in zip(truth, columns, strict=False) if p.sum() > 0]
             far = max((abs(_tie_effect(p, s)) for p, s in pairs), default=0.0)
             moved[model] = max(moved.get(model, 0.0), far)
     many = {model: far for model, far in moved.items() if far >= MOVED}
+    told = []
+    if constant:
+        same = "All scores of {models} are the same: they tell no item from another."
+        told.append(Notice("constant_scores", same, (), {"models": listed(constant)}))
     if not many:
-        return []
+        return told
     text = (
         "Tied scores: the rule for ties moves the average precision of {models} by up to "
         "{most:number} (ties=block unless chosen otherwise)."
     )
-    return [
-        Notice("tied_scores", text, (), {"most": max(many.values()), "models": listed(many)})
-    ]
+    values: dict[str, Value] = {"most": max(many.values()), "models": listed(many)}
+    return [*told, Notice("tied_scores", text, (), values)]
 
 
 def _tie_effect(share: Floats, scores: Floats) -> float:

@@ -4,9 +4,9 @@ It is one where
 
 - the model has the name of an annotator (upper or lower case alike), or
 - the votes of an annotator are what the model says, on all the items that both have: its
-  classes, or its scores cut at some threshold. There must be at least twenty items, five of two
-  classes each, and five on which others vote otherwise (a model that is right where all agree
-  is no annotator), or
+  classes, or its scores cut at some threshold. There must be at least thirty items on which
+  others vote otherwise, ten of each of two classes among them: a good model is right where all
+  agree, and a crowd has many members on few items, one of whom it follows by chance, or
 - nobody votes otherwise anywhere, and all votes are the model's scores cut at a threshold that
   goes through the thick of them: of at least fifty items, ten of each class, the gap between
   the scores on both sides of the cut is an ordinary one. A model that tells two classes apart
@@ -31,7 +31,7 @@ from equipoise.wording import Option, hint
 
 CIRCULAR = ("error", "drop", "keep")
 DROP, KEEP = Option("circular", "drop"), Option("circular", "keep")
-LEAST, OF_EACH = 20, 5  # shared items; of each of two classes, and disputed ones
+DISPUTED, OF_EACH = 30, 10  # disputed items, and those of each of two classes
 ALONE, OF_EACH_ALONE = 50, 10  # the same where nobody disputes anything
 ORDINARY = 0.9  # quantile of the gaps between scores up to which one is ordinary
 
@@ -142,11 +142,11 @@ def _copied(annotations: Annotations, one: Predictions) -> Bools:
         same = least > most
     else:
         same = np.bincount(votes.who, votes.label != votes.said, people) == 0
+    disputed = _disputed(votes)[votes.item]
     each = np.zeros((people, len(annotations.classes)), dtype=np.int64)
-    np.add.at(each, (votes.who, votes.label), 1)
-    varied = ((each >= OF_EACH).sum(axis=1) >= 2) & (each.sum(axis=1) >= LEAST)
-    disputed = np.bincount(votes.who, _disputed(votes)[votes.item], people) >= OF_EACH
-    return np.asarray(varied & disputed & same)
+    np.add.at(each, (votes.who[disputed], votes.label[disputed]), 1)
+    varied = (each >= OF_EACH).sum(axis=1) >= 2
+    return np.asarray(varied & (each.sum(axis=1) >= DISPUTED) & same)
 
 
 def _disputed(votes: _Shared) -> Bools:

@@ -8,8 +8,8 @@ worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -167,6 +167,7 @@ class Evaluation:
     annotations: Annotations | None = None
     frame: str = ""
     _families: dict[tuple[int, int, int], Family] = field(default_factory=dict, repr=False)
+    _rows: dict[tuple[int, ...], list[Any]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
@@ -258,6 +259,11 @@ class Evaluation:
 
     def table(self) -> list[Row]:
         """Every model in every task, metric and kind of label."""
+        if () not in self._rows:
+            self._rows[()] = self._table()
+        return list(self._rows[()])
+
+    def _table(self) -> list[Row]:
         rows = []
         for t, k, label in self._cells():
             good = self._good(t, k, label)
@@ -288,6 +294,33 @@ class Evaluation:
                     )
                 )
         return rows
+
+    def subset(self, models: Sequence[str]) -> "Evaluation":
+        """The same of some models, in their order; readers and notices stay behind."""
+        rows = [_place("model", name, self.models) for name in models]
+        return replace(
+            self,
+            models=tuple(models),
+            values=self.values[..., rows],
+            replicates=self.replicates[..., rows, :],
+            cells=tuple(
+                tuple(tuple(cell.subset(rows) for cell in both) for both in each)
+                for each in self.cells
+            ),
+            scores=tuple({name: each[name] for name in models} for each in self.scores),
+            decided=tuple(
+                {name: each[name] for name in models if name in each} for each in self.decided
+            ),
+            thresholds=tuple(one for one in self.thresholds if one.model in models),
+            predictions=tuple(
+                one for name in models for one in self.predictions if one.model == name
+            ),
+            readers=(),
+            influential=(),
+            notices=(),
+            _families={},
+            _rows={},
+        )
 
     def two_way(self, metric: str, *, labels: str = "soft", task: str | None = None) -> TwoWay:
         """What the uncertainty of all models in one question is made of."""
@@ -321,8 +354,10 @@ class Evaluation:
     ) -> list[Difference]:
         """Paired differences between any two models, in the order of the models."""
         t, k, label = self._cell(metric, labels, task)
-        every = combinations(range(len(self.models)), 2)
-        return self._differences((t, k, label), list(every))
+        if (t, k, label) not in self._rows:
+            every = combinations(range(len(self.models)), 2)
+            self._rows[t, k, label] = self._differences((t, k, label), list(every))
+        return list(self._rows[t, k, label])
 
     def to_best(
         self, metric: str, *, labels: str = "soft", task: str | None = None

@@ -516,7 +516,7 @@ def _threshold_notices(used: Sequence[UsedThreshold]) -> list[Notice]:
     made = []
     if asked:
         text = "Decisions are scores of at least the threshold: {rows}."
-        made.append(notice("thresholds", text, rows=_listed_rows(asked)))
+        made.append(notice("thresholds", text, rows=_listed_rows(asked, len(used))))
     if not assumed:
         return made
     names = tuple(dict.fromkeys(row.model for row in assumed))
@@ -553,7 +553,7 @@ def _oddity(row: UsedThreshold) -> str:
     return f"{row.cell} (calls {share} of items positive, the votes {votes})"
 
 
-def _listed_rows(rows: Sequence[UsedThreshold]) -> str:
+def _listed_rows(rows: Sequence[UsedThreshold], every: int) -> str:
     """Thresholds with whose they are, equal ones together; of many, how far they range."""
     same: dict[tuple[float, str, int], list[str]] = {}
     for row in rows:
@@ -566,7 +566,7 @@ def _listed_rows(rows: Sequence[UsedThreshold]) -> str:
     parts = []
     for (threshold, how, items), cells in same.items():
         on = f" on {count(items, 'item')}" if items else ""
-        whose = "all" if len(cells) == len(rows) else joined(cells, most=SHOWN)
+        whose = "all" if len(cells) == every else joined(cells, most=SHOWN)
         parts.append(f"{number(threshold)} for {whose} ({how}{on})")
     return joined(parts)
 

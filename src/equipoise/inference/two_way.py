@@ -106,9 +106,14 @@ class TwoWay:
         size, direction = np.linalg.eigh((annotators + annotators.T) / 2)
         return np.asarray(base + (direction * np.maximum(size, 0)) @ direction.T)
 
-    def speaking_for(self, population: Population) -> "TwoWay":
-        """The same numbers for another population."""
-        return replace(self, population=population)
+    def subset(self, models: Sequence[int]) -> "TwoWay":
+        """The same of some models, in their order."""
+        rows = np.asarray(models, dtype=np.int64)
+        square = np.ix_(rows, rows)
+        parts = ("items", "annotators", "cells", "draws", "df_items")
+        return replace(
+            self, values=self.values[rows], **{one: getattr(self, one)[square] for one in parts}
+        )
 
 
 def two_way(
