@@ -1,7 +1,7 @@
 """Odd studies, each with its answer: one model, copies, forty models, nothing defined, ..."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -139,6 +139,14 @@ def all_infinite() -> Answered:
 
 def two_annotators() -> Answered:
     return answered(*world([0.5, 2.0, 2.5], people=2))
+
+
+def parts_of_a_panel() -> Answered:
+    """Six annotators, of whom three read each item."""
+    scores, votes = world([0.4, 3.0], people=6, items=120)
+    own = (votes.item + votes.annotator) % 2 == 0
+    some = {name: getattr(votes, name)[own] for name in ("item", "annotator", "label")}
+    return answered(scores, replace(votes, **some))
 
 
 def three_annotators() -> Answered:
@@ -286,7 +294,8 @@ ODD: dict[str, Callable[[], Answered]] = {
     one.__name__: one
     for one in (
         one_model, identical, copies_and_more, forty_models, all_undefined, infinite,
-        all_infinite, two_annotators, three_annotators, anonymous, one_vote, gold_only,
+        all_infinite, two_annotators, three_annotators, parts_of_a_panel, anonymous, one_vote,
+        gold_only,
         ratings, grades, rankings, groups, one_task_undefined, tasks_with_copies,
         lower_is_better, margin_given, wide_margin, fixed_items, hard_labels, a_missing_model,
     )

@@ -324,6 +324,8 @@ def test_whom_it_holds_for_is_counted_right(name):
     assert ("too few to stand for others" in said) == (not whom.decides)
     if name == "anonymous":
         assert "5 votes each, nobody knows by whom" in said
+    if name == "parts_of_a_panel":
+        assert "120 items, 3 votes each, by six annotators" in said
     if name == "gold_only":
         assert "vote" not in said and "gold" in said
     if name == "groups":

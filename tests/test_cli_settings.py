@@ -138,6 +138,13 @@ def test_wrong_settings_are_wrong_usage(equipoise, word, told):
 
 
 @pytest.mark.usefixtures("study")
+def test_the_least_value_is_taken(equipoise):
+    words = ("--set", "replicates=1", "--set", "most=1", "--out", "run")
+    assert equipoise("evaluate", *FILES, *words)[0] == 0
+    assert settings()["settings"]["replicates"] == 1
+
+
+@pytest.mark.usefixtures("study")
 def test_the_last_setting_counts_and_blanks_do_not(equipoise):
     words = ("--set", "replicates=20", "--set", " replicates = 30 ", "--out", "run")
     assert equipoise("evaluate", *FILES, *words)[0] == 0
