@@ -288,9 +288,9 @@ def test_soft_auroc_across_readers_does_not_depend_on_their_number():
 
 def test_a_model_that_is_an_annotator_is_refused_or_left_out():
     random = np.random.default_rng(11)
-    votes = random.random((40, 3)) < 0.5
+    votes = random.random((80, 3)) < 0.5
     table = replace(of_votes(votes), annotators=("ana", "bo", "ResNet"))
-    named = Predictions("resnet", table.items, random.random(40))
+    named = Predictions("resnet", table.items, random.random(80))
     copied = Predictions("copy", table.items, votes[:, 1].astype(float))
     for model, who in ((named, "ResNet"), (copied, "bo")):
         with pytest.raises(InputError, match=rf"annotators who are models: '{who} ") as error:
