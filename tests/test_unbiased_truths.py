@@ -304,7 +304,7 @@ def test_a_model_that_is_an_annotator_is_refused_or_left_out():
     kept = evaluate(copied, table, metrics=["auroc"], settings=Settings(circular="keep"))
     assert "circular" in codes(kept.notices)
     assert kept.questions[0].votes.annotator.max() == 2
-    noisy = np.where(np.arange(40) == 7, 1 - votes[:, 1], votes[:, 1]) * 0.8 + 0.1
+    noisy = np.where(np.arange(80) == 7, 1 - votes[:, 1], votes[:, 1]) * 0.8 + 0.1
     other = Predictions("other", table.items, noisy)
     assert "circular" not in codes(evaluate(other, table, metrics=["auroc"]).notices)
     few = table.rows(table.item < 15)
