@@ -87,10 +87,10 @@ def test_decisions_of_models_are_taken_by_stability_and_plan(equipoise):
     code, out, said = equipoise("stability", *words, *drop)
     assert code == 0, said
     assert "read as probability 1 of that class." in said
-    assert "Four of six models cannot be told apart" in out
+    assert "four of six models cannot be told apart" in out
     code, _, said = equipoise("stability", "--dataset", "sleep_dodh", "--metric", "brier_score",
                               *drop)  # fmt: skip
-    assert code == 0 and "suit them: --metric accuracy." in flat(said)
+    assert code == 0 and "suit them: --metrics accuracy." in flat(said)
 
 
 @pytest.mark.parametrize(

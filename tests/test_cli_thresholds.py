@@ -291,7 +291,7 @@ def test_one_expert_alone_leaves_items_to_resample(equipoise):
     assert "resamples items alone" in " ".join((out + said).split())
 
 
-@pytest.mark.parametrize("verb", ["threshold-plan", "threshold", "audit"])
+@pytest.mark.parametrize("verb", ["threshold plan", "threshold set", "audit"])
 def test_help_teaches_by_examples(equipoise, verb):
-    code, out, _ = equipoise(verb, "--help")
+    code, out, _ = equipoise(*verb.split(), "--help")
     assert code == 0 and f"Example: equipoise {verb}" in " ".join(out.split())

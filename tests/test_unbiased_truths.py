@@ -288,9 +288,9 @@ def test_soft_auroc_across_readers_does_not_depend_on_their_number():
 
 def test_a_model_that_is_an_annotator_is_refused_or_left_out():
     random = np.random.default_rng(11)
-    votes = random.random((40, 3)) < 0.5
+    votes = random.random((80, 3)) < 0.5
     table = replace(of_votes(votes), annotators=("ana", "bo", "ResNet"))
-    named = Predictions("resnet", table.items, random.random(40))
+    named = Predictions("resnet", table.items, random.random(80))
     copied = Predictions("copy", table.items, votes[:, 1].astype(float))
     for model, who in ((named, "ResNet"), (copied, "bo")):
         with pytest.raises(InputError, match=rf"annotators who are models: '{who} ") as error:
@@ -304,7 +304,7 @@ def test_a_model_that_is_an_annotator_is_refused_or_left_out():
     kept = evaluate(copied, table, metrics=["auroc"], settings=Settings(circular="keep"))
     assert "circular" in codes(kept.notices)
     assert kept.questions[0].votes.annotator.max() == 2
-    noisy = np.where(np.arange(40) == 7, 1 - votes[:, 1], votes[:, 1]) * 0.8 + 0.1
+    noisy = np.where(np.arange(80) == 7, 1 - votes[:, 1], votes[:, 1]) * 0.8 + 0.1
     other = Predictions("other", table.items, noisy)
     assert "circular" not in codes(evaluate(other, table, metrics=["auroc"]).notices)
     few = table.rows(table.item < 15)
