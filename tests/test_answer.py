@@ -54,7 +54,8 @@ def slow(answer: Answer, column: Column) -> dict[str, tuple[float, float, float,
             reach = {
                 j: family.critical * cell.between(i, j).standard_error for j in known if j != i
             }
-            most = max(0.0, *(good[j] - good[i] + r for j, r in reach.items()))
+            open_ = [j for j in reach if not family.better[i, j]]  # i is not surely better
+            most = max([0.0, *(good[j] - good[i] + reach[j] for j in open_)])
             least = max(0.0, *(good[j] - good[i] - r for j, r in reach.items())) * beaten
         found[model] = (gap, least, most, not beaten)
     return found

@@ -232,7 +232,8 @@ def test_verbs_take_several_files_a_folder_or_the_study(readers, capsys):
                   ["-a", "study.csv"]):  # fmt: skip
         code, out, told = command(readers, "evaluate", *words, *how, capture=capsys)
         assert code == 0, told
-        shown.append(json.loads(out))
+        told = json.loads(out)
+        shown.append({key: told[key] for key in ("answer", "rows", "differences")})
     assert shown[0] == shown[1] == shown[2]
     words = ("agreement", "study.csv", "--json", "--replicates", "5")
     code, out, _ = command(readers, *words, capture=capsys)

@@ -338,9 +338,6 @@ def test_decisions_are_no_probabilities():
     left = {one.key: one for one in report.findings if one.left_out}
     assert "probabilities" in left["calibration"].sentence
     done = evaluate(plain, readings, metrics=["accuracy"], resampling="influence")
-    from equipoise.run.recording import predicted
-
-    assert not list(predicted(done))
     assert not [one for one in done.thresholds if one.how == "assumed"]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from equipoise import Annotations, InputError, Plausibilities, Predictions, agreement, evaluate
 from equipoise.aggregate import dawid_skene, dirichlet
+from equipoise.answer import evaluation_report
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings
 from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
@@ -117,8 +118,8 @@ def test_without_frames_the_table_is_arrow_and_unknown_kinds_are_refused(result)
 def test_the_verdict_is_a_sentence_with_whom_it_holds_for(result):
     card = result.verdict
     assert str(card) == card.answer and card.answer.endswith(".")
-    assert card.holds_for == "items and annotators like these"
-    assert "differences of about" in card.settled_by
+    assert card.holds_for.startswith("Items and annotators like these. 569 items")
+    assert "Settings(margin=...)" in card.settled_by
     assert next(name for name, _ in card.standing) == "logistic regression"
 
 
@@ -149,7 +150,8 @@ def test_figures_are_svg_files(result, tmp_path, name):
 
 
 def test_figures_take_metric_labels_and_task(tasks):
-    assert "Effusion" in tasks.plot.forest(task="Effusion", labels="hard").caption
+    hard = tasks.plot.forest(task="Effusion", labels="hard")
+    assert hard.svg != tasks.plot.forest(task="Effusion").svg
     assert tasks.plot.forest(task="Edema").svg != tasks.plot.forest(task="Effusion").svg
     assert tasks.plot.roc(task="Edema").caption.endswith("Edema")
     with pytest.raises(InputError, match="2 tasks"):
@@ -160,25 +162,7 @@ def test_figures_take_metric_labels_and_task(tasks):
         tasks.plot.forest(label="soft")
     shown = ElementTree.fromstring(tasks.plot.matrix().svg)
     words = " ".join(shown.itertext())
-    assert "Edema" in words and "macro average" in words
-
-
-def test_the_distance_below_the_best_is_that_of_all_differences(result):
-    asked = result.plot._asked({})
-    below, low, high = asked.below_best()
-    family, cell = result.family("auroc"), result.two_way("auroc")
-    for m in range(len(result.models)):
-        gaps, lows, highs = [0.0], [0.0], [0.0]
-        for j in range(len(result.models)):
-            if j != m:
-                reach = family.critical * cell.between(m, j).standard_error
-                gaps.append(cell.values[m] - cell.values[j])
-                lows.append(gaps[-1] - reach)
-                highs.append(gaps[-1] + reach)
-        np.testing.assert_allclose(
-            [below[m], low[m], high[m]], [min(gaps), min(lows), min(highs)]
-        )
-    assert (below.max(), (low <= below).all(), (below <= high).all()) == (0.0, True, True)
+    assert "Edema" in words and "Mean of two" in words
 
 
 def test_the_page_is_written_with_agreement(result, tmp_path):
@@ -221,7 +205,7 @@ def results():
         next_items(two, READINGS, "auroc", 3),
         next_for_ranking(two, READINGS, "auroc", 3),
     )
-    yield record(done, Provenance())
+    yield record(done, Provenance(), evaluation_report(done))
 
 
 def test_no_result_prints_its_data():
@@ -267,4 +251,4 @@ def test_settings_and_predictions_stay_as_they_were_given(result):
     assert result.annotations is READINGS
     assert all(isinstance(one, Predictions) for one in result.predictions)
     fixed = quick(SCORES, READINGS, settings=Settings(annotators="fixed"))
-    assert fixed.verdict.holds_for == "items like these and these annotators"
+    assert fixed.verdict.holds_for.startswith("Items like these and these annotators.")

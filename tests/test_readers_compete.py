@@ -253,7 +253,8 @@ def test_confusions_are_what_they_say():
 def test_annotators_are_shown_by_sensitivity_and_specificity():
     readings, scores = reading_study()
     options = StudyOptions(metrics=["auroc"], only=["annotators"], replicates=20)
-    (_, finding) = analyse_study(scores[:2], readings, options).findings
+    report = analyse_study(scores[:2], readings, options)
+    finding = next(one for one in report.findings if one.key == "annotators")
     assert "sensitivity" in finding.sentence and "specificity" in finding.sentence
     rates = next(one for one in finding.tables if one.name == "annotator_rates")
     assert {row["truth"] for row in rates.rows} == {"others", "fitted"}
@@ -295,8 +296,8 @@ def test_a_truth_made_from_scores_is_refused():
 
 def test_an_annotator_that_is_a_model_cut_somewhere_is_left_out():
     random = np.random.default_rng(6)
-    scores = random.random(60)
-    others = random.random((2, 60)) < scores
+    scores = random.random(300)
+    others = random.random((2, 300)) < scores
     table = made_from(scores, 0.7, others)
     model = Predictions("net", table.items, scores)
     with pytest.raises(InputError, match=r"annotators who are models: 'r0 \(net\)'"):

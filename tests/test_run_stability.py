@@ -23,7 +23,7 @@ SCORES = {
     name: EVIDENCE + noise * RANDOM.standard_normal(ITEMS)
     for name, noise in (("good", 0.4), ("fair", 0.6), ("weak", 2.0))
 }
-FRONT = ("standings", "distance", "readers", "agreement", "disputed")
+FRONT = ("standings", "distance", "gains", "agreement", "disputed")
 QUICK = {"metrics": ["auroc"], "replicates": 20, "most": 5}
 
 

@@ -308,7 +308,7 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
                 "alpha": one.alpha[0],
                 "low": one.alpha[1],
                 "high": one.alpha[2],
-                "split": sum(part for part, _, divided in one.shares if divided),
+                "split": float(sum(part for part, _, divided in one.shares if divided)),
                 "lowest": min((r for _, r in one.rates), default=math.nan),
                 "highest": max((r for _, r in one.rates), default=math.nan),
             }

@@ -42,6 +42,8 @@ def default_metrics(
     'accuracy'
     """
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    if not isinstance(truth, Annotations | Plausibilities) and not truth:
+        return ("auroc",)  # refused later, for want of a truth
     first = truth if isinstance(truth, Annotations | Plausibilities) else truth[0]
     several, ordered = len(first.classes) > 2, False
     if isinstance(first, Annotations):
