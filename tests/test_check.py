@@ -15,6 +15,7 @@ from equipoise.findings.json import as_json
 from equipoise.io import read_annotations, read_predictions, read_study
 from equipoise.read.check import StudyKeywords, StudyPaths, check_study
 from equipoise.read.check_report import check_report
+from tests.cli_sample import FILES, caller, write_study
 from tests.test_read_dataframes import same
 
 NO = StudyKeywords()
@@ -248,3 +249,23 @@ def test_verbs_refuse_options_of_reading_for_a_study_and_name_check(readers, cap
     (readers / "bad.csv").write_text("item,annotator,label\na,x\n")
     code, _, told = command(readers, "agreement", "bad.csv", capture=capsys)
     assert (code, "see `equipoise check bad.csv`" in " ".join(told.split())) == (1, True)
+
+
+def test_a_verb_tells_what_files_hold_like_the_check(tmp_path, monkeypatch, capsys):
+    write_study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    call = caller(monkeypatch, capsys)
+    told = call("evaluate", *FILES, "--json")
+    assert told[0] == 0
+    for names in (("votes.csv", "scores.csv"), ("scores.csv", "votes.csv")):
+        assert call("evaluate", *names, "--json")[:2] == told[:2]
+    code, out, err = call("evaluate", "votes.csv", "-p", "scores.csv", "--json")
+    assert (code, out) == told[:2]
+    code, _, err = call("evaluate", "votes.csv")
+    assert code == 1 and "annotations alone" in err and "-a votes.csv -p scores.csv" in err
+    assert call("check", "votes.csv", "scores.csv", "--out", "study.csv")[0] == 0
+    code, out, err = call("evaluate", "study.csv", "--json")
+    assert code == 0
+    assert call("evaluate", "votes.csv", "scores.csv", "--out", "run")[0] == 0
+    code, _, err = call("evaluate", "run", "votes.csv")
+    assert code == 1 and "beside other files" in err
