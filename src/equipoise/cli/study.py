@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
+SETTLED = frozenset({
+    "columns_by_synonym", "read_as_wide", "read_as_tasks", "unused_columns", "possible_group",
+    "crowd_kit", "file_is_annotator", "items_in_first", "items_by_row", "case_of_labels",
+    "missing_as_class", "numbers_as_classes", "predicted_tasks", "unused_predictions",
+    "unused_controls",
+})  # what a check said of files, and a study that it wrote does not say again  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -584,13 +590,21 @@ def _read_votes(
         "exchangeable": reading.exchangeable,
     }
     try:
-        table = read_annotations(list(paths), **how)
+        table = _settled(read_annotations(list(paths), **how), paths)
     except InputError as error:
         raise naming_check(error, paths) from None
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
     return _first_votes(table, reading)
+
+
+def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
+    """A study in one file without what was said, and settled, when it was written."""
+    if not holds_study(paths):
+        return table
+    said = tuple(one for one in table.notices if one.code not in SETTLED)
+    return replace(table, notices=said)
 
 
 def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
@@ -636,7 +650,7 @@ def _study_of(
     from equipoise.io import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = _first_votes(table, reading)
+    table = _first_votes(_settled(table, [path]), reading)
     if paths:
         table, more = _with_predictions(table, paths, reading, table.classes)
         models += more
