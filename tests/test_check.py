@@ -108,10 +108,35 @@ def test_twins_of_every_kind(study):
     twins = said(report, "twins")
     assert "ana and bo gave the same votes on 30 items" in twins
     assert "Models with identical predictions: cnn and copy." in twins
-    assert "Items 's05' and 's06' have the same scores from every model" in twins
+    assert "Items 's05' and 's06'" not in twins  # votes differ
+    lines = [line.split(",") for line in text.splitlines()]
+    own = {who: vote for item, who, vote, *_ in lines if item == "s05"}
+    same = [",".join([item, who, own[who] if item == "s06" else vote, *rest])
+            for item, who, vote, *rest in lines]  # fmt: skip
+    (study / "votes.csv").write_text("\n".join(same) + "\n")
+    twins = said(check_report(checked(study, "votes.csv", "scores.csv")), "twins")
+    assert "Items 's05' and 's06' have the same votes, and the same scores" in twins
     assert "Annotators 'cy' and 'CY' differ only in case" in twins
     calm = check_report(checked(study, "scores.csv"))
     assert "identical" in said(calm, "twins")
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_rounded_scores_make_no_twins(tmp_path, models):
+    random = np.random.default_rng(6)
+    items = [f"im{number}" for number in range(300)]
+    scores = np.repeat(random.random((300, 1)).round(3), models, axis=1)  # one is a copy
+    votes = "".join(f"{item},{who},0\n" for item in items for who in "ab") + "im1,c,1\n"
+    (tmp_path / "votes.csv").write_text(f"item,annotator,label\n{votes}")
+    names = ",".join(f"m{number}" for number in range(models))
+    rows = [
+        f"{item},{','.join(map(str, row))}" for item, row in zip(items, scores, strict=True)
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join([f"item,{names}", *rows]) + "\n")
+    assert len(np.unique(scores)) < 290
+    assert "Items" not in said(
+        check_report(checked(tmp_path, "votes.csv", "scores.csv")), "twins"
+    )
 
 
 def test_files_without_a_sign_take_the_side_that_is_missing(tmp_path):
