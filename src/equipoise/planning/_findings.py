@@ -582,10 +582,12 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     rest = f"No size can be planned for {count(left, 'pair')}." if left else ""
     if plan.open:
         open_ = sum(one.state == "not plannable" for one in plan.pairs)
-        rest = hint("{} {} not surely apart in the pilot: give the smallest difference that "
-                    "matters ({}).", rest,
-                    f"{open_} of them are" if open_ > 1 else "One of them is",
-                    DIFFERENCE)  # fmt: skip
+        who = f"{open_} of them are" if open_ < left else "it is" if left == 1 else "they are"
+        rest = hint(
+            "{}: {} not surely apart in the pilot. Give the smallest difference that matters "
+            "({}).",
+            *(rest.removesuffix("."), who, DIFFERENCE),
+        )
     best = plan.recommended
     if best is None or not planned:
         return rest or "The pairs can only be told apart together."
