@@ -15,6 +15,7 @@ from equipoise.findings.json import as_json
 from equipoise.io import read_annotations, read_predictions, read_study
 from equipoise.read.check import StudyKeywords, StudyPaths, check_study
 from equipoise.read.check_report import check_report
+from tests.cli_sample import FILES, caller, write_study
 from tests.test_read_dataframes import same
 
 NO = StudyKeywords()
@@ -107,10 +108,35 @@ def test_twins_of_every_kind(study):
     twins = said(report, "twins")
     assert "ana and bo gave the same votes on 30 items" in twins
     assert "Models with identical predictions: cnn and copy." in twins
-    assert "Items 's05' and 's06' have the same scores from every model" in twins
+    assert "Items 's05' and 's06'" not in twins  # votes differ
+    lines = [line.split(",") for line in text.splitlines()]
+    own = {who: vote for item, who, vote, *_ in lines if item == "s05"}
+    same = [",".join([item, who, own[who] if item == "s06" else vote, *rest])
+            for item, who, vote, *rest in lines]  # fmt: skip
+    (study / "votes.csv").write_text("\n".join(same) + "\n")
+    twins = said(check_report(checked(study, "votes.csv", "scores.csv")), "twins")
+    assert "Items 's05' and 's06' have the same votes, and the same scores" in twins
     assert "Annotators 'cy' and 'CY' differ only in case" in twins
     calm = check_report(checked(study, "scores.csv"))
     assert "identical" in said(calm, "twins")
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_rounded_scores_make_no_twins(tmp_path, models):
+    random = np.random.default_rng(6)
+    items = [f"im{number}" for number in range(300)]
+    scores = np.repeat(random.random((300, 1)).round(3), models, axis=1)  # one is a copy
+    votes = "".join(f"{item},{who},0\n" for item in items for who in "ab") + "im1,c,1\n"
+    (tmp_path / "votes.csv").write_text(f"item,annotator,label\n{votes}")
+    names = ",".join(f"m{number}" for number in range(models))
+    rows = [
+        f"{item},{','.join(map(str, row))}" for item, row in zip(items, scores, strict=True)
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join([f"item,{names}", *rows]) + "\n")
+    assert len(np.unique(scores)) < 290
+    assert "Items" not in said(
+        check_report(checked(tmp_path, "votes.csv", "scores.csv")), "twins"
+    )
 
 
 def test_files_without_a_sign_take_the_side_that_is_missing(tmp_path):
@@ -178,7 +204,7 @@ def test_the_file_is_the_study_and_verbs_take_it(study, capsys, ending):
     )
     assert code == 0
     assert "How were the files read?" in shown
-    assert f"equipoise evaluate -a {out.name}" in told
+    assert f"equipoise evaluate {out.name}" in told
     table, models = read_study(out)
     assert np.array_equal(table.label, read_annotations(study / "votes.csv").label)
     assert [one.model for one in models] == ["cnn", "copy", "vit"]
@@ -232,8 +258,10 @@ def test_verbs_take_several_files_a_folder_or_the_study(readers, capsys):
                   ["-a", "study.csv"]):  # fmt: skip
         code, out, told = command(readers, "evaluate", *words, *how, capture=capsys)
         assert code == 0, told
-        told = json.loads(out)
-        shown.append({key: told[key] for key in ("answer", "rows", "differences")})
+        found = json.loads(out)["findings"]
+        shown.append([(one["key"], one["finding"], one["rows"]) for one in found])
+        settled = "named like the file" not in out
+        assert settled == (words[-1] == "study.csv")
     assert shown[0] == shown[1] == shown[2]
     words = ("agreement", "study.csv", "--json", "--replicates", "5")
     code, out, _ = command(readers, *words, capture=capsys)
@@ -249,3 +277,23 @@ def test_verbs_refuse_options_of_reading_for_a_study_and_name_check(readers, cap
     (readers / "bad.csv").write_text("item,annotator,label\na,x\n")
     code, _, told = command(readers, "agreement", "bad.csv", capture=capsys)
     assert (code, "see `equipoise check bad.csv`" in " ".join(told.split())) == (1, True)
+
+
+def test_a_verb_tells_what_files_hold_like_the_check(tmp_path, monkeypatch, capsys):
+    write_study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    call = caller(monkeypatch, capsys)
+    told = call("evaluate", *FILES, "--json")
+    assert told[0] == 0
+    for names in (("votes.csv", "scores.csv"), ("scores.csv", "votes.csv")):
+        assert call("evaluate", *names, "--json")[:2] == told[:2]
+    code, out, err = call("evaluate", "votes.csv", "-p", "scores.csv", "--json")
+    assert (code, out) == told[:2]
+    code, _, err = call("evaluate", "votes.csv")
+    assert code == 1 and "annotations alone" in err and "-a votes.csv -p scores.csv" in err
+    assert call("check", "votes.csv", "scores.csv", "--out", "study.csv")[0] == 0
+    code, out, err = call("evaluate", "study.csv", "--json")
+    assert code == 0
+    assert call("evaluate", "votes.csv", "scores.csv", "--out", "run")[0] == 0
+    code, _, err = call("evaluate", "run", "votes.csv")
+    assert code == 1 and "beside other files" in err

@@ -99,7 +99,7 @@ def test_numbers_read_as_classes_are_noted_in_options(equipoise, tmp_path):
     (tmp_path / "votes.csv").write_text("\n".join(["item,annotator,label", *rows]))
     code, _, said = equipoise("aggregate", tmp_path / "votes.csv")
     assert code == 0
-    assert "say --kind ordinal with --classes A,B,... for grades, or --kind interval" in flat(
+    assert "say --kind ordinal with --classes 0,1,2 for grades, or --kind interval" in flat(
         said
     )
 

@@ -95,6 +95,29 @@ def test_faults_name_the_file_and_the_line(file, content, how, message):
         read_annotations(file(content), **how)
 
 
+def test_counts_with_varying_totals_are_never_taken_for_labels(file):
+    random = np.random.default_rng(6)
+    chance, size = random.beta(0.6, 1, 200), random.integers(4, 9, 200)
+    yes = random.binomial(size, chance)
+    rows = [
+        f"i{n},{all_ - own},{own}" for n, (all_, own) in enumerate(zip(size, yes, strict=True))
+    ]
+    for header in ("item,no,yes", "item,benign,malignant"):
+        path = file("\n".join([header, *rows]) + "\n")
+        with pytest.raises(InputError, match="layout='counts' for numbers of votes"):
+            read_annotations(path)
+        assert read_annotations(path, layout="counts").count.sum() == size.sum()
+
+
+def test_grades_of_people_who_agree_are_not_taken_for_counts(file):
+    random = np.random.default_rng(6)
+    truth = random.standard_normal(60)
+    grades = [np.clip(np.round(1 + truth + random.standard_normal(60)), 0, 4) for _ in range(2)]
+    rows = [f"i{n},{int(a)},{int(b)}" for n, (a, b) in enumerate(zip(*grades, strict=True))]
+    table = read_annotations(file("\n".join(["item,ana,bo", *rows]) + "\n"))
+    assert table.annotators == ("ana", "bo")
+
+
 def test_paths_that_are_no_files(file, tmp_path):
     path = file(PLAIN)
     with pytest.raises(InputError, match=r"no such file.*did you mean 'votes.csv'\?"):

@@ -88,7 +88,7 @@ def test_several_controls_are_tasks(read):
                      one("textarea", ["a remark"], "note"))),
     )  # fmt: skip
     assert table.tasks == ("side", "view")
-    assert tuple(map(str, table.notices)) == ("controls 'note (textarea)' are not used",)
+    assert tuple(map(str, table.notices)) == ("control 'note (textarea)' is not used",)
 
 
 def test_several_ticks_are_yes_no_tasks(read):

@@ -15,6 +15,7 @@ from equipoise.arrays import InputError
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
 from equipoise.metrics import accuracy
+from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.page.charts import draw
 from equipoise.page.palette import ModelStyles
 from equipoise.predictions import Predictions
@@ -128,6 +129,19 @@ def test_readers_compete_at_the_thresholds_of_the_models():
     table = finding.tables[0]
     assert [row["kind"] for row in table.rows].count("reader") == 8
     assert draw(finding.charts[0], ModelStyles(done.models)) is not None
+
+
+def test_a_cost_by_a_matrix_and_a_single_other_reader_are_said_as_they_are():
+    readings, scores = reading_study()
+    cost = expected_cost_metric(cost=[[0.0, 1.0], [5.0, 0.0]])
+    done = evaluate(scores[:2], readings, metrics=[cost], resampling="influence", readers=True)
+    finding = readers_finding(done.readers, metrics=done.metrics)
+    assert (
+        "expected cost" in finding.sentence and "other readers like the others" in finding.note
+    )
+    pair = [row for row in done.readers if row.reader in readings.annotators[:2]]
+    note = readers_finding(pair, metrics=done.metrics).note
+    assert "the one other reader as the truth" in note and "to set the truth" not in note
 
 
 def test_what_has_no_readers_is_refused():

@@ -148,3 +148,33 @@ def test_what_it_cannot_take_is_refused():
         calibrated(votes, 3 * chance[:, 1])
     few = Predictions("m", names(19), chance[:19, 1])
     assert stability.calibration(few, table(votes), on_missing="drop").notices
+
+
+def test_the_sentence_says_which_model_is_off_in_which_task():
+    votes, chance = drawn(400, 12)
+    right = chance[:, 1]
+    wrong = np.clip(1 - right, 0.01, 0.99)
+    both = [table(votes), table(votes)]
+    said = Annotations(
+        kind="binary", items=both[0].items, classes=both[0].classes, tasks=("x", "y"),
+        item=np.concatenate([one.item for one in both]),
+        annotator=np.concatenate([one.annotator for one in both]),
+        label=np.concatenate([one.label for one in both]),
+        task=np.repeat([0, 1], len(both[0])), annotators=both[0].annotators,
+    )  # fmt: skip
+    scores = {
+        ("bad", "x"): wrong,
+        ("bad", "y"): wrong,
+        ("odd", "x"): right,
+        ("odd", "y"): wrong,
+    }
+    given = [
+        Predictions(model, said.items, values, task=task)
+        for (model, task), values in scores.items()
+    ]
+    found = stability.calibration(given, said)
+    assert found.finding.startswith("bad in every task and odd in y are not calibrated, for ")
+    alone = stability.calibration(given[2:], said).finding
+    assert alone.startswith("odd in y is not calibrated") and "that of" not in alone
+    one = calibrated(votes, right).finding
+    assert one.startswith("m0 is not surely miscalibrated, ") and "that of" not in one

@@ -285,11 +285,15 @@ class Annotations:
                 )
             yes = self.label >= self.classes.index(str(threshold))
         else:
+            do = hint("choose one class with {} instead", ONE_CLASS)
+            if self.kind == "nominal" and are_steps(self.classes):
+                grades = Option("kind", "ordinal"), Option("classes", self.classes)
+                do = hint("if these are grades, say {} with {}", *grades)
             raise InputError(
                 "annotations, threshold",
                 f"{self.kind} labels",
                 "ordinal grades or interval ratings",
-                hint("choose one class with {} instead", ONE_CLASS),
+                do,
             )
         return self._as_binary(
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")
@@ -570,6 +574,20 @@ def _check_readings(table: Annotations) -> None:
             "each class at most once",
             "remove the later mention",
         )
+
+
+def are_steps(classes: Sequence[str]) -> bool:
+    """Whether classes are consecutive whole numbers, three or more, as grades are.
+
+    Examples
+    --------
+    >>> are_steps(("0", "1", "2")), are_steps(("0", "10", "20")), are_steps(("0", "1"))
+    (True, False, False)
+    """
+    if len(classes) < 3 or not all(name.lstrip("-").isdecimal() for name in classes):
+        return False
+    whole = [int(name) for name in classes]
+    return whole == list(range(whole[0], whole[0] + len(whole)))
 
 
 def _as_number(threshold: str | float) -> float:

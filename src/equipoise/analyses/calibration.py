@@ -33,7 +33,7 @@ from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices, level_text
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, short_repr
+from equipoise.arrays import Bools, Floats, InputError, short_repr
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
@@ -41,7 +41,7 @@ from equipoise.evaluation.uncertainty import Uncertainty, uncertainty_of
 from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import TwoWay
 from equipoise.notices import Notice
-from equipoise.numbers import count, interval, number
+from equipoise.numbers import interval, number
 from equipoise.predictions import Predictions
 from equipoise.wording import joined
 
@@ -53,6 +53,7 @@ STEPS = 100  # of Newton, after which a line has no finite slope
 CLOSE = 1e-9
 LEAST = 1e-6  # a prediction of 0 or 1 is this far from it on the logit scale
 NAMED = 3
+FEW = 2  # tasks that are named
 NOTE = (
     "Calibration error: how far mean votes are from mean predictions in ten bins of equally "
     "many items, root mean square, less what items and annotators like these would scatter by "
@@ -128,22 +129,32 @@ class Calibration:
             return "No calibration error is defined here."
         off = (self.error_low > 0) & known
         names = [m for k, m in enumerate(self.models) if off[:, k].any()]
-        t, m = np.unravel_index(int(np.nanargmax(self.error)), self.error.shape)
-        ends = interval(float(self.error_low[t, m]), float(self.error_high[t, m]))
+        t, m = (int(one) for one in np.unravel_index(np.nanargmax(self.error), known.shape))
         where = f" in {self.tasks[t]}" if len(self.tasks) > 1 else ""
-        largest = f"{self.models[m]}{where} {number(float(self.error[t, m]))} {ends}"
+        ends = interval(float(self.error_low[t, m]), float(self.error_high[t, m]))
+        size = f"{number(float(self.error[t, m]))} {ends}"
+        if len(self.models) == 1:
+            most = f"the largest calibration error is {size}{where}"
+            last = most if where else f"its calibration error is {size}"
+        else:
+            last = f"the largest calibration error is that of {self.models[m]}{where} {size}"
         if not names:
-            return (
-                f"No model is surely miscalibrated, for {self.whom}; the largest calibration "
-                f"error is that of {largest}."
-            )
-        which = joined(names, most=NAMED)
+            none = "No model is" if len(self.models) > 1 else f"{self.models[0]} is not"
+            return f"{none} surely miscalibrated, for {self.whom}; {last}."
         verb = "is" if len(names) == 1 else "are"
-        some = f" in {count(int(off.any(axis=1).sum()), 'task')}" if len(self.tasks) > 1 else ""
-        return (
-            f"{which} {verb} not calibrated{some}, for {self.whom}; the largest calibration "
-            f"error is that of {largest}."
-        )
+        return f"{self._off(off)} {verb} not calibrated, for {self.whom}; {last}."
+
+    def _off(self, off: Bools) -> str:
+        """Models that are surely not calibrated, those in most tasks first, and where."""
+        order = np.argsort(-off.sum(axis=0), kind="stable")
+        told = []
+        for k in (int(k) for k in order if off[:, k].any()):
+            here = [task for task, one in zip(self.tasks, off[:, k], strict=True) if one]
+            where = f" in {joined(here)}" if len(here) <= FEW else f" in {len(here)} tasks"
+            if len(here) == len(self.tasks):
+                where = " in every task" if len(here) > 1 else ""
+            told.append(f"{self.models[k]}{where}")
+        return joined(told, most=NAMED)
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -276,7 +287,10 @@ def _probabilities(given: list[Predictions]) -> tuple[list[Predictions], list[No
             "probabilities",
             "give the models' probabilities to see whether they mean what they say",
         )
-    text = "{models:listed} only decide, and decisions are no probabilities: left out."
+    text = (
+        "{models:listed} only decide, and decisions are no probabilities: left out of "
+        "calibration."
+    )
     told = [Notice("decisions_left_out", text, (), {"models": plain})] if plain else []
     return [one for one in given if one.model in names], told
 

@@ -42,7 +42,7 @@ from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
 from equipoise.notices import Notice, Value
-from equipoise.numbers import number, percent, significant
+from equipoise.numbers import count, number, percent, significant
 from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import TIE, higher_is_better
 from equipoise.wording import capital, joined
@@ -139,9 +139,9 @@ class ClearCases(Cuts):
             return f"{start}. The models cannot be scored on the clearer ones alone."
         least = self.cutoffs[clear]
         reached = SURE if least >= SURE else int(1000 * least) / 1000
-        share = percent(self.coverage[clear])
+        clearest = count(int(self.items[clear]), "clearest item")
         return (
-            f"{start}. On the {share} with a certainty of at least {reached:g} "
+            f"{start}. On the {clearest} (certainty at least {reached:g}) "
             f"{self._outcome(clear)}."
         )
 

@@ -510,14 +510,27 @@ def _verdicts_sentence(verdicts: Sequence[str]) -> str:
     Examples
     --------
     >>> _verdicts_sentence([HOLDS, HOLDS, DEPENDS])
-    'of 3 comparisons of two models 2 hold under all of them, and 1 depends on the choice'
+    'of 3 comparisons of two models 2 hold under all of them and 1 depends on the choice'
+    >>> _verdicts_sentence([HOLDS, LEANS, LEANS, UNDEFINED])
+    'of 4 comparisons of two models 1 holds under all of them, 2 keep their order ...'
     >>> _verdicts_sentence([TIED])
     'the comparison of the two models is tied under all of them'
     """
     if len(verdicts) == 1:
         return f"the comparison of the two models {ONE_PAIR[verdicts[0]]}"
-    holds, turns = verdicts.count(HOLDS), verdicts.count(DEPENDS)
-    return (
-        f"of {len(verdicts)} comparisons of two models {holds} hold{'s' * (holds == 1)} under "
-        f"all of them, and {turns} depend{'s' * (turns == 1)} on the choice"
-    )
+    words = {
+        HOLDS: ("holds under all of them", "hold under all of them"),
+        LEANS: (
+            "keeps its order but is not separated under all",
+            "keep their order but are not separated under all",
+        ),
+        TIED: ("is tied", "are tied"),
+        DEPENDS: ("depends on the choice", "depend on the choice"),
+        UNDEFINED: ("is undefined", "are undefined"),
+    }
+    told = [
+        f"{size} {several if size > 1 else one}"
+        for verdict, (one, several) in words.items()
+        if (size := verdicts.count(verdict))
+    ]
+    return f"of {len(verdicts)} comparisons of two models {joined(told)}"

@@ -365,10 +365,11 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
         return f"{capital(names)} move {what} most: {spread}{rest}."
     if less:
         below = joined([one.source for one in less])
-        unplaced = _sizes([one for one in tied if one is not most])
+        others = [one for one in tied if one is not most]
+        unplaced = joined([f"{one.source} ({significant(one.deviation)})" for one in others])
         return (
-            f"{capital(most.source)} move {what} more than {below}: {spread}{rest}; the "
-            f"intervals do not place {unplaced}."
+            f"{capital(most.source)} move {what} more than {below}: {spread}{rest}; whether "
+            f"{unplaced} move it less cannot be told."
         )
     return (
         f"Which of {names} moves {what} most is open, their intervals overlap: standard "

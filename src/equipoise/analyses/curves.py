@@ -17,7 +17,7 @@ Examples
 ('logistic regression', 8)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -312,7 +312,8 @@ def curves(
             "give the models' scores, not their decisions",
         )
     aligned, notices = align(given, asked, on_missing=on_missing)
-    made = tuple(_task(one, votes, level) for one in aligned)
+    decide = {(one.task, one.model) for one in given if one.decides}
+    made = tuple(_task(one, votes, level, decide) for one in aligned)
     return Curves(made, level, as_notices(votes.notices, notices))
 
 
@@ -323,9 +324,12 @@ def analyse(study: Study) -> Finding:
     return curves(*given, level=asked.level, on_missing=asked.on_missing).report()
 
 
-def _task(aligned: Aligned, votes: Annotations, level: float) -> TaskCurves:
-    truth = aligned.question.shares[0]
-    curved = [name for name, scores in aligned.scores.items() if not _decides(scores)]
+def _task(
+    aligned: Aligned, votes: Annotations, level: float, decide: Collection[tuple[str, str]]
+) -> TaskCurves:
+    """The curves of a task; models that decide, by task and name, are points."""
+    truth, task = aligned.question.shares[0], aligned.question.task
+    curved = [name for name in aligned.scores if (task, name) not in decide]
     if not curved:
         raise InputError(
             f"curves, task {aligned.question.task!r}",
@@ -353,10 +357,6 @@ def _task(aligned: Aligned, votes: Annotations, level: float) -> TaskCurves:
             for name, yes in {**aligned.decided, **plain}.items()
         ),
     )
-
-
-def _decides(scores: Floats) -> bool:
-    return bool(((scores == 0) | (scores == 1)).all())
 
 
 def _thinned_roc(truth: Floats, scores: Floats) -> Floats:
@@ -401,8 +401,9 @@ def _readers(
     people = np.unique(laid.annotator)
     if len(people) < FEWEST:
         return
-    order = np.argsort(-np.bincount(laid.annotator)[people], kind="stable")[:MOST]
-    people = np.sort(people[order])
+    votes_of = np.bincount(laid.annotator)
+    order = sorted(people.tolist(), key=lambda who: (-votes_of[who], names[who]))
+    people = np.sort(np.array(order[:MOST], dtype=people.dtype))
     compared = compare_task(alone, laid, people)
     low, high = reader_intervals(compared, laid, votes, level)
     for place, (who, one) in enumerate(zip(people, compared, strict=True)):

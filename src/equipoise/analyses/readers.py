@@ -30,7 +30,7 @@ from equipoise.evaluation.alignment import takes_threshold
 from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.scoring import evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
-from equipoise.metrics import Metric, named, titled
+from equipoise.metrics import Metric, named
 from equipoise.numbers import change, count, estimate
 from equipoise.wording import capital, joined
 
@@ -45,10 +45,11 @@ NOTE = (
     "Every reader is scored as if it were a model, against the votes of the other readers on "
     "the items that it read; models are scored on the same items against the same votes, at "
     "their thresholds. A model's value beside the readers' is its mean over these. Intervals "
-    "({level}) speak for this reader and these models, on other items like these and with "
-    "other readers like the others to set the truth; they are not adjusted for the number of "
-    "readers."
+    "({level}) speak for this reader and these models, on other items like these and {truth}; "
+    "they are not adjusted for the number of readers."
 )
+OTHERS = "with other readers like the others to set the truth"
+ALONE = "with the one other reader as the truth"
 METHODS = (
     "Each reader was scored like a model against the votes of the others on the items it read, "
     "and compared with the models on the same items and votes, with paired two-way intervals."
@@ -76,12 +77,18 @@ def analyse(study: Study) -> Finding:
             settings=replace(asked.settings, thresholds=asked.thresholds if unused else None),
             readers=True,
         )
-    finding = readers_finding(made.readers, labels=asked.labels, level=asked.level)
+    finding = readers_finding(
+        made.readers, metrics=made.metrics, labels=asked.labels, level=asked.level
+    )
     return replace(finding, notices=tuple(one for one in made.notices if one.code in TOLD))
 
 
 def readers_finding(
-    rows: Sequence[ReaderRow], *, labels: str = "soft", level: float = 0.95
+    rows: Sequence[ReaderRow],
+    *,
+    metrics: Sequence[Metric] = (),
+    labels: str = "soft",
+    level: float = 0.95,
 ) -> Finding:
     """What an evaluation with readers says of them.
 
@@ -89,6 +96,8 @@ def readers_finding(
     ----------
     rows
         `Evaluation.readers`.
+    metrics
+        `Evaluation.metrics`: those that no name can make, such as a cost by a matrix.
     labels
         Whether others' votes count by their share (``soft``) or by majority (``hard``).
     """
@@ -101,8 +110,10 @@ def readers_finding(
             "evaluate with readers=True",
         )
     tasks = list(dict.fromkeys(row.task for row in own))
-    metrics = [named(one) for one in dict.fromkeys(row.metric for row in own)]
-    main = next((m for one in OVERALL for m in metrics if m.name == one), metrics[0])
+    known = {one.name: one for one in metrics}
+    used = [known.get(one) or named(one) for one in dict.fromkeys(row.metric for row in own)]
+    main = next((m for one in OVERALL for m in used if m.name == one), used[0])
+    alone = len({row.reader for row in own}) < 3
     front = tasks[-1] if tasks[-1] == MACRO else tasks[0]
     pair = _Pair(
         front, main, tuple(r for r in own if r.metric == main.name and r.task == front)
@@ -111,11 +122,15 @@ def readers_finding(
         key=KEY,
         title=TITLE,
         sentence=_sentence(pair, labels),
-        tables=(_table(own, metrics), _differences(own, metrics)),
+        tables=(_table(own, used, alone=alone), _differences(own, used)),
         charts=_charts(pair, labels),
-        note=NOTE.format(level=level_text(level)),
+        note=NOTE.format(level=level_text(level), truth=ALONE if alone else OTHERS),
         methods=METHODS,
     )
+
+
+def _score(metric: Metric, labels: str) -> str:
+    return metric.soft_title if labels == "soft" else f"{labels} {metric.title}"
 
 
 def _sign(metric: Metric) -> int:
@@ -144,7 +159,7 @@ def _sentence(pair: _Pair, labels: str) -> str:
     """How many readers the best model beats, and how many surely."""
     best, sign = _best_model(pair), _sign(pair.metric)
     gaps = [row for row in pair.rows if row.who == best and not math.isnan(row.difference)]
-    score, where = titled(pair.metric.name, labels), f" ({pair.task})" if pair.task else ""
+    score, where = _score(pair.metric, labels), f" ({pair.task})" if pair.task else ""
     if not gaps:
         return f"No reader can be compared with the models by {score}{where}."
     ahead = [row for row in gaps if sign * row.difference > 0]
@@ -171,7 +186,7 @@ def _sentence(pair: _Pair, labels: str) -> str:
     )
 
 
-def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
+def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric], *, alone: bool) -> Table:
     """Readers, then models, with every metric beside each other."""
     made: dict[tuple[str, str, str], dict[str, Cell]] = {}
     for row in rows:
@@ -206,8 +221,8 @@ def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
             ),
         ),
         rows=lines,
-        legend="Brackets: interval for other items and other readers to set the truth; of a "
-        "model the mean over the truths without each reader.",
+        legend=f"Brackets: interval for other items, {ALONE if alone else OTHERS}; of a model "
+        "the mean over the truths without each reader.",
     )
 
 
@@ -245,7 +260,7 @@ def _charts(pair: _Pair, labels: str) -> tuple[Dots, ...]:
     )
     if len(gaps) < 2:
         return ()
-    score, where = titled(pair.metric.name, labels), f" ({pair.task})" if pair.task else ""
+    score, where = _score(pair.metric, labels), f" ({pair.task})" if pair.task else ""
     side = "right" if sign > 0 else "left"
     return (
         Dots(

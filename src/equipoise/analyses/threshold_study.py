@@ -26,7 +26,7 @@ from equipoise.findings import (
     rows_of,
 )
 from equipoise.metrics import named
-from equipoise.numbers import count, estimate, exact_percent, number, percent
+from equipoise.numbers import chosen, count, estimate, exact_percent, percent
 from equipoise.predictions import Predictions
 
 FINE = 31  # points of the curve of prevalence
@@ -140,7 +140,7 @@ class Prevalence:
                     x="threshold",
                     y="positive items",
                     lines=(Line("positive items", steps(points, before=True), dots=False),),
-                    marks=[*ends, (self.threshold, f"threshold {number(self.threshold)}")],
+                    marks=[*ends, (self.threshold, f"threshold {chosen(self.threshold)}")],
                 ),
             ),
             note="An item is positive when its probability is at least the threshold.",

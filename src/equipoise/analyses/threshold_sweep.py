@@ -45,7 +45,7 @@ from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice
-from equipoise.numbers import count, number, percent
+from equipoise.numbers import chosen, count, percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
@@ -246,11 +246,11 @@ class ThresholdSweep:
 
     def _start(self) -> str:
         more = "more than " if self.strict else ""
-        start = f"Around a threshold of {more}{number(self.centre)}"
+        start = f"Around a threshold of {more}{chosen(self.centre)}"
         ends = sorted({one.threshold for one in self.moves})
         if len(ends) == 1:
             return start
-        return f"{start}, from {number(ends[0])} to {number(ends[-1])}"
+        return f"{start}, from {_step(ends[0])} to {_step(ends[-1])}"
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -387,7 +387,7 @@ def _summary(sweeps: Mapping[str, ThresholdSweep], front: tuple[Column, ...]) ->
             same.setdefault(move.positives, []).append(move)
         for positives, moves in same.items():
             low, high = moves[0].threshold, moves[-1].threshold
-            span = number(low, 2) if low == high else f"{number(low, 2)} to {number(high, 2)}"
+            span = _step(low) if low == high else f"{_step(low)} to {_step(high)}"
             near = sweep.agreement[low, sweep.metrics[0]]
             row: Row = {"task": task, "span": span, "positives": positives}
             rows.append({**row, "prevalence": moves[0].prevalence, "spearman": near})
@@ -435,8 +435,8 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
     order = sorted(models, key=lambda name: np.nan_to_num(rank[name], nan=len(models)))
     where = f" ({task})" if task else ""
     seen = f"of {count(len(models), 'model')} at {count(len(steps), 'threshold')}{where}."
-    mark = f"{'> ' if sweep.strict else ''}{number(sweep.centre, 2)}"
-    ticks = [(step, number(step, 2)) for step in few]
+    mark = f"{'> ' if sweep.strict else ''}{chosen(sweep.centre)}"
+    ticks = [(step, _step(step)) for step in few]
     axis = "share of yes votes to be exceeded" if sweep.strict else "threshold"
     same = "+n: n more models on the same line"
     value = Lines(
@@ -447,7 +447,7 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
         y=title,
         lines=_lines(own, order[:DRAWN], "value", strict=sweep.strict),
         ticks=ticks,
-        bars=[Bar(number(step, 2), shares[step]) for step in few],
+        bars=[Bar(_step(step), shares[step]) for step in few],
         bar_title="positive items",
         marks=[(sweep.centre, mark)],
     )
@@ -648,6 +648,17 @@ def _cut(tried: Sequence[float], how: Grid) -> list[Notice]:
     return [Notice("sweep_cut", text, (), {"low": tried[0], "high": tried[-1]})]
 
 
+def _step(threshold: float) -> str:
+    """A threshold of a grid as it was chosen, without the noise of its sum.
+
+    Examples
+    --------
+    >>> _step(0.35000000000000003), _step(0.5)
+    ('0.35', '0.5')
+    """
+    return chosen(round(threshold, 4))
+
+
 def _undefined(moves: Sequence[Move]) -> list[Notice]:
     """Say at which thresholds a metric is undefined."""
     gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
@@ -657,7 +668,7 @@ def _undefined(moves: Sequence[Move]) -> list[Notice]:
         "Metrics are undefined at {where}: all items are of one class there, or too few are "
         "left."
     )
-    where = f"threshold{'s' * (len(gone) > 1)} {', '.join(number(t) for t in gone)}"
+    where = f"threshold{'s' * (len(gone) > 1)} {', '.join(_step(t) for t in gone)}"
     return [Notice("sweep_undefined", text, (), {"where": where})]
 
 

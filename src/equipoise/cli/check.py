@@ -141,6 +141,6 @@ def _write(found: "StudyCheck", out: Path) -> None:
             f"--out {out}", "predictions alone", "a study", "give the annotations, too"
         )
     write_study(out, found.annotations, found.predictions)
-    verb = "evaluate -a" if found.predictions else "agreement"
+    verb = "evaluate" if found.predictions else "agreement"
     drop = "" if found.matches or not found.predictions else " --on-missing drop"
     say(f"Wrote {out}; take it as it is: equipoise {verb} {out}{drop}")

@@ -76,7 +76,7 @@ def compare(
         sides = [
             read_study(
                 StudyFiles(
-                    run=run,
+                    study=None if run is None else [run],
                     annotations=files.annotations,
                     predictions=files.predictions,
                     dataset=files.dataset,

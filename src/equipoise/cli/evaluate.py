@@ -447,7 +447,8 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
 
 def _repeated(asked: Asked) -> Asked:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    run = asked.files.run
+    given = asked.files.study or ()
+    run = given[0] if len(given) == 1 else None
     if run is None or not (run / HEADER).is_file():
         return asked
     from equipoise.run import Run

@@ -59,15 +59,6 @@ def panel(title: str, **texts: str) -> Callable[..., Any]:
     return option
 
 
-MetricNames = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        rich_help_panel=RESULT,
-        help="Metrics, comma-separated; analyses of a single one take the first. Default: "
-        "those of the evaluation, or auroc.",
-    ),
-]
 AsJson = Annotated[
     bool, typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON.")
 ]
@@ -77,9 +68,6 @@ Seed = Annotated[
 Level = Annotated[
     float,
     typer.Option(min=0.5, max=0.999, rich_help_panel=UNCERTAINTY, help="Interval level."),
-]
-SearchLimit = Annotated[
-    int, typer.Option(min=1, rich_help_panel=UNCERTAINTY, help="Size at which searches end.")
 ]
 
 
@@ -515,21 +503,26 @@ class DataFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFiles(DataFiles):
-    """A study: two files, a public data set, or the folder of an evaluation."""
+    """A study: files of any role, a public data set, or the folder of an evaluation."""
 
-    run: Annotated[
-        Path | None,
+    study: Annotated[
+        list[Path] | None,
         typer.Argument(
             show_default=False,
-            help="A study that `equipoise check --out` wrote, or the folder of an earlier "
-            "evaluation, whose files are looked for where they lay. Or give -a and -p.",
+            metavar="[STUDY]...",
+            help="A study that `equipoise check --out` wrote, annotations and predictions in "
+            "any mix, told by their columns, or the folder of an earlier evaluation, whose "
+            "files are looked for where they lay. Or give -a and -p.",
         ),
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse a data set beside a folder, which has its own data."""
-        if self.run is not None and self.dataset is not None:
-            message = "got a folder too, which has its own data; leave out one of the two"
+        """Refuse a data set beside files or a folder, which have their own data."""
+        if self.study and self.dataset is not None:
+            message = (
+                f"got {self.study[0]} too, which has its own data; leave out one of the two, "
+                "or give predictions with -p"
+            )
             raise typer.BadParameter(message, param_hint="--dataset")
         super(StudyFiles, self).__post_init__()
 

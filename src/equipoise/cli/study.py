@@ -1,13 +1,12 @@
 """What a verb reads: votes and scores from files, a public data set or the folder of a run.
 
-`read_votes` reads annotations, `read_scored` annotations and predictions, and `read_study` the
-study that `stability`, `compare` and `plan` are about: files, a study in one file that
-`equipoise check --out` wrote, a data set, or the folder of an evaluation, whose record names
-the files. Those are looked for where they lay as seen from the folder, then beside it, in it
-and here, and count only if their hash is the recorded one.
+`read_votes` reads annotations, and `read_study` the study that `evaluate` and `plan` are about:
+files, whose roles are told like `equipoise check` tells them where they are not given, a study
+in one file that `equipoise check --out` wrote, a data set, or the folder of an evaluation,
+whose record names the files. Those are looked for where they lay as seen from the folder, then
+beside it, in it and here, and count only if their hash is the recorded one.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -26,7 +25,9 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
+from equipoise.folders import RUN
 from equipoise.notices import Notice
+from equipoise.read.files import file_sha256
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
+SETTLED = frozenset({
+    "columns_by_synonym", "read_as_wide", "read_as_tasks", "unused_columns", "possible_group",
+    "crowd_kit", "file_is_annotator", "items_in_first", "items_by_row", "case_of_labels",
+    "missing_as_class", "numbers_as_classes", "predicted_tasks", "unused_predictions",
+    "unused_controls",
+})  # what a check said of files, and a study that it wrote does not say again  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +99,15 @@ class _Sources:
     notices: tuple[Notice, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Files by their roles, or the folder of a run, and what to say of them."""
+
+    files: DataFiles
+    run: Path | None = None
+    notices: tuple[Notice, ...] = ()
+
+
 def read_study(
     files: StudyFiles,
     reading: StudyReading,
@@ -114,19 +130,10 @@ def read_study(
     also
         Other files of the study, by their role.
     """
-    if files.run is not None and holds_study([files.run]):
-        files = replace(files, run=None, annotations=[files.run])
-    sources = _sources(files, reading)
+    given = _given(files)
+    sources = _sources(given, reading)
     record, data = sources.record, sources.files
-    whole = data.dataset is not None or holds_study(data.annotations)
-    if not whole and not (data.annotations and data.predictions):
-        raise InputError(
-            "nothing to read",
-            "no RUN, no --dataset, or not both -a and -p",
-            "a study",
-            "give -a votes.csv -p scores.csv, -a study.csv that `equipoise check --out` wrote, "
-            "--dataset NAME, or the folder that evaluate --out wrote",
-        )
+    _require_both(data)
     _check_reading(data, sources.reading)
     own_metrics = () if record is None else tuple(one.name for one in record.metrics)
     asked = tuple(metrics) or own_metrics
@@ -141,9 +148,11 @@ def read_study(
         predictions=models,
         metrics=asked,
         inputs=input_rows(data, out, also or {}),
-        name=_name(files, record),
+        name=_name(given, record),
         notices=tuple(
-            one for one in sources.notices if one.code != "truth_by_model" or truth == "votes"
+            one
+            for one in (*given.notices, *sources.notices)
+            if one.code != "truth_by_model" or truth == "votes"
         ),
         resample=_resampled(record),
         dataset=dataset_facts(data.dataset),
@@ -152,25 +161,76 @@ def read_study(
     )
 
 
-def read_scored(
-    files: DataFiles, reading: StudyReading, truth: str, metrics: str
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
-    """Read both files; votes on several classes become the yes/no question asked.
-
-    Parameters
-    ----------
-    truth
-        ``votes``, or the model of the votes, which may take them before a question is asked.
-    metrics
-        The text of ``--metrics``.
-    """
-    _check_reading(files, reading)
-    sources = _Sources(
-        files=_expanded(files),
-        reading=reading,
-        classes=reading.class_names() or None,
+def _given(files: StudyFiles) -> _Given:
+    """The folder of a run, or files by their roles; roles that are guessed are said."""
+    own = DataFiles(
+        annotations=files.annotations, predictions=files.predictions, dataset=files.dataset
     )
-    return _read_scored(sources, truth, Option("metrics", metrics))
+    bare = files.study or []
+    run = next((path for path in bare if _is_run(path)), None)
+    if run is not None and len(bare) > 1:
+        raise InputError(
+            f"{run}",
+            "the folder of an evaluation beside other files",
+            "one or the other",
+            "give other files with -a and -p",
+        )
+    if run is not None or not bare:
+        return _Given(own, run)
+    from equipoise.read.check import roles_of
+
+    sides = {"annotations": own.annotations, "predictions": own.predictions}
+    roles = roles_of(bare, [side for side, paths in sides.items() if paths])
+    votes = [Path(one.path) for one in roles if one.side != "predictions"]
+    scores = [Path(one.path) for one in roles if one.side == "predictions"]
+    own = replace(
+        own,
+        annotations=[*(own.annotations or []), *votes] or None,
+        predictions=[*(own.predictions or []), *scores] or None,
+    )
+    if not any(one.why.startswith("guessed") for one in roles):
+        return _Given(own)
+    text = (
+        "{votes:names} read as annotations, {scores:names} as predictions; -a and -p say "
+        "otherwise."
+    )
+    names = {"votes": tuple(map(str, votes)), "scores": tuple(map(str, scores))}
+    if not (votes and scores):
+        return _Given(own)
+    return _Given(own, None, (Notice("roles_guessed", text, (), names),))
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a path is meant as the folder of an evaluation, or its record."""
+    if path.name == RUN or (path / RUN).exists():
+        return True
+    return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
+
+
+def _require_both(files: DataFiles) -> None:
+    """Refuse votes without predictions, predictions without votes, and nothing at all."""
+    if files.dataset is not None or holds_study(files.annotations):
+        return
+    if files.annotations and files.predictions:
+        return
+    if not files.annotations and not files.predictions:
+        raise InputError(
+            "nothing to read",
+            "no files, no folder and no --dataset",
+            "a study",
+            "give -a votes.csv -p scores.csv, study.csv that `equipoise check --out` wrote, "
+            "--dataset NAME, or the folder that evaluate --out wrote",
+        )
+    paths = files.annotations or files.predictions or []
+    there = "annotations" if files.annotations else "predictions"
+    names = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
+    do = f"add them: -a votes.csv -p {names}"
+    if files.annotations:
+        alone = f"without models, see `equipoise agreement {names}`"
+        do = f"add them: -a {names} -p scores.csv; {alone}"
+    raise InputError(
+        names, f"{there} alone", "annotations and predictions, or a whole study", do
+    )
 
 
 def holds_study(paths: Sequence[Path] | None) -> bool:
@@ -307,17 +367,17 @@ def dataset_facts(name: str | None) -> dict[str, str]:
     return {one: getattr(source, one) for one in ("name", "title", "licence", "citation")}
 
 
-def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
+def _sources(given: _Given, reading: StudyReading) -> _Sources:
     """The files of a study, and how they are read: as given, then as a run has it."""
-    if files.run is None:
+    if given.run is None:
         return _Sources(
-            files=_expanded(files),
+            files=_expanded(given.files),
             reading=reading,
             classes=reading.class_names() or None,
         )
     from equipoise.run import Run
 
-    run = files.run
+    run = given.run
     folder = run if run.is_dir() else run.parent
     record = Run.load(run).record
     question = record.question
@@ -334,7 +394,7 @@ def _sources(files: StudyFiles, reading: StudyReading) -> _Sources:
         if getattr(reading, name) is None and told:
             filled[name] = ",".join(f"{ours}={theirs}" for ours, theirs in told.items())
     classes = reading.class_names() or list(question.classes) or None
-    data, notices = _located_files(files, folder, record)
+    data, notices = _located_files(given.files, folder, record)
     return _Sources(
         files=data,
         reading=replace(reading, **filled),
@@ -362,7 +422,7 @@ def _cautions(record: "RunRecord") -> tuple[Notice, ...]:
 
 
 def _located_files(
-    files: StudyFiles, folder: Path, record: "RunRecord"
+    files: DataFiles, folder: Path, record: "RunRecord"
 ) -> tuple[DataFiles, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
     votes = [one for one in record.inputs if one.role == "annotations"]
@@ -378,7 +438,7 @@ def _located_files(
             *((path, votes) for path in given),
             *((path, scores) for path in table_files(files.predictions)),
         )
-        if path.is_file() and _hash(path) not in {one.sha256 for one in known}
+        if path.is_file() and file_sha256(path) not in {one.sha256 for one in known}
     ]
     text = "{files:names}: not the file that was evaluated; what is given counts."
     notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
@@ -389,14 +449,15 @@ def _located(folder: Path, wanted: "InputFile") -> Path:
     """The file that a run read, by its place, name and hash."""
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
-        if _hash(path) == wanted.sha256:
+        if file_sha256(path) == wanted.sha256:
             return path
     name, option = wanted.name, "-a" if wanted.role == "annotations" else "-p"
     where = f"{folder / 'run.json'}, {wanted.role}"
     if there:
+        now = file_sha256(there[0])
         raise InputError(
             where,
-            f"{there[0]} was found but is changed since (SHA-256 {_hash(there[0])[:12]}..., "
+            f"{there[0]} was found but is changed since (SHA-256 {now[:12]}..., "
             f"not {wanted.sha256[:12]}...)",
             "the file that was evaluated",
             f"bring it back, or take the changed file: {option} {there[0]}",
@@ -420,14 +481,9 @@ def _places(folder: Path, wanted: "InputFile") -> list[Path]:
     return list(dict.fromkeys([*places, beside, real.parent / name, folder / name, Path(name)]))
 
 
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _name(files: StudyFiles, record: "RunRecord | None") -> str:
+def _name(given: _Given, record: "RunRecord | None") -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
-    run = files.run
+    run, files = given.run, given.files
     if run is None or record is None:
         return str(files.dataset or _name_of(files.annotations or ()))
     if not record.title.endswith(TITLE):
@@ -537,13 +593,21 @@ def _read_votes(
         "exchangeable": reading.exchangeable,
     }
     try:
-        table = read_annotations(list(paths), **how)
+        table = _settled(read_annotations(list(paths), **how), paths)
     except InputError as error:
         raise naming_check(error, paths) from None
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
     return _first_votes(table, reading)
+
+
+def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
+    """A study in one file without what was said, and settled, when it was written."""
+    if not holds_study(paths):
+        return table
+    said = tuple(one for one in table.notices if one.code not in SETTLED)
+    return replace(table, notices=said)
 
 
 def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
@@ -589,7 +653,7 @@ def _study_of(
     from equipoise.io import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = _first_votes(table, reading)
+    table = _first_votes(_settled(table, [path]), reading)
     if paths:
         table, more = _with_predictions(table, paths, reading, table.classes)
         models += more

@@ -1,6 +1,5 @@
 """Where data sets live on this machine, and how they get there."""
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from equipoise.arrays import InputError
 from equipoise.findings.bibliography import cite
 from equipoise.nouns import Nouns
 from equipoise.predictions import Predictions
+from equipoise.read.files import file_sha256
 
 VARIABLE = "EQUIPOISE_DATA"
 
@@ -107,7 +107,7 @@ def fetched(source: Source) -> Path:
     """The folder of a data set, downloaded first when it is nowhere yet; hashes verified."""
     folder = located(source) or _download(source)
     for path, file in source.files.items():
-        digest = hashlib.sha256((folder / path).read_bytes()).hexdigest()
+        digest = file_sha256(folder / path)
         if digest != file.sha256:
             raise InputError(
                 f"data set {source.name}, file {folder / path}",

@@ -94,7 +94,7 @@ class LeftOut:
 
 
 def readers_left_out(annotations: Annotations) -> list[LeftOut]:
-    """Every annotator with most votes first; those that read nothing that others did are not.
+    """Every annotator that read what others did, most votes first, then by name.
 
     Examples
     --------
@@ -108,8 +108,9 @@ def readers_left_out(annotations: Annotations) -> list[LeftOut]:
     votes = np.bincount(
         annotations.annotator[_opinions(annotations)], minlength=len(annotations.annotators)
     )
-    order = np.argsort(-votes, kind="stable")[:MOST]
-    made = (_left_out(annotations, int(who)) for who in order if votes[who])
+    names = annotations.annotators
+    order = sorted(range(len(names)), key=lambda who: (-votes[who], names[who]))[:MOST]
+    made = (_left_out(annotations, who) for who in order if votes[who])
     return [one for one in made if one is not None]
 
 

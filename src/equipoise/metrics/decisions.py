@@ -142,6 +142,8 @@ def accuracy_per_item(y_true: Any, probabilities: Any) -> PerItem:
     --------
     >>> accuracy_per_item([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
     array([1.  , 0.25])
+    >>> accuracy_per_item([0, 2, 1], [0, 1, 1])
+    array([1., 0., 1.])
     """
     return _plain_per_item(y_true, probabilities, np.eye, decide)
 
@@ -503,7 +505,7 @@ def plain_table(
 
 def _plain_per_item(y_true: Any, probabilities: Any, costs: _Costs, choose: _Decide) -> PerItem:
     """What the decision costs every item of a plain call, shape (items,)."""
-    labels, predicted = checked_distributions(y_true, probabilities)
+    labels, predicted = checked_decisions(y_true, probabilities)
     return expected_loss(labels.T, choose(predicted) @ costs(labels.shape[1]).T)
 
 

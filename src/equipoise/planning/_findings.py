@@ -34,7 +34,8 @@ from equipoise.numbers import (
 from equipoise.planning._power import Shape
 from equipoise.planning.next_votes import NextForRanking, NextItems
 from equipoise.planning.ranking import RankingDesign, RankingPlan, of_pair
-from equipoise.planning.size import Size, panel_words, size_words
+from equipoise.planning.size import DIFFERENCE, Size, panel_words, size_words
+from equipoise.wording import hint
 
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
 CURVES = 5  # designs that are drawn
@@ -527,6 +528,9 @@ def _pair_row(one: Size, best: RankingDesign | None) -> dict[str, Cell]:
     }
 
 
+PAIR_STATES = {"not plannable": "open in this pilot: give a difference"}
+
+
 def _pairs(plan: RankingPlan) -> Finding:
     """Neighbours of a ranking: what each pair needs alone, and its power in the whole study."""
     rows = [_pair_row(one, plan.recommended) for one in plan.pairs]
@@ -541,16 +545,17 @@ def _pairs(plan: RankingPlan) -> Finding:
         name="plan_pairs",
         caption="What each pair of neighbours needs",
         columns=(
-            *(Column("a", "ahead", "model"), Column("b", "of", "model")),
-            Column("difference", "in the pilot by", "change", ("low", "high")),
+            *(Column("a", "pair", "model"), Column("b", "and", "model")),
+            Column("difference", "difference in the pilot", "change", ("low", "high")),
             Column("resolved", "planned for", "change", brief=False),
             Column("items", "items alone", "count"),
             Column("power_in_study", "power in the study", "percent"),
-            Column("state", "state"),
+            Column("state", "state", words=PAIR_STATES),
         ),
         rows=rows,
-        legend="Items alone: what the pair needs by itself for the power asked for, with the "
-        "annotators of the plan. Power in the study: that of the pair in this plan.",
+        legend="Difference: the first less the second. Items alone: what the pair needs by "
+        "itself for the power asked for, with the annotators of the plan. Power in "
+        "the study: that of the pair in this plan.",
     )
     chart = Dots(
         name="plan-pair-differences",
@@ -575,6 +580,14 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     planned = sorted((items, pair) for pair, items in needed.items())
     left = len(plan.pairs) - len(plan.planned)
     rest = f"No size can be planned for {count(left, 'pair')}." if left else ""
+    if plan.open:
+        open_ = sum(one.state == "not plannable" for one in plan.pairs)
+        who = f"{open_} of them are" if open_ < left else "it is" if left == 1 else "they are"
+        rest = hint(
+            "{}: {} not surely apart in the pilot. Give the smallest difference that matters "
+            "({}).",
+            *(rest.removesuffix("."), who, DIFFERENCE),
+        )
     best = plan.recommended
     if best is None or not planned:
         return rest or "The pairs can only be told apart together."
@@ -583,7 +596,7 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     if len(planned) > 1:
         whole = count(best.items, "item")
         sentence += f", {easy} {count(least, 'item')}; all together {whole}"
-    return f"{sentence}. {rest}".rstrip()
+    return hint("{}. {}", sentence, rest) if rest else f"{sentence}."
 
 
 def plan_report(

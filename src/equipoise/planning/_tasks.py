@@ -21,7 +21,7 @@ STATES = {
     "planned": "planned",
     "tied": "models are tied",
     "no spread": "no spread",
-    "not plannable": "not plannable from this pilot",
+    "not plannable": "open in this pilot: give a difference",
     "out of reach": "out of reach",
 }
 
@@ -107,9 +107,9 @@ def _overview(plans: Sequence[TaskPlan]) -> Finding:
     groups = bool(first.pairs[0].group_size)
     heads = [
         Column("task", "task"),
-        Column("a", "hardest pair" if first.ranks else "ahead", "model"),
-        Column("b", "and" if first.ranks else "of", "model"),
-        Column("difference", "in the pilot by", "change", ("low", "high")),
+        Column("a", "hardest pair" if first.ranks else "pair", "model"),
+        Column("b", "and", "model"),
+        Column("difference", "difference in the pilot", "change", ("low", "high")),
         *([Column("annotators", "annotators", "count")] if named else []),
     ]
     if groups:

@@ -125,6 +125,14 @@ class StudyKeywords:
     first_votes: int | None = None
 
 
+class FileRole(NamedTuple):
+    """A file, the side that it holds, and how that is known."""
+
+    path: AnyPath
+    side: str
+    why: str
+
+
 class _File(NamedTuple):
     """A file that was opened once: its table where it holds one."""
 
@@ -170,6 +178,18 @@ def check_study(paths: StudyPaths, how: StudyKeywords) -> StudyCheck:
         predictions=models.predictions,
         notices=models.notices if annotations is None else annotations.notices,
     )
+
+
+def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[FileRole]:
+    """What each of some files holds, as `check_study` tells it.
+
+    Parameters
+    ----------
+    taken
+        Sides that other files hold: ``annotations`` or ``predictions``.
+    """
+    files = _with_roles([_opened(path) for path in _listed(paths)], set(taken))
+    return [FileRole(file.path, *role) for file, role in files]
 
 
 def _listed(paths: Sequence[AnyPath]) -> list[AnyPath]:

@@ -1,8 +1,9 @@
 """What a check of files says: how they were read, what is in them, and what looks odd.
 
 Twins are annotators who gave the same votes on at least twenty items that both saw, models with
-the same predictions, items for which every model gives the same scores to the last digit, and
-names that differ only in case, spaces or signs that nobody sees.
+the same predictions, items with the same votes for which every model gives the same scores,
+where that is no accident of rounding, and names that differ only in case, spaces or signs that
+nobody sees.
 """
 
 import re
@@ -25,6 +26,8 @@ from equipoise.wording import capital, joined
 _SAME_VOTES = 20  # items from which equal votes make two annotators the same
 _MOST_PEOPLE = 200  # annotators of whom all pairs are compared
 _SHOWN = 3  # rows of a preview
+_ACCIDENT = 0.75  # expected pairs of items with equal scores from which equal ones say nothing
+_DIMENSIONS = 3  # columns of scores that are looked at for rounding
 _FEW_VALUES = 20  # distinct scores up to which equal ones say nothing of items
 
 
@@ -342,9 +345,9 @@ def _twins(check: StudyCheck) -> Finding:
     copies = duplicate_models(_by_task(check.predictions))
     said += [f"Models with identical predictions: {one}." for one in copies]
     said += [
-        f"Items {joined([repr(name) for name in names], most=4)} have the same scores from "
-        "every model: they may be one item."
-        for names in _same_items(check.predictions)
+        f"Items {joined([repr(name) for name in names], most=4)} have the same votes, and the "
+        "same scores from every model: they may be one item."
+        for names in _same_items(check.predictions, table)
     ]
     most = 8
     more = [f"... and {len(said) - most} more."] if len(said) > most else []
@@ -413,17 +416,58 @@ def _by_task(
     return [(task, models) for (task, _), models in tasks.items()]
 
 
-def _same_items(predictions: Sequence[Predictions]) -> list[list[str]]:
-    """Items with the same scores from every model and for every task."""
+def _same_items(
+    predictions: Sequence[Predictions], table: Annotations | None
+) -> list[list[str]]:
+    """Items with the same scores from every model and for every task, and the same votes."""
     scores = [one for one in predictions if len(np.unique(one.values)) > _FEW_VALUES]
     if not scores or len({frozenset(one.items) for one in scores}) > 1:
         return []
     items = sorted(scores[0].items)
     rows = np.column_stack([one.aligned(items).reshape(len(items), -1) for one in scores])
-    groups: dict[bytes, list[str]] = {}
+    groups: dict[tuple[bytes, object], list[str]] = {}
+    votes = _votes_by_item(table)
     for name, row in zip(items, np.ascontiguousarray(rows + 0.0), strict=True):
-        groups.setdefault(row.tobytes(), []).append(name)
-    return [names for names in groups.values() if len(names) > 1]
+        groups.setdefault((row.tobytes(), votes.get(name)), []).append(name)
+    same = [names for names in groups.values() if len(names) > 1]
+    return same if same and _by_accident(rows) < _ACCIDENT else []
+
+
+def _votes_by_item(table: Annotations | None) -> dict[str, tuple[tuple[float, ...], ...]]:
+    """Who said what of each item, in one order."""
+    if table is None:
+        return {}
+    said = [one for one in (table.task, table.annotator, table.label, table.value, table.rank,
+                            table.count) if one is not None]  # fmt: skip
+    found: dict[int, list[tuple[float, ...]]] = {}
+    for item, row in zip(table.item.tolist(), np.column_stack(said).tolist(), strict=True):
+        found.setdefault(item, []).append(tuple(row))
+    return {table.items[item]: tuple(sorted(rows)) for item, rows in found.items()}
+
+
+def _by_accident(rows: Floats) -> float:
+    """How many pairs of items are expected to have equal scores because these are rounded.
+
+    Scores that differ by one last digit in some column are as likely as equal ones; with `c`
+    columns there are 3**c - 1 such neighbours of a pair, so their number tells that of chance.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> scores = random.random((200, 1))
+    >>> _by_accident(scores) < 1, _by_accident(scores.round(3)) > 10
+    (True, True)
+    """
+    from scipy.spatial import cKDTree
+
+    apart = np.unique(rows, axis=1)
+    sizes = [len(np.unique(column)) for column in apart.T]
+    used = apart[:, np.argsort(sizes, kind="stable")[-_DIMENSIONS:]]
+    steps = [np.diff(np.unique(column)).min() for column in used.T]
+    places = used / np.array(steps)
+    tree = cKDTree(places)
+    equal, near = tree.count_neighbors(tree, np.array([0.1, 1.1]), p=np.inf)
+    return float((near - equal) / 2 / (3 ** used.shape[1] - 1))
 
 
 def _preview(check: StudyCheck) -> Finding:

@@ -5,6 +5,7 @@ names a key twice is refused, because the first value would be lost; so are pick
 """
 
 import gzip
+import hashlib
 import json
 import os
 import zlib
@@ -65,6 +66,12 @@ def content(path: AnyPath) -> Content:
     if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
     return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:

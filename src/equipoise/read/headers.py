@@ -55,9 +55,9 @@ _ANNOTATIONS: Mapping[str, _Words] = {
         "user username evaluator respondent who by",
     ),
     "label": _words(
-        "label labels labelname diagnosis vote grade class classname category stage rating "
-        "answer response annotation judgement judgment decision verdict opinion assessment "
-        "choice",
+        "label labels labelname diagnosis vote grade severity class classname category stage "
+        "rating answer response annotation judgement judgment decision verdict opinion "
+        "assessment choice",
         "score value result finding reading outcome",
     ),
     "task": _words("task question taskname", "finding attribute criterion"),

@@ -246,6 +246,8 @@ def _choose_controls(
     _refuse_regions(replies, read, name)
     others = tuple(f"{control} ({kinds[control]})" for control in kinds if control not in read)
     text = "controls {controls:names} are not used"
+    if len(others) == 1:
+        text = "control {controls:names} is not used"
     unused = [Notice("unused_controls", text, (), {"controls": others})]
     return read, unused if others else []
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equipoise.annotations import are_steps
 from equipoise.arrays import InputError, Ints, listed, meant
 from equipoise.notices import Notice, Value
 from equipoise.read.options import AnnotationOptions, Kind
@@ -185,7 +186,7 @@ def _other_readings(
         values: dict[str, Value] = {
             "classes": classes,
             "ordinal": Option("kind", "ordinal"),
-            "scale": Option("classes", python="classes=[...]"),
+            "scale": Option("classes", classes) if are_steps(classes) else GRADES,
             "interval": Option("kind", "interval"),
         }
         notices.append(Notice("numbers_as_classes", text, (), values))

@@ -396,14 +396,15 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
         )
     _, others = _split_items(table, options)
     try:
-        alike = _like_counts(_cells(table, others))
+        alike = _like_counts(_cells(table, others), others, options)
     except InputError:  # some cells are no numbers
         alike = False
     if alike:
         raise InputError(
             f"{table.name}, columns {listed(others)}",
             "whole numbers in every cell",
-            "either labels or numbers of votes, and they could be both",
+            "either labels or numbers of votes, and they could be both: the columns are named "
+            "like classes, add up alike, rise where others fall, or hold large numbers",
             hint(
                 "say {} for numbers of votes, or {} for labels",
                 Option("layout", "counts"),
@@ -413,11 +414,34 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
     return "wide"
 
 
-def _like_counts(cells: Floats) -> bool:
+def _like_counts(cells: Floats, names: Sequence[str], options: AnnotationOptions) -> bool:
+    """Whether cells may be numbers of votes.
+
+    Labels of people who see the same items rise together, so that the variance of their sum is
+    above the sum of their variances; votes for one class are missing from the others.
+
+    Examples
+    --------
+    >>> votes = np.array([[4, 0], [1, 4], [0, 7], [5, 1], [6, 2]], dtype=float)
+    >>> _like_counts(votes, ("a", "b"), AnnotationOptions())
+    True
+    >>> _like_counts(np.sort(votes, axis=0), ("a", "b"), AnnotationOptions())
+    False
+    >>> _like_counts(np.sort(votes, axis=0), ("no", "yes"), AnnotationOptions())
+    True
+    """
     whole = np.isfinite(cells).all() and (cells >= 0).all() and (cells == np.floor(cells)).all()
+    if not whole or len(names) < 2:
+        return bool(whole) and bool((cells >= 10).any())
     totals = cells.sum(axis=1)
     even = bool((totals == totals[0]).all()) and totals[0] > 1
-    return bool(whole) and (even or bool((cells >= 10).any()))
+    if even or (cells >= 10).any() or set(names) <= set(options.classes or ()):
+        return True
+    if cells.max() < 2:
+        return False
+    named = len(names) == 2 and pair_of(names) is not None and not set(names) <= {"0", "1"}
+    apart = totals.var() < cells.var(axis=0).sum() and (totals > 0).all()
+    return named or (len(cells) >= _FEW_ROWS and bool(apart))
 
 
 def _cells(table: Table, columns: Sequence[str]) -> Floats:

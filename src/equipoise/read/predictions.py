@@ -451,6 +451,8 @@ def _by_task(
         notices += (Notice("predicted_tasks", text, (), {"tasks": tuple(chosen)}),)
     if unused:
         text = "columns {columns:names} are no annotated tasks and are not used"
+        if len(unused) == 1:
+            text = "column {columns:names} is no annotated task and is not used"
         notices += (Notice("unused_predictions", text, (), {"columns": unused}),)
     answers = []
     for column in chosen:

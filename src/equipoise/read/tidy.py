@@ -171,6 +171,8 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
         table.required("annotator", chosen, otherwise=" if not, rename the column")
     if unused:
         text = "columns {columns:names} are not used"
+        if len(unused) == 1:
+            text = "column {columns:names} is not used"
         table = table.noting(Notice("unused_columns", text, (), {"columns": unused}))
         table = table.noting(*(group_hint(unused) if theirs["group"] is None else ()))
     named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}

@@ -26,6 +26,7 @@ from equipoise.findings.text import as_csv
 from equipoise.folders import write_folder
 from equipoise.notices import as_notices
 from equipoise.page import render
+from equipoise.read.files import file_sha256
 from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 
 HEADER = "run.json"
@@ -100,7 +101,7 @@ class Run:
         header = _header(target)
         path = target / REPLICATES
         expected = header.get("replicates", {}).get("sha256")
-        if not path.exists() or _sha256(path) != expected:
+        if not path.exists() or file_sha256(path) != expected:
             got = "changed or damaged" if path.exists() else "missing"
             raise InputError(
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
@@ -196,8 +197,3 @@ def _header(target: Path) -> dict[str, Any]:
             "read it with the version of equipoise that wrote it, or run evaluate again",
         )
     return header
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

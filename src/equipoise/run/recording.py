@@ -4,7 +4,6 @@ Nothing in it depends on when or where it was made: the same inputs and seed giv
 bytes, as long as the files lie in the same way around the folder of the run.
 """
 
-import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from equipoise.findings.json import JsonValue
 from equipoise.metrics import hard_labels_rule
 from equipoise.notices import worded
 from equipoise.numbers import count
+from equipoise.read.files import file_sha256
 from equipoise.run.folder import Run
 from equipoise.run.record import (
     DatasetRecord,
@@ -80,12 +80,9 @@ def hashed(role: str, paths: Sequence[Path], home: Path | None = None) -> tuple[
     """
     rows = []
     for path in paths:
-        data = Path(path).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
+        digest, size = file_sha256(path), path.stat().st_size
         way = None if home is None else route(home, path)
-        rows.append(
-            InputFile(role=role, name=path.name, sha256=digest, bytes=len(data), path=way)
-        )
+        rows.append(InputFile(role=role, name=path.name, sha256=digest, bytes=size, path=way))
     return tuple(rows)
 
 
