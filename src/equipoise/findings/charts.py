@@ -138,7 +138,8 @@ class Lines(_Named):
     downward
         Whether small values stand at the top, as ranks do.
     points
-        Single marks beside the lines, such as readers beside curves; their names are titles.
+        Single marks beside the lines, such as readers beside curves; those with room have
+        their names beside them, the others in their titles.
     """
 
     x: str
@@ -284,12 +285,15 @@ class Standing:
         Whether no model scores higher.
     same
         Whether another model gives the same scores, item by item.
+    judged
+        Whether there is a verdict; where not, it is in no group.
     """
 
     value: float
     inside: bool = True
     best: bool = False
     same: bool = False
+    judged: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

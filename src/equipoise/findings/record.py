@@ -17,7 +17,7 @@ from equipoise.wording import capital, hint
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
-    "duration", "resample_share",
+    "duration", "resample_share", "bound",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -38,7 +38,8 @@ class Column:
     kind
         How values are written: ``model`` is the name of a model, ``names`` a list,
         ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
-        ``resample_share`` a share that shows neither 0% nor 100%.
+        ``resample_share`` a share that shows neither 0% nor 100%, ``bound`` an upper bound,
+        rounded outward.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief
@@ -283,6 +284,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "figures": numbers.significant,
     "duration": numbers.duration,
     "resample_share": numbers.resample_share,
+    "bound": numbers.bound,
 }
 
 

@@ -362,9 +362,7 @@ def _sources(report: Report) -> list[Html]:
 def _settings(report: Report) -> Html:
     every = (*report.settings, ("equipoise", version("equipoise")))
     said = "The same data, settings and version give this page, byte for byte."
-    frame = element("div", _terms(every), class_="scroll tall", tabindex=0, role="group",
-                    aria_label="Settings")  # fmt: skip
-    return _closed("settings", "Settings", said, frame)
+    return _closed("settings", "Settings", said, element("div", _terms(every), class_="pairs"))
 
 
 def _terms(terms: Iterable[tuple[str, str]]) -> Html:
