@@ -14,6 +14,7 @@ IN_SIGHT = 20  # rows that are shown at once
 QUOTED = 6  # rows that sentences may quote
 KINDS = 4  # of rows that are told apart
 MORE = 5  # rows that are not worth folding
+LONG = 30  # letters of words that take lines
 WORDS = ("text", "names", "model")
 
 
@@ -83,12 +84,17 @@ def _one(table: Table, said: str) -> Html:
 
 
 def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html:
-    left = ["l" if column.kind in WORDS else None for column in columns]
+    texts = [[cell(row, column) for column in columns] for row in rows]
+    left = [
+        None if column.kind not in WORDS
+        else "l long" if any(len(row[at]) > LONG for row in texts) else "l"
+        for at, column in enumerate(columns)
+    ]  # fmt: skip
     heads = [
         element("th", column.head, scope="col", class_=side)
         for column, side in zip(columns, left, strict=True)
     ]
-    made = [_row([cell(row, column) for column in columns], left) for row in rows]
+    made = [_row(row, left) for row in texts]
     seen = IN_SIGHT if len(rows) > IN_SIGHT + MORE else len(rows)
     later = [element("tbody", *made[seen:], class_="later")] if made[seen:] else []
     bodies = [element("tbody", *made[:seen]), *later]
@@ -120,14 +126,16 @@ def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
 def _quoted_first(
     rows: Sequence[Row], columns: Sequence[Column], said: str, front: Sequence[Row]
 ) -> list[Row]:
-    """Rows in order, but those that are quoted, and those that a terminal shows, first."""
+    """Rows in order; those that are quoted, else those in front, first if they were not seen."""
     words = {word.strip(".,;:()[]") for word in said.split()}
     found = [_found(row, columns, said, words) for row in rows]
     most = max(found)
-    brief = {str(dict(row)) for row in front[:IN_SIGHT]}
-    quoted = [at for at, one in enumerate(found) if most and one == most][:QUOTED]
-    told = [at for at, row in enumerate(rows) if at not in quoted and str(dict(row)) in brief]
-    first = [*quoted, *told]
+    first = [at for at, one in enumerate(found) if most and one == most][:QUOTED]
+    if not first:
+        brief = {str(dict(row)) for row in front}
+        first = [at for at, row in enumerate(rows) if str(dict(row)) in brief][:QUOTED]
+    if all(at < IN_SIGHT for at in first):
+        return list(rows)
     rest = sorted(set(range(len(rows))) - set(first))
     return [rows[at] for at in [*first, *rest]]
 
