@@ -85,14 +85,11 @@ def _one(table: Table, said: str) -> Html:
 
 def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html:
     texts = [[cell(row, column) for column in columns] for row in rows]
-    left = [
-        None if column.kind not in WORDS
-        else "l long" if any(len(row[at]) > LONG for row in texts) else "l"
-        for at, column in enumerate(columns)
-    ]  # fmt: skip
+    left = ["l" if column.kind in WORDS else None for column in columns]
+    long = [any(len(row[at]) > LONG for row in texts) for at in range(len(columns))]
     heads = [
-        element("th", column.head, scope="col", class_=side)
-        for column, side in zip(columns, left, strict=True)
+        element("th", column.head, scope="col", class_="l long" if side and wide else side)
+        for column, side, wide in zip(columns, left, long, strict=True)
     ]
     made = [_row(row, left) for row in texts]
     seen = IN_SIGHT if len(rows) > IN_SIGHT + MORE else len(rows)
@@ -126,7 +123,7 @@ def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
 def _quoted_first(
     rows: Sequence[Row], columns: Sequence[Column], said: str, front: Sequence[Row]
 ) -> list[Row]:
-    """Rows in order; those that are quoted, else those in front, first if they were not seen."""
+    """Rows in order; the quoted ones, else those in front, come first if they were not seen."""
     words = {word.strip(".,;:()[]") for word in said.split()}
     found = [_found(row, columns, said, words) for row in rows]
     most = max(found)
