@@ -20,8 +20,8 @@ QUICK = "--replicates 50"
 FILES = "-a votes.csv -p scores.csv"
 EXPERTS = ("anna", "ben", "cora")
 VERBS = (
-    "evaluate", "stability", "compare", "report", "aggregate", "agreement", "plan",
-    "threshold-plan", "threshold", "audit", "reproduce", "datasets", "demo",
+    "evaluate", "check", "report", "aggregate", "agreement", "plan", "threshold plan",
+    "threshold set", "audit", "reproduce", "datasets", "demo",
 )  # fmt: skip
 
 
@@ -134,8 +134,8 @@ def set_aside(folder):
 def threshold_steps(question, answers, bins="--bins 6 --per-bin 5"):
     """A plan, three experts, and the threshold that follows."""
     given = " ".join(f"--experts {name}.csv" for name in EXPERTS)
-    plan = f"threshold-plan votes.csv {question} {bins}"
-    found = f"threshold votes.csv --plan plan.key.json {given} {QUICK}"
+    plan = f"threshold plan votes.csv {question} {bins}"
+    found = f"threshold set votes.csv --plan plan.key.json {given} {QUICK}"
     return (
         Command("threshold-plan", plan, "--out plan.csv"),
         experts_saying(*answers),
@@ -155,8 +155,9 @@ def run_steps(pair, most=5, task=""):
     """What starts from the folder of an evaluation."""
     search = f"{QUICK} --most {most}"
     return (
-        Command("stability", f"stability run {search}", "--out stability"),
-        Command("compare", f"compare run {pair} {search}", "--out compare"),
+        Command("check", "check votes.csv scores.csv", "--out study.csv"),
+        Command("full", f"evaluate run --full {search}", "--out full"),
+        Command("pair", f"evaluate run --pair {pair} {search}", "--out pair"),
         Command("plan", f"plan run {task} --simulations 20 --next 6", "--out plan"),
         *report_steps(),
     )

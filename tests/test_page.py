@@ -15,6 +15,7 @@ from equipoise.findings import (
     Bar,
     Case,
     Cases,
+    Column,
     Dot,
     Dots,
     Heat,
@@ -24,14 +25,20 @@ from equipoise.findings import (
     Matrix,
     Point,
     Scatter,
+    Standing,
     Standings,
+    Strip,
+    Strips,
+    Table,
 )
 from equipoise.findings.text import as_csv
 from equipoise.page import figures, render
 from equipoise.page.charts import draw
 from equipoise.page.figure import Plot
+from equipoise.page.markup import breakable, element
 from equipoise.page.palette import ModelStyles
 from equipoise.page.svg import Label, fitted
+from equipoise.page.tables import table_html
 from tests.page_sample import SAMPLES, chexpert, study, without_card
 
 NAN = float("nan")
@@ -281,3 +288,102 @@ def test_labels_never_touch_at_any_width():
     for wide in range(60, 1200, 7):
         boxes = sorted(one.box(wide) for one in shown if one.least <= wide)
         assert all(a[2] <= b[0] for a, b in pairwise(boxes)), wide
+
+
+# ---- tables, names and ranges ---------------------------------------------------------------
+
+COLUMNS = (Column("model", "model", "model"), Column("x", "x", "number"),
+           Column("y", "y", "number"))  # fmt: skip
+
+
+def numbers_table(values, **more):
+    rows = [{"model": f"m{n}", "x": x, "y": NAN} for n, x in enumerate(values)]
+    return Table(name="t", caption="Numbers", columns=COLUMNS, rows=rows, **more)
+
+
+def test_columns_and_rows_without_a_number_are_left_out():
+    made = table_html(numbers_table([0.1, NAN, 0.3]))
+    assert made.count("<tr>") == 3 and "undefined" not in made and ">y" not in made
+    assert "Numbers (1 without a number left out)" in made
+    nothing = table_html(numbers_table([NAN, NAN]))
+    assert nothing.count("<tr>") == 3 and nothing.count("undefined") == 4
+
+
+def test_a_long_table_shows_whole_rows_the_quoted_one_first_and_the_rest_on_request():
+    values = [n / 100 for n in range(40)]
+    made = table_html(numbers_table(values), "The best is m37 with 0.370.")
+    seen, later = made.split("<tbody class=later>")
+    assert seen.count("<tr>") == 21 and later.count("<tr>") == 20
+    assert seen.index(">m37<") < seen.index(">m0<") < seen.index(">m1<")
+    assert "Show all 40 rows" in made and "type=checkbox" in made
+    in_order = table_html(numbers_table(values), "The best is m3 with 0.030.")
+    assert in_order.index(">m0<") < in_order.index(">m3<")
+    assert "checkbox" not in table_html(numbers_table(values[:25]))
+
+
+def test_rows_to_which_columns_do_not_apply_are_a_table_of_their_own():
+    columns = (Column("what", "what"), Column("item", "item"), Column("who", "who"))
+    rows = [
+        {"what": "items", "item": "a", "who": None},
+        {"what": "votes", "item": "b", "who": "c"},
+    ]
+    made = table_html(Table(name="t", caption="Sets", columns=columns, rows=rows))
+    assert made.count("<table") == 2 and "undefined" not in made
+    assert "Sets: items" in made and "Sets: votes" in made
+
+
+def test_names_break_at_separators_alone_and_options_never():
+    assert breakable("model_22") == "model_<wbr>22" and breakable("A") == "A"
+    assert breakable("resnet-50") == "resnet-<wbr>50" and breakable("a<b_c") == "a&lt;b_<wbr>c"
+    assert "<span class=whole>--margin</span>)" in element("p", "so (--margin)")
+    assert "whole" not in element("p", "a -- b, x--y")
+
+
+@pytest.mark.parametrize("rates", [(0.33, 0.38), (0.97, 0.99), (0.01, 0.03), (0.1, 0.9)])
+def test_both_ends_of_the_rates_are_told_apart(rates):
+    named = [(f"r{n}", rate) for n, rate in enumerate(rates)]
+    row = Strip("", [(1.0, 0.0, False)], "no", "yes", "", (0.5, 0.4, 0.6), named)
+    made = draw(Strips(name="s", caption="s", votes_title="v", alpha_title="a",
+                       rates_title="r", rows=[row]), STYLES)  # fmt: skip
+    labels = made.rows[1].cells[-1].labels
+    assert {one.words for one in labels} == {f"{round(100 * rate)}%" for rate in rates}
+    for wide in (120, 150, 240):
+        first, last = sorted(one.box(wide) for one in labels)
+        assert first[2] <= last[0] and first[0] >= -13 and last[2] <= wide + 13
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_without_a_verdict_standings_have_neither_fill_nor_arrow(judged):
+    cells = [[Standing(0.9, best=True, judged=judged)],
+             [Standing(0.8, inside=False, judged=judged)]]  # fmt: skip
+    made = draw(
+        Standings(name="s", caption="s", metric="m", columns=["c"], models=["a", "b"],
+                  cells=cells, intervals=[(0.8, 1.0), (0.7, 0.9)], known_to=[0.1]), STYLES
+    ).html()  # fmt: skip
+    assert ("▾" in made) == ("filled" in made) == ("sw tint" in made) == judged
+    assert ('class="in first"' in made) == judged and "bold: highest" in made
+
+
+def test_axes_hold_single_points_and_name_them_where_there_is_room():
+    line = Line("a", [(0.4, 0.5), (0.6, 0.6)], model="a")
+    made = draw(
+        Lines(
+            name="l",
+            caption="l",
+            x="x",
+            y="y",
+            lines=[line],
+            points=[Point("dr_far", 0.1, 0.95), Point("gone", NAN, 0.5)],
+        ),
+        STYLES,
+    )
+    plot = made.rows[0].cells[1]
+    assert "dr_far" in [one.words for one in plot.labels] and "gone" not in plot.html()
+    low = [float(x) for x in re.findall(r"cx=([\d.]+)%", plot.html())]
+    assert min(low) == pytest.approx(2.0)
+
+
+def test_an_upper_bound_is_rounded_outward():
+    from equipoise.findings.record import cell
+
+    assert cell({"b": 0.0132}, Column("b", "at most", "bound")) == "0.014"

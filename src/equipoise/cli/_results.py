@@ -97,6 +97,7 @@ def in_options(report: "Report") -> "Report":
             replace(
                 finding,
                 sentence=in_command(finding.sentence, verb_options()),
+                more=tuple(in_command(one, verb_options()) for one in finding.more),
                 notices=tuple(_renamed(notice) for notice in finding.notices),
             )
             for finding in report.findings

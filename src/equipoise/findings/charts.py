@@ -138,7 +138,8 @@ class Lines(_Named):
     downward
         Whether small values stand at the top, as ranks do.
     points
-        Single marks beside the lines, such as readers beside curves; their names are titles.
+        Single marks beside the lines, such as readers beside curves; those with room have
+        their names beside them, the others in their titles.
     """
 
     x: str
@@ -285,8 +286,8 @@ class Standing:
     same
         Whether another model gives the same scores, item by item.
     judged
-        Whether a verdict was possible; without one nothing is marked.
-    """
+            Whether a verdict was possible; without one nothing is marked.
+        """
 
     value: float
     inside: bool = True

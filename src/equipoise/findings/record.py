@@ -38,7 +38,8 @@ class Column:
     kind
         How values are written: ``model`` is the name of a model, ``names`` a list,
         ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
-        ``resample_share`` a share that shows neither 0% nor 100%.
+        ``resample_share`` a share that shows neither 0% nor 100%, ``bound`` an upper bound,
+        rounded outward.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief

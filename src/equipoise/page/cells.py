@@ -58,6 +58,8 @@ def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
 def _standing(cell: Standing) -> Square:
     if math.isnan(cell.value):
         return Square(UNDEFINED, "none")
+    if not cell.judged:
+        return Square(number(cell.value), "open", cell.best, same=cell.same)
     return Square(
         number(cell.value), "in" if cell.inside else "out", cell.best,
         "" if cell.inside else "below the best group", not cell.inside, cell.same,
@@ -76,7 +78,7 @@ def _whisker(
 ) -> Plot | None:
     if not all(map(math.isfinite, (cell.value, *ends))):
         return None
-    tone = "" if cell.inside else "out"
+    tone = "out" if _below(cell) else ""
     low, high = (scale(end) for end in ends)
     marks = middle(interval((low, high), 0, tone, caps=False), dot(scale(cell.value), 0, tone))
     said = f"interval {number(ends[0])} to {number(ends[1])}"
@@ -92,12 +94,17 @@ def _typical(half: float, widest: float) -> Square:
     return Square(f"±\u200a{number(half, 2)}", plot=drawn)
 
 
+def _below(cell: Standing) -> bool:
+    return cell.judged and not cell.inside
+
+
 def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
     every = [cell for cells in chart.cells for cell in cells]
     named = chart.metric.lower() in chart.caption.lower()
     key = [] if named else [("", f"{chart.metric}.")]
-    key.append(("tint", "filled: not below any other model"))
-    if any(not cell.inside for cell in every):
+    if any(cell.judged for cell in every):
+        key.append(("tint", "filled: not below any other model"))
+    if any(_below(cell) for cell in every):
         key.append(("", "▾ plain: below at least one"))
     if any(cell.best for cell in every):
         key.append(("", "bold: highest"))

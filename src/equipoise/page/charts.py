@@ -5,6 +5,7 @@ coincide (one line has all their names). Names stand beside their marks.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -394,7 +395,9 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
         return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
 
     before, after = order(1), order(2)
-    wrapped = {row[0]: lines_of(row[0], 11) for row in rows}
+    parts = [part for row in rows for part in re.split(r"[\s\-_/.,]", row[0])]
+    room = max(11, min(18, 1 + max(map(width, parts))))  # names break between words
+    wrapped = {row[0]: lines_of(row[0], room) for row in rows}
     high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
     top = 22.0
     total = top + high * len(rows)

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from equipoise.findings.charts import Line, Lines, Point
 from equipoise.numbers import count, percent
 from equipoise.page.figure import Figure, Plot, Row, Rows, axis_numbers, axis_titles, described
-from equipoise.page.lettering import lines_of, width
+from equipoise.page.lettering import lines_of, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import CLASSES, ModelStyles
 from equipoise.page.svg import (
@@ -30,6 +31,7 @@ STEP = 13.0  # pixels from one line of a name to the next
 FAR = 30.0  # how far a name may stand from its line before the plot is crowded
 TOLD = 4  # lines that keep their names in a crowded plot
 DOTTED = 12  # points of a line that are marked
+STEPS = 12  # places on a piece of a line that names of points keep away from
 SIDE = 12.0  # pixels from a plot to the names
 
 
@@ -76,9 +78,11 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     paths += [part for one in order for part in _paths(one, frame)]
     body.append(stretched(bottom, *paths))
     body += [mark for one in order for mark in _dots(one, frame)]
-    body += _single_points(chart.points, frame)
+    points = _known_points(chart)
+    body += _single_points(points, frame)
     labels, deep = _beneath(chart, frame)
-    plot = Plot(join(body), bottom + deep, labels, described(chart))
+    beside = _point_names(points, frame, [one.line for one in curves])
+    plot = Plot(join(body), bottom + deep, (*labels, *beside), described(chart))
     named = any(name for one in curves for name in one.names)
     names = [_names(curves, frame, bottom + deep)] if named else []
     axes = axis_titles(chart.x, chart.y)
@@ -90,12 +94,49 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     )
 
 
+def _known_points(chart: Lines) -> list[Point]:
+    return [one for one in chart.points if math.isfinite(one.x) and math.isfinite(one.y)]
+
+
 def _single_points(points: Sequence[Point], frame: _Frame) -> list[Html]:
     """Marks beside the lines, hollow; who they are stands in their titles."""
-    known = [one for one in points if math.isfinite(one.x) and math.isfinite(one.y)]
     return [
         element("g", element("title", one.name), dot(*frame.places([(one.x, one.y)])[0], "out"))
-        for one in known
+        for one in points
+    ]
+
+
+def _point_names(points: Sequence[Point], frame: _Frame, lines: Sequence[Line]) -> list[Label]:
+    """Names of single marks, where they cover neither a mark, a line nor another name."""
+    spots = frame.places([(one.x, one.y) for one in points])
+    taken = [Label("o", x, y + 4) for x, y in spots]
+    taken += [Label(".", x, y + 4) for line in lines for x, y in _along(line, frame)]
+    named: list[Label] = []
+    for one, (x, y) in zip(points, spots, strict=True):
+        words = shorten(one.name, ROOM)
+        sides = [
+            Label(words, x, y + 4, "start", 8.0),
+            Label(words, x, y + 4, "end", -8.0),
+            Label(words, x, y + 17),
+            Label(words, x, y - 9),
+        ]
+        inside = [side for side in sides if side.y - 9 > TOP and side.y < frame.bottom - 2]
+        tries = [
+            made for side in inside for made in fitted([side], over=-2, taken=[*taken, *named])
+        ]
+        if one.labelled and tries:
+            named.append(min(tries, key=lambda label: label.least))
+    return named
+
+
+def _along(line: Line, frame: _Frame) -> list[tuple[float, float]]:
+    """Places along a line, close enough to each other for words to notice it."""
+    every = frame.places(_known(line))
+    return [
+        (x + (u - x) * step / STEPS, y + (v - y) * step / STEPS)
+        for (x, y), (u, v) in pairwise(every)
+        for step in range(STEPS)
+        if step == 0 or abs(u - x) > 2 or abs(v - y) > STEP / 2
     ]
 
 
@@ -144,7 +185,9 @@ def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> _Frame:
     bands = [line.band.points for line in drawn if line.band]
     ys += [end for points in bands for _, *ends in points for end in ends if math.isfinite(end)]
     ys += chart.y_range or ()
-    xs = [x for line in drawn for x, _ in _known(line)]
+    points = _known_points(chart)
+    ys += [one.y for one in points]
+    xs = [x for line in drawn for x, _ in _known(line)] + [one.x for one in points]
     low, high = min(xs), max(xs)
     xs += [x for x, _ in chart.ticks] + [x for x, _ in chart.marks] + [*(chart.x_range or ())]
     if not chart.logarithmic:  # an axis does not run far beyond what it shows

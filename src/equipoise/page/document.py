@@ -262,8 +262,9 @@ def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[s
     tables = [table for table in part.tables if table.page and table.rows]
     taken = [element("p", download(one), class_="sub get")
              for one in part.tables if one.download and one.rows]  # fmt: skip
-    front = [table_html(table) for table in tables if table.open]
-    back = [table_html(table) for table in tables if not table.open]
+    told = " ".join([part.sentence, *part.more])
+    front = [table_html(table, told) for table in tables if table.open]
+    back = [table_html(table, told) for table in tables if not table.open]
     note = [element("p", part.note, class_="sub")] if part.note else []
     rest = [_fold("Numbers", back)] if back else []
     if not folds:
@@ -362,9 +363,7 @@ def _sources(report: Report) -> list[Html]:
 def _settings(report: Report) -> Html:
     every = (*report.settings, ("equipoise", version("equipoise")))
     said = "The same data, settings and version give this page, byte for byte."
-    frame = element("div", _terms(every), class_="scroll tall", tabindex=0, role="group",
-                    aria_label="Settings")  # fmt: skip
-    return _closed("settings", "Settings", said, frame)
+    return _closed("settings", "Settings", said, element("div", _terms(every), class_="pairs"))
 
 
 def _terms(terms: Iterable[tuple[str, str]]) -> Html:

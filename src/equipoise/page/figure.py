@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from equipoise.findings.charts import Chart
 from equipoise.page.lettering import shorten, width
-from equipoise.page.markup import Html, element, join
+from equipoise.page.markup import Html, breakable, element, join
 from equipoise.page.palette import LONGEST, MOST
 from equipoise.page.svg import LETTER, Label, Scale, tick_texts
 
@@ -28,7 +28,8 @@ class Words:
 
     def html(self) -> Html:
         """The words as markup."""
-        said = element("strong", self.text) if self.strong else self.text
+        said: str = breakable(self.text) if self.class_ == "name" else self.text
+        said = element("strong", said) if self.strong else said
         if self.class_ == "what":
             head, comma, rest = self.text.partition(",")
             said = join([element("strong", head), comma, rest])
@@ -184,8 +185,8 @@ class Grid:
             for place, head in enumerate(self.heads)
         ]  # fmt: skip
         rows = [
-            element("tr", element("th", name, scope="row"), *(one.html() for one in cells),
-                    data_m=m)
+            element("tr", element("th", breakable(name), scope="row"),
+                    *(one.html() for one in cells), data_m=m)
             for name, cells, m in self.rows
         ]  # fmt: skip
         foot = [

@@ -325,7 +325,7 @@ def _style() -> str:
                      for n in range(CLASSES))  # fmt: skip
     rules += (
         ".cell{stroke:none}.cell.in,.cell.tint{fill:var(--tint)}"
-        ".cell.out,.cell.none,.cell.h0{fill:none;stroke:var(--line)}"
+        ".cell.out,.cell.open,.cell.none,.cell.h0{fill:none;stroke:var(--line)}"
         "svg text.th4{fill:var(--onh4)}svg text.th3{fill:var(--onh3)}"
         "svg text.nm{font-size:14px}"
         "text{font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif}svg{width:auto}"

@@ -13,8 +13,12 @@ Attribute = str | int | float | bool | None
 
 VOID = frozenset({"br", "img", "input", "link", "meta"})
 SHAPES = frozenset({"rect", "circle", "line", "polyline", "polygon"})
+PROSE = frozenset({"p", "dd", "dt", "li", "h1", "h2", "h3", "span", "td", "code"})
 END_IMPLIED = frozenset({"td", "th", "tr", "tbody", "thead", "li", "dt", "dd"})
 BARE = re.compile(r"[\w.,:;#%()+-]+", re.ASCII)  # values that HTML takes without quotes
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")  # a word that no line may break
+BREAK = re.compile(r"(?<=[_/])(?=\w)|(?<=-)(?=\d)")  # where browsers do not break by themselves
+LONG_WORD = re.compile(r"\w{20}(?=\w)")
 UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -38,6 +42,31 @@ def escape(text: str) -> Html:
     if isinstance(text, Html):
         return text
     return Html(escape_html(UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text), quote=True))
+
+
+def breakable(name: str) -> Html:
+    """A name that breaks behind hyphens, underscores and slashes, and inside endless words.
+
+    Examples
+    --------
+    >>> breakable("resnet_50"), breakable("resnet 50")
+    ('resnet_<wbr>50', 'resnet 50')
+    """
+    parts = BREAK.split(LONG_WORD.sub(r"\g<0>\0", name))
+    return join((join(part.split("\0"), Html("<wbr>")) for part in parts), Html("<wbr>"))
+
+
+def _prose(text: str) -> Html:
+    """Text in which options of a command stay whole.
+
+    Examples
+    --------
+    >>> _prose("what matters (--margin)")
+    'what matters (<span class=whole>--margin</span>)'
+    """
+    if isinstance(text, Html):
+        return text
+    return Html(OPTION.sub(r"<span class=whole>\g<0></span>", escape(text)))
 
 
 def coordinate(number: float) -> str:
@@ -79,7 +108,8 @@ def element(name: str, /, *children: str, **attributes: Attribute) -> Html:
     )
     if name in SHAPES and not children:
         return Html(f"<{name}{written} />")
-    inside = "".join(escape(child) for child in children)
+    write = _prose if name in PROSE else escape
+    inside = "".join(write(child) for child in children)
     end = "" if name in VOID or name in END_IMPLIED else f"</{name}>"
     return Html(f"<{name}{written}>{inside}{end}")
 

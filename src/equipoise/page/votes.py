@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from equipoise.findings.charts import Case, Cases, Dispute, Pattern, Strip, Strips, Worklist
 from equipoise.numbers import UNDEFINED, count, number, percent
@@ -11,6 +12,7 @@ from equipoise.page.lettering import distinct, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import LONGEST, ModelStyles, class_tone
 from equipoise.page.svg import (
+    LETTER,
     Label,
     Scale,
     box,
@@ -23,6 +25,7 @@ from equipoise.page.svg import (
 
 STRIP = 48.0
 SPLITS = 5  # shades from agreed to split
+NARROW = 120  # pixels of the narrowest plot of rates
 WHO = 34  # letters of the head over the rates
 SQUARES = 30  # votes of a pattern that are squares; of more the shares are drawn
 
@@ -121,11 +124,34 @@ def _rates(row: Strip, scale: Scale) -> Plot:
     low, high = min(r for _, r in known), max(r for _, r in known)
     body = [*grid, stroke((scale(low), 24), (scale(high), 24), "reach")]
     body += [dot(scale(r), 24, "reader", size=4, title=f"{n} {percent(r)}") for n, r in known]
-    texts = [Label(percent(low), scale(low), 42), Label(percent(high), scale(high), 42)]
-    if percent(low) == percent(high):
-        texts = texts[:1]
     said = f"from {percent(low)} to {percent(high)}"
-    return Plot(join(body), STRIP, fitted(texts, over=12), said)
+    return Plot(
+        join(body),
+        STRIP,
+        _end_labels(scale(low), scale(high), (percent(low), percent(high))),
+        said,
+    )
+
+
+def _end_labels(low: float, high: float, ends: tuple[str, str]) -> tuple[Label, ...]:
+    """What stands at both ends of a range, moved apart where they would touch."""
+    first, last = Label(ends[0], low, 42), Label(ends[1], high, 42)
+    if ends[0] == ends[1]:
+        return fitted([first], over=12)
+    shown = fitted([first, last], over=12)
+    if len(shown) == 2 and shown[1].least <= NARROW and shown[0].least <= NARROW:
+        return tuple(replace(one, least=0) for one in shown)
+    at, (left, right) = (low + high) / 2, (LETTER * width(words) for words in ends)
+    if at > 100 - 100 * right / NARROW:
+        return replace(last, x=100, anchor="end", shift=8.0), replace(
+            first, x=100, anchor="end", shift=2.0 - right
+        )
+    if at < 100 * left / NARROW:
+        return replace(first, x=0, anchor="start", shift=-8.0), replace(
+            last, x=0, anchor="start", shift=left - 2
+        )
+    apart = replace(first, x=at, anchor="end", shift=-3.0)
+    return apart, replace(last, x=at, anchor="start", shift=3.0)
 
 
 # ---- items close up ------------------------------------------------------------------------
