@@ -156,8 +156,8 @@ def run_steps(pair, most=5, task=""):
     search = f"{QUICK} --most {most}"
     return (
         Command("check", "check votes.csv scores.csv", "--out study.csv"),
-        Command("full", f"evaluate run --full {search}", "--out full"),
-        Command("pair", f"evaluate run --pair {pair} {search}", "--out pair"),
+        Command("full", f"evaluate run --full {search}", "--out full", as_json=False),
+        Command("pair", f"evaluate run --pair {pair} {search}", "--out pair", as_json=False),
         Command("plan", f"plan run {task} --simulations 20 --next 6", "--out plan"),
         *report_steps(),
     )
@@ -357,8 +357,8 @@ ORDINAL = Study(
                 "--out run"),
         *run_steps("fine fair"),
         Command("evaluate-at-least", f"evaluate -a votes.csv -p chances.csv {ASKED} {QUICK}"),
-        Command("stability-sites", f"stability -a votes.csv -p chances.csv {ASKED} {QUICK} "
-                "--attributes sites.csv --only ranking,subgroups,threshold_sweep",
+        Command("sites", f"evaluate -a votes.csv -p chances.csv {ASKED} {QUICK} "
+                "--attributes sites.csv --analyses ranking,subgroups,threshold_sweep",
                 "--out sites"),
         Command("agreement", f"agreement votes.csv {GRADES} {QUICK}", "--page agreement.html"),
         Command("aggregate", f"aggregate votes.csv {GRADES} --compare",

@@ -140,6 +140,7 @@ class Seen(HTMLParser):
         super().__init__()
         self.lines, self.words, self.counts = [], [], Counter()
         self.silent, self.drawing = 0, None
+        self.inner = 0  # drawings inside a drawing
 
     def handle_starttag(self, tag, attrs):
         """Begin a block, a cell or a drawing."""
@@ -147,6 +148,7 @@ class Seen(HTMLParser):
         label = dict(attrs).get("aria-label")
         if self.drawing is not None:
             self.drawing[1][tag] += 1
+            self.inner += tag == "svg"
             if tag in ("text", "title"):
                 self.drawing[2].append("")
         elif tag == "svg":
@@ -171,7 +173,9 @@ class Seen(HTMLParser):
 
     def handle_endtag(self, tag):
         """End a block or a drawing."""
-        if tag == "svg":
+        if tag == "svg" and self.inner:
+            self.inner -= 1
+        elif tag == "svg":
             self.end_drawing()
         elif self.drawing is not None and tag == "title":
             self.drawing[2].append("")

@@ -286,8 +286,8 @@ class Standing:
     same
         Whether another model gives the same scores, item by item.
     judged
-            Whether a verdict was possible; without one nothing is marked.
-        """
+        Whether a verdict was possible; without one nothing is marked.
+    """
 
     value: float
     inside: bool = True
