@@ -396,7 +396,7 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
 
     before, after = order(1), order(2)
     parts = [part for row in rows for part in re.split(r"[\s\-_/.,]", row[0])]
-    room = max(11, min(18, 1 + max(map(width, parts))))  # names break between words
+    room = max(11, min(12, max(map(width, parts))))  # names break between words
     wrapped = {row[0]: lines_of(row[0], room) for row in rows}
     high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
     top = 22.0

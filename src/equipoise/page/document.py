@@ -262,9 +262,8 @@ def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[s
     tables = [table for table in part.tables if table.page and table.rows]
     taken = [element("p", download(one), class_="sub get")
              for one in part.tables if one.download and one.rows]  # fmt: skip
-    told = " ".join([part.sentence, *part.more])
-    front = [table_html(table, told) for table in tables if table.open]
-    back = [table_html(table, told) for table in tables if not table.open]
+    front = [table_html(table) for table in tables if table.open]
+    back = [table_html(table) for table in tables if not table.open]
     note = [element("p", part.note, class_="sub")] if part.note else []
     rest = [_fold("Numbers", back)] if back else []
     if not folds:

@@ -1,7 +1,7 @@
 """Tables: numbers in a frame of their own that scrolls, and as files to take along."""
 
 import base64
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.findings.record import Column, Row, Table, cell
@@ -11,23 +11,17 @@ from equipoise.page.markup import Html, element, join
 
 MOST_ROWS = 300  # of a table on the page
 IN_SIGHT = 20  # rows that are shown at once
-QUOTED = 6  # rows that sentences may quote
+MOST_FIRST = 12  # rows that are put first
 KINDS = 4  # of rows that are told apart
 MORE = 5  # rows that are not worth folding
 LONG = 30  # letters of words that take lines
 WORDS = ("text", "names", "model")
 
 
-def table_html(table: Table, said: str = "") -> Html:
-    """A table, and one for each kind of row where columns do not apply to some.
-
-    Parameters
-    ----------
-    said
-        The sentences above it; rows that they quote come first where not all are in sight.
-    """
+def table_html(table: Table) -> Html:
+    """A table, and one for each kind of row where columns do not apply to some."""
     legend = [element("p", table.legend, class_="sub")] if table.legend else []
-    return join([*(_one(part, said) for part in _apart(table)), *legend])
+    return join([*(_one(part) for part in _apart(table)), *legend])
 
 
 def _apart(table: Table) -> list[Table]:
@@ -56,7 +50,7 @@ def _any(rows: Sequence[Row], column: Column) -> bool:
     return any(cell(row, column) != UNDEFINED for row in rows)
 
 
-def _one(table: Table, said: str) -> Html:
+def _one(table: Table) -> Html:
     """A table with its first rows in sight, the others behind a box to tick.
 
     Columns and rows without a single number that is defined are left out. It scrolls sideways
@@ -73,7 +67,7 @@ def _one(table: Table, said: str) -> Html:
         which += " in front, " if table.brief else " "
         caption += f" ({which}of {len(table.rows):,} rows)"
     if len(shown) > IN_SIGHT + MORE:
-        shown = _quoted_first(shown, columns, said, table.brief or ())
+        shown = _front_first(shown, columns, table.brief or ())
     frame = element("div", _table(shown, columns, caption), class_="scroll", tabindex=0,
                     role="group", aria_label="Table")  # fmt: skip
     if len(shown) > IN_SIGHT + MORE:
@@ -120,33 +114,19 @@ def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
     return [one for one in table.columns if _any(rows, one)], rows
 
 
-def _quoted_first(
-    rows: Sequence[Row], columns: Sequence[Column], said: str, front: Sequence[Row]
+def _front_first(
+    rows: Sequence[Row], columns: Sequence[Column], front: Sequence[Row]
 ) -> list[Row]:
-    """Rows in order; the quoted ones, else those in front, come first if they were not seen."""
-    words = {word.strip(".,;:()[]") for word in said.split()}
-    found = [_found(row, columns, said, words) for row in rows]
-    most = max(found)
-    first = [at for at, one in enumerate(found) if most and one == most][:QUOTED]
-    if not first:
-        brief = {str(dict(row)) for row in front}
-        first = [at for at, row in enumerate(rows) if str(dict(row)) in brief][:QUOTED]
+    """Rows in order; those that a terminal shows come first if they were not seen."""
+    brief = {str(dict(row)) for row in front}
+    first = [
+        at for at, row in enumerate(rows)
+        if str(dict(row)) in brief and all(cell(row, one) != UNDEFINED for one in columns)
+    ]  # fmt: skip
     if all(at < IN_SIGHT for at in first):
         return list(rows)
-    rest = sorted(set(range(len(rows))) - set(first))
-    return [rows[at] for at in [*first, *rest]]
-
-
-def _found(row: Row, columns: Sequence[Column], said: str, words: Collection[str]) -> int:
-    """How many cells of a row are in some words; none where no number is."""
-    numbers = names = 0
-    for column in columns:
-        text = cell(row, column)
-        if column.kind in WORDS:
-            names += len(text) > 1 and text in said
-        else:
-            numbers += text.split(" ")[0].lstrip("≤") in words
-    return numbers + names if numbers else 0
+    rest = sorted(set(range(len(rows))) - set(first[:MOST_FIRST]))
+    return [rows[at] for at in [*first[:MOST_FIRST], *rest]]
 
 
 def download(table: Table) -> Html:
