@@ -75,6 +75,7 @@ _IN_ORDER = (
     Analysis("experts", "equipoise.analyses.experts", "at least three named annotators"),
     Analysis("readers", "equipoise.analyses.readers", "at least two named annotators"),
     Analysis("curves", "equipoise.analyses.curves", "scores of a yes/no question", quick=True),
+    Analysis("net_benefit", "equipoise.analyses.net_benefit", "probabilities of yes or no"),
     Analysis("gold", "equipoise.analyses.gold", "gold labels and annotators' votes"),
     Analysis("vote_cutoffs", "equipoise.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.analyses.choices"),

@@ -27,6 +27,7 @@ from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
 from equipoise.annotations import Annotations
 from equipoise.answer.card import Sample, make_card
+from equipoise.answer.confusion import confusions
 from equipoise.answer.models import distance_finding, metrics_finding, standings_finding
 from equipoise.answer.readers import (
     agreement_finding,
@@ -174,6 +175,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
     evidence = [
         *_thresholds(study.evaluation),
         *_labels(answer),
+        *confusions(answer),
         *_all_pairs(answer),
         *_certainty(study),
         *_analyses(study, asked, tell),

@@ -14,7 +14,8 @@ import typer
 from equipoise.arrays import InputError, listed
 from equipoise.cli._groups import GroupOptions
 from equipoise.cli._screen import progress, say
-from equipoise.cli.evaluate import Asked, EvaluateOptions, RunOutput, run_evaluation
+from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
+from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder

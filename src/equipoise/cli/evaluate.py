@@ -1,15 +1,11 @@
 """equipoise evaluate: a study in, the answer with its grounds out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.cli._catalogue import check_k, list_metrics, metric_of, metrics_help
+from equipoise.cli._catalogue import check_k, metric_of
 from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
 from equipoise.cli._screen import (
     output,
@@ -20,19 +16,11 @@ from equipoise.cli._screen import (
     stages,
     verb_options,
 )
+from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
 from equipoise.cli.options import (
-    FILES,
-    RESULT,
-    UNCERTAINTY,
-    Level,
-    OutputOptions,
     ReadingOptions,
-    Seed,
     StudyFiles,
-    check_choice,
-    checked,
     command,
-    flag,
     words,
 )
 from equipoise.cli.study import TITLE, CliStudy, ask, dataset_facts, read_study
@@ -42,9 +30,8 @@ from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress, Study
-    from equipoise.analyses.subgroups import Attributes
     from equipoise.annotations import Annotations
-    from equipoise.evaluation import Evaluation, Settings, Thresholds
+    from equipoise.evaluation import Evaluation
     from equipoise.findings import Report
     from equipoise.findings.json import JsonValue
     from equipoise.metrics import Metric
@@ -76,295 +63,6 @@ RECORDED = (
     "first_votes",
     "circular",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions:
-    """By which metrics models are scored, what else is looked at, and how sure that is."""
-
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--metrics",
-            "--metric",
-            rich_help_panel=RESULT,
-            help=metrics_help(),
-            show_default="by what models predict",
-        ),
-    ] = None
-    listed: Annotated[
-        bool,
-        typer.Option(
-            "--list-metrics",
-            callback=list_metrics,
-            is_eager=True,
-            rich_help_panel=RESULT,
-            help="Print every metric with its definition, and stop.",
-        ),
-    ] = False
-    full: Annotated[
-        bool,
-        typer.Option("--full", rich_help_panel=RESULT, help="Add every analysis there is."),
-    ] = False
-    analyses: Annotated[
-        str | None,
-        typer.Option(
-            "--analyses",
-            "--only",
-            rich_help_panel=RESULT,
-            help=f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}.",
-        ),
-    ] = None
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(rich_help_panel=RESULT, help="Add a close look at two models: A B."),
-    ] = None
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="From which score on a model says yes, for metrics of decisions: `0.3`, by "
-            "model, task or both (`resnet=0.4`, `Edema=0.3`, `resnet/Edema=0.4`), or a rule: "
-            "`youden`, `f1`, `prevalence`, `sensitivity=0.9`, `specificity=0.9`. Repeatable.",
-        ),
-    ] = None
-    tuning: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Where rules look: a share of the items that is then not scored (`0.3`), "
-            "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
-        ),
-    ] = None
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="How much worse a model may be and still count as no worse.",
-        ),
-    ] = None
-    attributes: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="What is known of the items: a table with `item` and a column for each of "
-            "sex, age, site, ...; adds subgroups.",
-        ),
-    ] = None
-    labels: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=RESULT,
-            hidden=True,
-            help="`soft` (share of votes) or `hard` (majority): the labels that decide.",
-        ),
-    ] = "soft"
-    most: Annotated[
-        int,
-        typer.Option(
-            min=1, rich_help_panel=UNCERTAINTY, hidden=True, help="Size at which searches end."
-        ),
-    ] = 50
-    resample: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="What is resampled for shares: `items`, `votes`, `panel`, `items-x-panel`, "
-            "`items-x-votes`, `influence` (instant, for very many items); under a model "
-            "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
-        ),
-    ] = None
-    replicates: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
-        ),
-    ] = None
-    seed: Seed = 0
-    level: Level = 0.95
-    items: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`random`: these items stand for others like them; `fixed`: they are all that "
-            "count.",
-        ),
-    ] = "random"
-    annotators: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`random`: these annotators stand for others like them; `fixed`: they are the "
-            "standard.",
-        ),
-    ] = "random"
-    inference: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
-            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
-        ),
-    ] = "two-way"
-    matters: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="The smallest difference that counts; by default half a unit of the last "
-            "printed digit.",
-        ),
-    ] = None
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="Threads; 0: all. Changes no number.",
-        ),
-    ] = 0
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and options of analyses that are left out."""
-        from equipoise.evaluation.result import INFERENCES
-        from equipoise.inference import check_margin
-        from equipoise.resampling import normalised
-
-        check_choice("inference", self.inference, tuple(INFERENCES))
-        check_choice("labels", self.labels, ("hard", "soft"))
-        for name in ("items", "annotators"):
-            check_choice(name, getattr(self, name), POPULATIONS)
-        for name in ("margin", "matters"):
-            checked(flag(name), partial(check_margin, flag(name)), getattr(self, name))
-        if self.resample is not None:
-            checked("--resample", normalised, self.resample)
-        if self.metrics is not None and not self.chosen():
-            message = "got nothing, expected at least one metric, for example auroc"
-            raise typer.BadParameter(message, param_hint="--metrics")
-        self._check_analyses()
-
-    def _check_analyses(self) -> None:
-        asked = words(self.analyses)
-        if self.analyses is not None and not asked:
-            message = f"got {self.analyses!r}, expected analyses, for example ranking,flips"
-            raise typer.BadParameter(message, param_hint="--analyses")
-        for name in asked:
-            check_choice("analyses", name, tuple(ANALYSES))
-        tuned = self.tuning is not None and "=" in self.tuning
-        if self.attributes is not None and asked and "subgroups" not in asked and not tuned:
-            raise typer.BadParameter(
-                "belongs to subgroups, which --analyses leaves out", param_hint="--attributes"
-            )
-
-    def chosen(self) -> "list[Metric]":
-        """The metrics that were asked for."""
-        return [checked("--metrics", metric_of, word) for word in words(self.metrics)]
-
-    def thresholds(self, attributes: "Attributes | None") -> "Thresholds | None":
-        """From which score on models say yes, and where rules look."""
-        from equipoise.evaluation import Thresholds, Tuning
-
-        if not self.threshold:
-            if self.tuning is not None:
-                message = "belongs to --threshold RULE; name a rule, or leave it out"
-                raise typer.BadParameter(message, param_hint="--tuning")
-            return None
-        where = None if attributes is None else attributes.where
-        split = self.tuning is not None and "=" in self.tuning
-        if split and where is None and not str(self.tuning).startswith("folds="):
-            message = f"got {self.tuning!r}, which names a column of --attributes; give it"
-            raise typer.BadParameter(message, param_hint="--tuning")
-        tuning = None if self.tuning is None else Tuning.parse(self.tuning, where, self.seed)
-        return Thresholds.parse(self.threshold, tuning)
-
-    def wanted(self, table: "Annotations", metrics: "Sequence[Metric]") -> tuple[str, ...]:
-        """Names of the analyses to run: those asked for, or those that cost next to nothing."""
-        if self.full:
-            left = {"experts"} | ({"subgroups"} if self.attributes is None else set())
-            return tuple(name for name in ANALYSES if name not in left)
-        asked = words(self.analyses)
-        if not asked:
-            asked = [name for name, one in ANALYSES.items() if one.quick]
-            if table.is_gold is not None and table.is_gold.any():
-                asked.append("gold")
-            if metrics[0].decides and table.annotators is not None:
-                asked.append("readers")
-        if self.attributes is not None and "subgroups" not in asked and not self.analyses:
-            asked.append("subgroups")
-        return tuple(asked)
-
-    def settings(self, reading: ReadingOptions, tell: "Progress") -> "Settings":
-        """How scores become intervals and verdicts."""
-        from equipoise.evaluation import Settings
-
-        return Settings(
-            level=self.level,
-            items=self.items,
-            annotators=self.annotators,
-            inference=self.inference,
-            margin=self.margin,
-            matters=self.matters,
-            circular="keep" if reading.circular != "error" else "error",
-            on_missing=reading.on_missing,
-            ties=reading.ties,
-            workers=self.workers,
-            progress=tell,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOutput(OutputOptions):
-    """Where the run goes."""
-
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for the page (report.html), the record (run.json), disputed.csv and "
-            "replicates.npy; nothing is written without it.",
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier run in that folder."
-        ),
-    ] = False
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", rich_help_panel=RESULT, help="Print everything as JSON, full precision."
-        ),
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            rich_help_panel=RESULT,
-            help="Print all that is said: every analysis, table and notice.",
-        ),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """All that was asked of one evaluation."""
-
-    files: StudyFiles
-    scoring: EvaluateOptions
-    truth: TruthOptions
-    groups: GroupOptions
-    reading: ReadingOptions
-    results: RunOutput
 
 
 @command
@@ -471,9 +169,9 @@ def _filled(record: Options, told: "Mapping[str, JsonValue]", names: Sequence[st
     return replace(record, **known)
 
 
-def _set(record: object, names: Sequence[str]) -> "dict[str, JsonValue]":
+def _set(record: Options, names: Sequence[str]) -> "dict[str, JsonValue]":
     """Options that differ from their defaults, by name."""
-    usual = {one.name: one.default for one in fields(record)}  # type: ignore[arg-type]
+    usual = {one.name: one.default for one in fields(record)}
     return {name: getattr(record, name) for name in names
             if getattr(record, name) != usual[name]}  # fmt: skip
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from equipoise.cli._groups import GroupOptions
 from equipoise.cli._screen import say
-from equipoise.cli.evaluate import Asked, EvaluateOptions, RunOutput, run_evaluation
+from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
+from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import ReadingOptions, StudyFiles, command
 from equipoise.cli.truth import TruthOptions
 
