@@ -21,7 +21,7 @@ def run(*words, cwd):
     done = subprocess.run(
         [sys.executable, "-m", "equipoise", "aggregate", *words],
         cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "COLUMNS": "120"},
+        env={**os.environ, "COLUMNS": "140"},
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done

@@ -812,6 +812,7 @@ def test_the_task_is_named_in_a_table_to_fill_in(tmp_path):
 
 @pytest.fixture
 def command(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
     votes, both, *_ = small(items=60)
     rows = [f"{votes.items[i]},{k}" for i, k in zip(votes.item, votes.label, strict=True)]
     (tmp_path / "votes.csv").write_text("item,label\n" + "\n".join(rows) + "\n")

@@ -201,7 +201,7 @@ def test_optional_columns():
     assert table.is_gold.tolist() == [True, False]
     assert np.diff(table.timestamp).tolist() == [24 * 3600 * 1000]
     assert said(table) == (
-        "columns 'truth' are not used",
+        "column 'truth' is not used",
         "confidence is kept, but mean votes do not use it",
     )
 
@@ -249,7 +249,7 @@ def test_other_names_are_mapped():
     table = read({"Case ID": [1], "who": ["w"], "label": ["a"], "dx": ["b"]},
                  columns={"item": "Case ID", "annotator": "who", "label": "dx"})  # fmt: skip
     assert (table.items, table.annotators, table.classes) == (("1",), ("w",), ("b",))
-    assert said(table) == ("columns 'label' are not used",)
+    assert said(table) == ("column 'label' is not used",)
 
 
 FRAMES = [pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).lazy(), pa.table]

@@ -247,7 +247,7 @@ def distance_chart(standing: Standing, *, level: float, margin: float | None) ->
             low=min(sign * float(standing.most[m]), sign * float(standing.least[m])),
             high=max(sign * float(standing.most[m]), sign * float(standing.least[m])),
             model=name,
-            remark=f"at most {bound(float(standing.most[m]))}",
+            remark=_bound_words(float(standing.most[m])),
             hollow=not standing.inside[m],
             strong=margin is not None and bool(standing.most[m] < margin),
         )
@@ -265,6 +265,10 @@ def distance_chart(standing: Standing, *, level: float, margin: float | None) ->
         zero_title="the best",
         margin=margin,
     )
+
+
+def _bound_words(most: float) -> str:
+    return f"at most {bound(most)}" if most > 0 else "the best"
 
 
 def _distance_title(answer: Answer) -> str:

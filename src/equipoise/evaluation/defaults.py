@@ -42,9 +42,9 @@ def default_metrics(
     'accuracy'
     """
     given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
-    if not isinstance(truth, Annotations | Plausibilities) and not truth:
+    first = next(iter(truth), None) if isinstance(truth, list | tuple) else truth
+    if not isinstance(first, Annotations | Plausibilities):
         return ("auroc",)  # refused later, for want of a truth
-    first = truth if isinstance(truth, Annotations | Plausibilities) else truth[0]
     several, ordered = len(first.classes) > 2, False
     if isinstance(first, Annotations):
         several |= first.kind == "nominal"

@@ -156,7 +156,7 @@ def _head(title: str) -> list[str]:
 def _bound(dot: Dot) -> str:
     """How far from the best a model may lie."""
     most = max(abs(dot.low), abs(dot.high))
-    return f"≤{bound(most)}" if math.isfinite(most) else ""
+    return f"≤{bound(most)}" if math.isfinite(most) and most > 0 else ""
 
 
 def _fitting(widths: Sequence[int], room: int) -> tuple[list[int], int]:
