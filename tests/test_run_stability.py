@@ -65,7 +65,8 @@ def test_every_analysis_has_a_sentence_rows_and_notices(report):
             assert finding.left_out and finding.sentence.startswith("No gold rows; it takes")
             continue
         assert finding.sentence.endswith("."), finding.key
-        assert finding.left_out == (finding.key == "calibration")  # of scores, not of shares
+        scores = finding.key in ("calibration", "net_benefit")  # no probabilities
+        assert finding.left_out == scores
         assert finding.left_out or any(table.rows for table in finding.tables), finding.key
 
 

@@ -20,6 +20,7 @@ from equipoise.wording import joined
 
 KEY, TITLE = "net_benefit", "From which threshold on is a model of use?"
 THRESHOLDS = np.arange(1, 100) / 100
+EACH = 5  # thresholds in a hundred from one row of the table to the next
 FLOOR = -0.05  # net benefit below which a curve is not drawn
 NOTE = (
     "Net benefit is the share of true positives less that of false ones at the odds of the "
@@ -96,7 +97,8 @@ def _refuse(truth: TaskTruth, scores: Mapping[str, Floats]) -> None:
 def _rows(
     task: str, model: str, benefit: Floats, everybody: Floats, useful: Bools
 ) -> Iterator[dict[str, Cell]]:
-    for t, own, whole, use in zip(THRESHOLDS, benefit, everybody, useful, strict=True):
+    every = zip(THRESHOLDS, benefit, everybody, useful, strict=True)
+    for t, own, whole, use in list(every)[EACH - 1 :: EACH]:
         yield {
             "task": task,
             "model": model,
