@@ -132,7 +132,9 @@ def _points(curve: Floats) -> list[tuple[float, float]]:
 def _sentence(task: str, useful: Mapping[str, Bools]) -> str:
     """In which range of thresholds the models are of use."""
     where = f"{task}: " if task else ""
-    known = {name: THRESHOLDS[one] for name, one in useful.items() if one.any()}
+    shown = {name: one[EACH - 1 :: EACH] for name, one in useful.items()}  # as in the table
+    grid = THRESHOLDS[EACH - 1 :: EACH]
+    known = {name: grid[one] for name, one in shown.items() if one.any()}
     if not known:
         return f"{where}no model is worth more than acting on everybody or on nobody."
     widest = max(known, key=lambda name: len(known[name]))
