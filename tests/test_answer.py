@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.answer import Answer, Sample, headline, make_card
+from equipoise.analyses.study import StudyOptions
+from equipoise.answer import Answer, Sample, analyse_study, headline, make_card
 from equipoise.answer.standing import Column
 from equipoise.evaluation import LABELS, MACRO, evaluate
 from equipoise.nouns import Nouns, in_words
@@ -412,7 +413,7 @@ def test_copies_are_named_once(name):
 def test_tasks_of_copies_are_counted():
     said = odd("tasks_with_copies").report.card.caveat
     assert said == (
-        "Four is fewer than it looks: net 0 and copy give the same scores in all three tasks; "
+        "Four is fewer than it looks: copy and net 0 give the same scores in all three tasks; "
         "near in two of three."
     )
 
@@ -426,7 +427,7 @@ def test_names_of_models_are_never_changed():
 def test_a_headline_of_every_kind():
     said = {name: headline(odd(name).answer) for name in ODD}
     assert said["one_model"].startswith("net 0 reaches 0.")
-    assert said["identical"] == "net 0 and copy give the same scores."
+    assert said["identical"] == "copy and net 0 give the same scores."
     assert said["forty_models"].startswith("26 of 40 models cannot be told apart; 14 fall")
     assert said["a_missing_model"].endswith("; sure has no finite value.")
     assert said["infinite"] == "net 0 is the only model with a finite value of log score."
@@ -461,3 +462,15 @@ def test_a_wider_margin_takes_in_more_models():
     front = answered(scores, votes).answer.front
     sizes = [len(front.within(margin)) for margin in (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)]
     assert sizes == sorted(sizes) and sizes[0] == 0 and sizes[-1] == 3
+
+
+def test_the_card_does_not_change_with_the_order_of_models_and_votes():
+    study = odd("tasks_with_copies").study
+    votes, models = study.annotations, study.predictions
+    options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
+    turned = np.random.default_rng(3).permutation(len(votes))
+    first = analyse_study(models, votes, options)
+    other = analyse_study(models[::-1], votes.rows(turned), options)
+    assert other.card == first.card
+    said = [[(one.key, one.sentence) for one in made.findings] for made in (first, other)]
+    assert said[0] == said[1]

@@ -38,10 +38,10 @@ def test_duplicates_are_found_by_task():
     done = evaluate(models(), votes(), resampling=resample(votes(), "items", replicates=2))
     pairs = zip(TASKS, done.scores, strict=True)
     assert duplicate_models(pairs) == (
-        Duplicates(("first", "copy"), ("lung",), everywhere=False),
+        Duplicates(("copy", "first"), ("lung",), everywhere=False),
     )
     (notice,) = [one for one in done.notices if one.code == "duplicate_models"]
-    assert "first and copy for lung." in str(notice)
+    assert "copy and first for lung." in str(notice)
 
 
 def test_a_score_that_differs_on_one_item_makes_no_duplicate():
@@ -59,7 +59,7 @@ def test_a_report_and_a_close_look_say_so_once():
     for pair in (None, ("first", "copy")):
         report = analyse_study(models(), votes(), options, pair=pair)
         (notice,) = [one for one in report.notices if one.code == "duplicate_models"]
-        assert "first and copy for lung." in str(notice)
+        assert "copy and first for lung." in str(notice)
 
 
 def test_where_they_are_the_same_everywhere_no_task_is_listed():

@@ -61,7 +61,7 @@ def duplicate_models(
             same.setdefault(key, []).append(model)
         for names in same.values():
             if len(names) > 1:
-                tasks.setdefault(tuple(names), []).append(task)
+                tasks.setdefault(tuple(sorted(names)), []).append(task)
     return tuple(
         Duplicates(models, tuple(where), len(where) == every) for models, where in tasks.items()
     )

@@ -1,5 +1,8 @@
 """Models: the decision by task, and how far below the best every model may lie."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from equipoise.analyses.words import level_text
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
 from equipoise.answer.standing import Column as Question
@@ -44,20 +47,11 @@ def metrics_finding(answer: Answer) -> Finding | None:
         return None
     task, labels = answer.front.column.task, answer.labels
     every = [answer.standing(Question(task, metric, labels)) for metric in done.metrics]
-    models = answer.front.models
     parts = [_metric_words(one) for one in every if one.decides]
-    chart = Standings(
+    chart = replace(
+        _matrix(answer, every, [_metric_head(one) for one in every]),
         name="metrics",
         caption=f"Every metric, {task}",
-        metric="Scores",
-        columns=tuple(_metric_head(one) for one in every),
-        models=models,
-        cells=[[_place(answer, column, name) for column in every] for name in models],
-        intervals=tuple(
-            (float(low), float(high))
-            for low, high in zip(answer.front.low, answer.front.high, strict=True)
-        ),
-        known_to=tuple(typical_reach(one) for one in every),
     )
     return Finding(
         key="metrics",
@@ -82,12 +76,24 @@ def standings_chart(
     answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
 ) -> Standings:
     """Models by tasks, or by metrics where there is one task."""
-    every, models = (answer.front, *answer.columns), answer.front.models
-    return Standings(
-        name="standings",
+    every = (answer.front, *answer.columns)
+    several = len(answer.tasks) > 1
+    return replace(
+        _matrix(answer, every, [_head(answer, one) for one in every]),
         caption=_caption(answer),
         metric=_metric(answer),
-        columns=tuple(_head(answer, one) for one in every),
+        foot=tuple((title, ("", *texts)) for title, texts in foot) if several else (),
+    )
+
+
+def _matrix(answer: Answer, every: Sequence[Standing], heads: Sequence[str]) -> Standings:
+    """All models in some questions, of which the first is that which decides."""
+    models = answer.front.models
+    return Standings(
+        name="standings",
+        caption="",
+        metric="Scores",
+        columns=tuple(heads),
         models=models,
         cells=[[_place(answer, column, name) for column in every] for name in models],
         intervals=tuple(
@@ -95,9 +101,6 @@ def standings_chart(
             for low, high in zip(answer.front.low, answer.front.high, strict=True)
         ),
         known_to=tuple(typical_reach(one) for one in every),
-        foot=tuple((title, ("", *texts)) for title, texts in foot)
-        if len(answer.tasks) > 1
-        else (),
     )
 
 

@@ -200,7 +200,9 @@ class Answer:
         values = np.array([one.value for one in every])
         ends = np.array([one.interval(done.level) for one in every])
         good = higher_is_better(values, column.metric.better)
-        order = np.lexsort((np.arange(len(good)), -np.nan_to_num(good, nan=-math.inf)))
+        order = np.lexsort(
+            (np.array(done.models), -np.nan_to_num(good, nan=-math.inf))
+        )  # ties by name
         order = order[np.argsort(~np.isfinite(values[order]), kind="stable")]
         gap, least, most = _distances(cell, family, good, values)
         return Standing(
