@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -66,16 +67,25 @@ def test_a_key_is_not_written_over_and_nothing_is_left_of_an_interrupt(equipoise
     assert not Path("plan.csv").exists() and Path("plan.key.json").read_text() == "mine"
     Path("plan.key.json").unlink()
     before = sorted(Path.cwd().iterdir())
-    whole = Path.open
+    whole = os.open
 
     def stopping(path, *how, **more):
-        if path.name == ".plan.key.json.part":
+        if Path(path).name.startswith(".plan.key.json."):
             raise KeyboardInterrupt
         return whole(path, *how, **more)
 
-    monkeypatch.setattr(Path, "open", stopping)
+    monkeypatch.setattr(os, "open", stopping)
     assert equipoise(*words)[0] == 130
     assert sorted(Path.cwd().iterdir()) == before
+
+
+def test_a_key_that_a_killed_writing_left_alone_does_not_block_the_next(equipoise):
+    words = ("threshold-plan", "votes.csv", *PLAN, "--out", "plan.csv")
+    assert equipoise(*words)[0] == 0
+    both = [Path(name).read_bytes() for name in ("plan.csv", "plan.key.json")]
+    Path("plan.csv").unlink()  # killed between the two
+    assert equipoise(*words)[0] == 0
+    assert [Path(name).read_bytes() for name in ("plan.csv", "plan.key.json")] == both
 
 
 def test_the_key_gives_the_options_that_the_plan_was_made_with(equipoise):

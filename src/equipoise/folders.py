@@ -1,12 +1,12 @@
 """A folder of texts, written so that nobody meets half of it.
 
-A new folder is filled beside its place and then put there in one step. In a folder that exists,
-the mark (the file that says the folder is whole) goes first and comes back last; what an
-earlier writing left and this one does not have is taken away.
+The new folder is filled beside its place and then put there in one step
+(`equipoise.read.whole`); what others laid into the old one stays in it.
 """
 
+import errno
 import json
-import shutil
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 
 from equipoise.arrays import InputError
 from equipoise.read.files import replaced
+from equipoise.read.whole import carry_over, whole_folder
 
 PLACES = ("tables", "figures")
 RUN = "run.json"  # the mark of an evaluation
@@ -63,44 +64,57 @@ def _unwritable(folder: Path, why: str) -> InputError:
 def write_folder(
     folder: Path, texts: Mapping[str, str | bytes], *, mark: str | None = None
 ) -> Path:
-    """Write texts by their paths inside the folder, the mark last if there is one."""
+    """Write texts by their paths inside the folder, all of them or none.
+
+    What lies there already stays, but for tables and figures of an earlier writing that named
+    them in its mark. A folder in which the program runs cannot change places: there the mark
+    goes first and comes back last.
+    """
+    stale = {name for name in _earlier(folder, mark) if name not in texts}
+    before = _identity(folder, mark)
     try:
-        return _refill(folder, texts, mark) if folder.exists() else _new(folder, texts, mark)
+        if Path.cwd().is_relative_to(folder.absolute()) and folder.is_dir():
+            return _refill(folder, texts, mark, stale)
+        with whole_folder(folder) as scratch:
+            for name, text in texts.items():
+                path = scratch / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("wb") as out:
+                    out.write(text if isinstance(text, bytes) else text.encode("utf-8"))
+                    out.flush()
+                    os.fsync(out.fileno())
+            if folder.is_dir():
+                carry_over(folder, scratch, but=stale)
+            if _identity(folder, mark) != before:
+                raise FileExistsError(errno.EEXIST, "somebody else wrote it meanwhile")
     except OSError as error:
         raise _unwritable(folder, error.strerror or type(error).__name__) from error
+    return folder
 
 
-def _new(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> Path:
-    """Fill a folder beside its place, then put it there."""
-    folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-    scratch = folder.absolute().with_name(f".{folder.name}.part")
-    shutil.rmtree(scratch, ignore_errors=True)
+def _identity(folder: Path, mark: str | None) -> tuple[int, int] | None:
+    """By which a mark is known; None where there is none."""
     try:
-        _fill(scratch, texts, mark)
-        scratch.replace(folder)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    return folder
+        known = (folder / mark).stat() if mark else None
+    except OSError:
+        return None
+    return known and (known.st_ino, known.st_mtime_ns)
 
 
-def _refill(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> Path:
-    """Write into a folder that exists."""
+def _refill(
+    folder: Path, texts: Mapping[str, str | bytes], mark: str | None, stale: set[str]
+) -> Path:
+    """Write into a folder that must keep its place, file by file."""
     if mark is not None:
-        stale = [name for name in _earlier(folder, mark) if name not in texts]
         (folder / mark).unlink(missing_ok=True)
-        for name in stale:
-            with suppress(OSError):
-                (folder / name).unlink()
-    _fill(folder, texts, mark)
-    return folder
-
-
-def _fill(folder: Path, texts: Mapping[str, str | bytes], mark: str | None) -> None:
+    for name in stale:
+        with suppress(OSError):
+            (folder / name).unlink()
     for name in sorted(texts, key=lambda one: one == mark):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, texts[name])
+    return folder
 
 
 def write_text(path: Path, text: str | bytes) -> None:
@@ -109,8 +123,10 @@ def write_text(path: Path, text: str | bytes) -> None:
         out.write(text if isinstance(text, bytes) else text.encode("utf-8"))
 
 
-def _earlier(folder: Path, mark: str) -> list[str]:
+def _earlier(folder: Path, mark: str | None) -> list[str]:
     """Tables and figures that an earlier writing named; nothing else is ever removed."""
+    if mark is None:
+        return []
     try:
         names = json.loads((folder / mark).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

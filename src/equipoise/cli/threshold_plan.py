@@ -58,12 +58,20 @@ class PlanFile:
         from equipoise.cli.targets import check_target
 
         check_target("--out", self.out, (".csv",))
-        if self.out is None or self.overwrite:
-            return
-        for path in (self.out,) if self.shown else (self.out, key_of(self.out)):
-            if path.exists():
-                do = "name another file, or allow overwriting (--overwrite)"
-                raise InputError(f"--out {path}", "is there already", "a new file", do)
+        if self.out is not None:
+            self._refuse(self.out)
+
+    def check_key(self, key: str) -> None:
+        """Refuse to write over the key of another plan; of this one it is a stopped writing."""
+        assert self.out is not None
+        path = key_of(self.out)
+        if not (path.is_file() and path.read_bytes() == key.encode("utf-8")):
+            self._refuse(path)
+
+    def _refuse(self, path: Path) -> None:
+        if path.exists() and not self.overwrite:
+            do = "name another file, or allow overwriting (--overwrite)"
+            raise InputError(f"--out {path}", "is there already", "a new file", do)
 
 
 @command
@@ -98,6 +106,8 @@ def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: Plan
     )
     if output.out is not None:
         key = None if output.shown else key_text(sample, source, size, read.task)
+        if key is not None:
+            output.check_key(key)
         write_plan(output.out, sample, read.task, key)
         items = count(len(sample.items))
         say(f"Wrote {output.out}: {items} items; experts fill in the column label")

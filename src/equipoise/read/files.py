@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from equipoise.arrays import InputError, listed
+from equipoise.read.whole import whole_file
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
@@ -172,23 +173,16 @@ def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
 
     Whatever stops the writing, an interrupt too, nothing of it is left behind.
     """
-    target = Path(path)
-    scratch = target.with_name(f".{target.name}.part")
     try:
-        with scratch.open("wb") as file:
+        with whole_file(Path(path)) as file:
             yield file
-        scratch.replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(
-                str(path),
-                f"cannot be written ({error.strerror or error})",
-                "a file in a folder that exists and may be written to",
-                "name another file",
-            ) from error
-        raise
+    except OSError as error:
+        raise InputError(
+            str(path),
+            f"cannot be written ({error.strerror or error})",
+            "a file in a folder that exists and may be written to",
+            "name another file",
+        ) from error
 
 
 def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:

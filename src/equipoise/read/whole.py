@@ -1,0 +1,198 @@
+"""Whole or not at all: files and folders that appear in one step.
+
+Everything is written under a name that nobody can guess, made for this writing alone, flushed
+to the disk, and then renamed. Whatever happens in between, a kill or a full disk, there is what
+was there before. What a killed writing leaves behind has no owner any more (it is locked while
+somebody writes it), and the next writing to the same place takes it away.
+"""
+
+import ctypes
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+AT_WORKING_FOLDER = -100 if sys.platform == "linux" else -2
+EXCHANGE = 2  # of renameat2 and of renamex_np
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of another once it is whole.
+
+    What is no ordinary file, such as a device or a pipe, is refused with an `OSError`.
+    """
+    if target.exists() and not target.is_file():
+        kind = errno.EISDIR if target.is_dir() else errno.EINVAL
+        raise OSError(kind, os.strerror(kind) if target.is_dir() else "not an ordinary file")
+    _sweep(target)
+    scratch = _scratch_name(target)
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(scratch, flags | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _own(file.fileno())
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if target.exists():
+                scratch.chmod(stat.S_IMODE(target.stat().st_mode))
+            scratch.replace(target)
+        _flush_folder(target.parent)
+    except BaseException:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A new folder to fill that takes the place of another once it is whole.
+
+    A target that is there and not empty is exchanged for the new folder, in one step where the
+    system can; what it held is removed, so carry over what should stay (`carry_over`). Raises
+    `FileExistsError` where the target was not there, or empty, before and is filled now.
+    """
+    target = target.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target)
+    replacing = target.is_dir() and any(target.iterdir())
+    scratch = _scratch_name(target)
+    scratch.mkdir()
+    lock = _locked(scratch)
+    try:
+        yield scratch
+        for folder, _, _ in os.walk(scratch):
+            _flush_folder(Path(folder))
+        if replacing:
+            scratch.chmod(stat.S_IMODE(target.stat().st_mode))
+            _exchange(scratch, target)
+        else:
+            _put(scratch, target)
+        _flush_folder(target.parent)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def carry_over(old: Path, new: Path, *, but: set[str]) -> None:
+    """Link what lies in a folder into another, but for some paths and what is there already."""
+    for folder, names, files in os.walk(old):
+        inside = Path(folder).relative_to(old)
+        for name in [*names, *files]:
+            source, target = Path(folder) / name, new / inside / name
+            if (inside / name).as_posix() in but or os.path.lexists(target):
+                continue
+            if source.is_dir() and not source.is_symlink():
+                target.mkdir()
+            else:
+                _link(source, target)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # a file system without hard links
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _put(scratch: Path, target: Path) -> None:
+    """Put a folder where none is, or an empty one."""
+    try:
+        scratch.rename(target)
+    except OSError as error:
+        if os.name == "nt" and target.is_dir() and not any(target.iterdir()):
+            target.rmdir()
+            scratch.rename(target)
+        elif target.exists():
+            raise FileExistsError(errno.EEXIST, "somebody else wrote it meanwhile") from error
+        else:
+            raise
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Let two folders change places, in one step where the system can."""
+    with suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None, use_errno=True)
+        a, b = os.fsencode(one), os.fsencode(other)
+        if sys.platform == "darwin":
+            failed = library.renamex_np(a, b, EXCHANGE)
+        else:
+            failed = library.renameat2(AT_WORKING_FOLDER, a, AT_WORKING_FOLDER, b, EXCHANGE)
+        if not failed:
+            return
+    aside = _scratch_name(other)
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except OSError:
+        aside.rename(other)
+        raise
+    aside.rename(one)
+
+
+# ---- names and owners ----------------------------------------------------------------------
+
+
+def _scratch_name(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+
+
+def _sweep(target: Path) -> None:
+    """Take away what killed writings to the same place left; what somebody writes is locked."""
+    ours = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part")
+    with suppress(OSError):
+        for path in target.absolute().parent.iterdir():
+            if ours.fullmatch(path.name) and not path.is_symlink():
+                _remove_unowned(path)
+
+
+def _remove_unowned(path: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            if _own(handle):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        finally:
+            os.close(handle)
+
+
+def _locked(folder: Path) -> int | None:
+    """Own a folder until the returned handle is closed; None where the system has no locks."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        if _own(handle):
+            return handle
+        os.close(handle)
+    return None
+
+
+def _own(handle: int) -> bool:
+    """Lock an open file or folder, unless somebody has it."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make sure that names in a folder are on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
