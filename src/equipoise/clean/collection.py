@@ -274,7 +274,9 @@ class _SomeImages:
         return len(self.places)
 
     def rgb(self, place: int) -> Pixels:
+        """One image."""
         return self.whole.rgb(int(self.places[place]))
 
     def digest(self, place: int) -> str:
+        """Its hash."""
         return self.whole.digest(int(self.places[place]))
