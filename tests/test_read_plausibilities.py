@@ -70,12 +70,15 @@ def test_damage_is_noticed(votes, tmp_path):
     whole = path.read_bytes()
     for spoilt in (b"", b"PK", whole[: len(whole) // 2], whole[:200] + b"x" + whole[201:]):
         path.write_bytes(spoilt)
-        with pytest.raises(InputError, match=r"damaged .*, expected a file written by"):
+        with pytest.raises(
+            InputError,
+            match=r"damaged .*, expected (a file written by|arrays of numbers)|cannot be read",
+        ):
             read_plausibilities(path)
     with pytest.raises(InputError):
         read_plausibilities(tmp_path / "nowhere.npz")
     np.savez(path, header=np.frombuffer(b'{"schema": 99}', dtype=np.uint8))
-    with pytest.raises(InputError, match="schema 99, expected schema 1 to 2"):
+    with pytest.raises(InputError, match="schema 99, expected schema 1 to 3"):
         read_plausibilities(path)
 
 
@@ -101,29 +104,90 @@ def header_of(path):
         return json.loads(stored["header"].tobytes())
 
 
-def test_files_of_the_first_schema_are_written_and_read_as_before(votes, tmp_path):
+def rewritten(path, *, schema=1, **changed):
+    """Write a file again as an earlier schema did, without a seal, and with other arrays."""
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "seal"}
+    header = json.loads(arrays["header"].tobytes()) | {"schema": schema}
+    for name, value in changed.items():
+        kept = header if name in header else arrays
+        if value is None:
+            del kept[name]
+        else:
+            kept[name] = value
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **arrays)
+
+
+def test_files_of_the_first_schemas_are_read_as_before(votes, tmp_path):
     path = tmp_path / "p.npz"
-    write_plausibilities(dirichlet(votes), path)
-    assert header_of(path)["schema"] == 1
-    assert "law_numbers" not in header_of(path)
-    without = normal_header(votes, path)
-    assert without.law is None
-    assert without.classes == ("below 1", "at least 1")
-
-
-def normal_header(votes, path):
-    """Read normal ratings as the first schema wrote them: without their law."""
+    made = dirichlet(votes)
+    write_plausibilities(made, path)
+    assert header_of(path)["schema"] == 3
+    rewritten(path)
+    assert_array_equal(read_plausibilities(path).mass, made.mass)
     ratings = Annotations(
         kind="interval", items=votes.items, item=np.arange(3), value=np.arange(3.0)
     )
     write_plausibilities(normal(ratings, threshold=1, prior=NormalPrior()), path)
+    law = dict.fromkeys(("level", "worth", "shape", "scale"))
+    rewritten(path, law=None, law_numbers=None, **{f"law_{name}": None for name in law})
+    without = read_plausibilities(path)
+    assert without.law is None and without.classes == ("below 1", "at least 1")
+
+
+STRANGE = {
+    "no array 'mass'": {"mass": None},
+    "an array 'more'": {"more": np.zeros(3)},
+    "array 'mass': <U1": {"mass": np.array(["a", "b"])},
+    "array 'start': float64": {"start": np.zeros(4)},
+    "start (2,)": {"start": np.arange(2)},
+    "p.npz, items: 5 (int), expected a list": {"items": 5},
+    "key 'method': absent": {"method": None},
+    "p.npz, task: [] (list), expected text": {"task": []},
+    "law: 'cauchy', expected one of dirichlet": {"law": "cauchy"},
+    "no array 'law_concentration'": {"law_concentration": None},
+    "p.npz, notices[0]: 3 (int)": {"notices": [3]},
+}
+
+
+@pytest.mark.parametrize("said", STRANGE)
+def test_a_strange_file_without_a_seal_is_refused_by_name(votes, tmp_path, said):
+    path = tmp_path / "p.npz"
+    write_plausibilities(dirichlet(votes), path)
+    rewritten(path, **STRANGE[said])
+    with pytest.raises(InputError) as refused:
+        read_plausibilities(path)
+    assert said in str(refused.value)
+
+
+def test_what_was_changed_since_it_was_written_is_refused(votes, tmp_path):
+    path = tmp_path / "p.npz"
+    write_plausibilities(dirichlet(votes), path)
     with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files if not name.startswith("law_")}
-    header = json.loads(arrays["header"].tobytes()) | {"schema": 1}
-    del header["law"], header["law_numbers"]
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    np.savez_compressed(path, **arrays)
-    return read_plausibilities(path)
+        arrays = {name: stored[name] for name in stored.files}
+    for name in ("law_concentration", "label"):
+        np.savez_compressed(path, **{**arrays, name: arrays[name][::-1]})
+        with pytest.raises(InputError, match="changed since it was written"):
+            read_plausibilities(path)
+    rewritten(path, schema=3)
+    with pytest.raises(InputError, match="changed since it was written"):
+        read_plausibilities(path)
+
+
+def test_a_header_that_claims_gigabytes_is_refused_before_they_are_taken(tmp_path):
+    import io
+    import zipfile
+
+    held = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        held, {"shape": (2_000_000_000,), "fortran_order": False, "descr": "<f8"}
+    )
+    with zipfile.ZipFile(tmp_path / "p.npz", "w") as packed:
+        packed.writestr("mass.npy", held.getvalue() + b"\0" * 64)
+    with pytest.raises(InputError, match=r"the header of mass\.npy does not fit what it holds"):
+        read_plausibilities(tmp_path / "p.npz")
+    (tmp_path / "p.npz").unlink()
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path):

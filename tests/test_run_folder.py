@@ -142,9 +142,28 @@ def test_hostile_text_in_a_header_does_nothing(tmp_path):
     held["report"]["title"] = held["title"] = BAD
     held["report"]["card"]["answer"] = BAD
     held["report"]["settings"] = [[BAD, BAD]]
+    del held["seal"]  # as whoever forges one would
     (folder / "run.json").write_text(json.dumps(held))
     page = render(Run.load(folder).report)
     assert "<img" not in page and page.count("<script") == 1
+
+
+def test_what_was_edited_or_swapped_is_noticed(tmp_path):
+    folder = run_of("one_model").save(tmp_path / "run")
+    path = folder / "run.json"
+    held = json.loads(path.read_text())
+    held["rows"][0]["value"] += 0.01
+    path.write_text(json.dumps(held))
+    with pytest.raises(InputError, match=r"run.json: changed since it was written, expected"):
+        Run.load(folder)
+    held["rows"][0]["value"] -= 0.01
+    held["replicates"] = []
+    path.write_text(json.dumps(held))
+    with pytest.raises(InputError, match="changed or damaged"):
+        Run.load(folder)
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError, match="not a run header"):
+        Run.load(folder)
 
 
 # ---- runs of earlier versions --------------------------------------------------------------

@@ -7,7 +7,10 @@ names a key twice is refused, because the first value would be lost; so are pick
 import gzip
 import hashlib
 import json
+import lzma
+import math
 import os
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.arrays import InputError, listed
 from equipoise.read.whole import whole_file
@@ -25,6 +29,11 @@ AnyPath = str | os.PathLike[str]
 JSON = (".json",)
 NUMPY = (".npy",)
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".npy")  # what a folder is looked through for
+MOST_UNPACKED = 2**34  # bytes of all arrays of a file
+DAMAGE = (
+    ValueError, OverflowError, EOFError, KeyError, SyntaxError, TypeError, MemoryError,
+    NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+)  # fmt: skip
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
@@ -165,6 +174,59 @@ def read_array(file: Content) -> Any:
             "an array of numbers saved with numpy.save",
             "save the array again",
         ) from error
+
+
+def read_arrays(path: AnyPath) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an ``.npz`` file by name.
+
+    What their headers claim is held against what the file has before memory is taken for it.
+    """
+    place = Path(path)
+    try:
+        with zipfile.ZipFile(place) as packed:
+            _check_claims(place.name, packed)
+            return {
+                name.removesuffix(".npy"): _member(packed, name) for name in packed.namelist()
+            }
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except InputError:
+        raise
+    except DAMAGE as error:
+        why = str(error).splitlines()[0][:80] if str(error) else "cut"
+        raise InputError(
+            str(path),
+            f"damaged or something else ({why})",
+            "arrays of numbers saved with numpy.savez",
+            "write the file again",
+        ) from error
+
+
+def _member(packed: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with packed.open(name) as file:
+        made: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return made
+
+
+def _check_claims(name: str, packed: zipfile.ZipFile) -> None:
+    """Refuse arrays that are larger, or smaller, than the file says they are."""
+    if sum(one.file_size for one in packed.infolist()) > MOST_UNPACKED:
+        raise InputError(
+            name,
+            "more than 16 GB when unpacked",
+            "arrays that fit into memory",
+            "write them in several files",
+        )
+    for one in packed.infolist():
+        with packed.open(one) as file:
+            version = np.lib.format.read_magic(file)
+            head = np.lib.format.read_array_header_1_0
+            if version != (1, 0):
+                head = np.lib.format.read_array_header_2_0
+            shape, _, kind = head(file)
+            size = math.prod(shape) * kind.itemsize
+            if kind.hasobject or size != one.file_size - file.tell():
+                raise ValueError(f"the header of {one.filename} does not fit what it holds")
 
 
 @contextmanager

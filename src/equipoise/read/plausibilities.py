@@ -1,31 +1,34 @@
 """Plausibilities on disk: one npz file, arrays as they are and a header that names them.
 
-The header is JSON inside the same file, with a schema number; every array of a zip carries a
-checksum, so a damaged file is noticed. The same plausibilities give the same bytes.
+The header is JSON inside the same file, with a schema number, read by the types of its fields.
+A seal, the hash of the header and of every array, is checked on reading: what was changed
+since it was written is refused. The same plausibilities give the same bytes.
 
-Schema 1 knew the laws ``dirichlet`` and ``labels`` only; schema 2 adds ``normal``, whose
-threshold is a plain number. A file has the lowest schema that can hold it, so older versions
-read what they understand and refuse the rest. Whether the classes are grades is said only where
-they are.
+Files of schema 1 and 2, which have no seal, are read, too; their arrays are checked by name,
+kind and size.
 """
 
+import hashlib
 import json
-import zipfile
-import zlib
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from equipoise import codec
 from equipoise.aggregate import MODELS
 from equipoise.arrays import InputError
-from equipoise.notices import from_json, to_json
+from equipoise.findings.json import JsonValue
+from equipoise.notices import Notice, to_json
 from equipoise.plausibilities import Plausibilities, Skills
 from equipoise.posteriors import POSTERIORS, Posterior
-from equipoise.read.files import replaced, unreadable
+from equipoise.read.files import read_arrays, replaced
 
-SCHEMAS = (1, 2)
+SCHEMAS = (1, 2, 3)
+SEALED = 3  # from which on files have a seal
 PLAIN = ("items", "classes", "method", "task", "parameters", "rest_shape", "split_seed")
 
 
@@ -38,7 +41,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
         arrays["difficulty"] = plausibilities.difficulty
     law = plausibilities.law
     numbers = {} if law is None or law.name not in POSTERIORS else _parts(law, float)
-    header: dict[str, Any] = {"schema": 2 if numbers else 1}
+    header: dict[str, Any] = {"schema": SCHEMAS[-1]}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["notices"] = [to_json(notice) for notice in plausibilities.notices]
     header["diagnostics"] = dict(plausibilities.diagnostics)
@@ -58,51 +61,147 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
             for key, one in _parts(plausibilities.skills, np.ndarray).items()
         }
     text = json.dumps(header, default=_plain)
+    sealed = np.frombuffer(_seal(text.encode(), arrays), dtype=np.uint8)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    arrays["seal"] = sealed
     with replaced(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SkillsHeader:
+    """Whose skills there are, and what they mean."""
+
+    annotators: tuple[str, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    """Everything in the file that is no array."""
+
+    schema: int
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    method: str
+    task: str
+    parameters: Mapping[str, JsonValue]
+    rest_shape: float | None
+    split_seed: int
+    notices: tuple[Notice, ...]
+    diagnostics: Mapping[str, JsonValue]
+    ordered: bool = False
+    model: str = ""
+    law: str = ""
+    law_numbers: Mapping[str, float] = field(default_factory=dict)
+    skills: _SkillsHeader | None = None
+
+
 def read_plausibilities(path: str | Path) -> Plausibilities:
     """Read plausibilities written by `write_plausibilities`."""
-    target = Path(path)
+    where = str(path)
+    arrays = read_arrays(path)
+    header = _read_header(where, arrays)
+    _check_arrays(where, header, arrays)
+    law: dict[str, Any] = {**_group(arrays, "law_"), **header.law_numbers}
+    skills = _group(arrays, "skills_")
+    facts: dict[str, Any] = {name: getattr(header, name) for name in PLAIN} | arrays
     try:
-        with target.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        header = json.loads(arrays.pop("header").tobytes())
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except (EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        return Plausibilities(
+            **facts,
+            notices=header.notices,
+            diagnostics=header.diagnostics,
+            ordered=header.ordered,
+            model=header.model or _model(header.method),
+            law=POSTERIORS[header.law](**law) if header.law else None,
+            skills=Skills(header.skills.annotators, header.skills.meaning, **skills)
+            if header.skills
+            else None,
+        )
+    except InputError:
+        raise
+    except (TypeError, ValueError, IndexError) as error:  # arrays of old files that do not fit
+        raise _strange(where, str(error)) from error
+
+
+def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
+    """Take the header out of the arrays and read it by the types of its fields."""
+    stored = arrays.pop("header", np.zeros(0, dtype=np.uint8)).tobytes()
+    try:
+        plain = json.loads(stored)
+    except (ValueError, RecursionError) as error:
+        raise _strange(where, "no header that can be read") from error
+    schema = plain.get("schema") if isinstance(plain, dict) else None
+    if type(schema) is not int or schema not in SCHEMAS:
         raise InputError(
-            f"{target}",
-            "damaged or something else",
-            "a file written by write_plausibilities",
-            "write it again",
-        ) from error
-    if header.get("schema") not in SCHEMAS:
-        raise InputError(
-            f"{target}",
-            f"schema {header.get('schema')}",
+            where,
+            f"schema {schema!r:.20}",
             f"schema 1 to {SCHEMAS[-1]}",
             "read it with the version of equipoise that wrote it",
         )
-    facts = {name: header[name] for name in PLAIN}
-    facts |= {name: tuple(header[name]) for name in ("items", "classes")}
-    facts["notices"] = tuple(map(from_json, header["notices"]))
-    law, skills = _group(arrays, "law_"), _group(arrays, "skills_")
-    about = header.get("skills")
-    return Plausibilities(
-        **facts,
-        **arrays,
-        diagnostics=header["diagnostics"],
-        ordered=header.get("ordered", False),
-        model=header.get("model") or _model(header["method"]),
-        law=POSTERIORS[header["law"]](**law, **header.get("law_numbers", {}))
-        if "law" in header
-        else None,
-        skills=Skills(tuple(about["annotators"]), about["meaning"], **skills)
-        if about
-        else None,
+    seal = arrays.pop("seal", np.zeros(0, dtype=np.uint8)).tobytes()
+    if schema >= SEALED and seal != _seal(stored, arrays):
+        raise InputError(
+            where, "changed since it was written", "the file as it was", "write it again"
+        )
+    header = codec.read(_Header, plain, where)
+    if header.law and header.law not in POSTERIORS:
+        raise InputError(
+            f"{where}, law", f"{header.law!r:.40}", f"one of {', '.join(POSTERIORS)}",
+            "write it again",
+        )  # fmt: skip
+    return header
+
+
+def _check_arrays(where: str, header: _Header, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays that are missing, unknown, or hold something else than numbers."""
+    own = {"start": True, "label": True, "mass": True, "rest": True, "difficulty": False}
+    if header.law:
+        own |= _array_fields(POSTERIORS[header.law], "law_", set(header.law_numbers))
+    if header.skills:
+        own |= _array_fields(Skills, "skills_", {"annotators", "meaning"})
+    absent = [name for name, needed in own.items() if needed and name not in arrays]
+    other = [name for name in arrays if name not in own]
+    if absent or other:
+        what = f"no array {absent[0]!r}" if absent else f"an array {other[0]!r:.40}"
+        raise InputError(where, what, f"the arrays {', '.join(own)}", "write it again")
+    for name, array in arrays.items():
+        kinds = "iu" if name in ("start", "label") else "iuf"
+        if array.dtype.kind not in kinds or not array.ndim:
+            raise InputError(
+                f"{where}, array {name!r}",
+                f"{array.dtype} of shape {array.shape}",
+                "whole numbers" if kinds == "iu" else "numbers",
+                "write it again",
+            )
+
+
+def _array_fields(kind: type[Any], prefix: str, but: set[str]) -> dict[str, bool]:
+    """Names of the arrays that a record has, and whether each must be there."""
+    return {
+        f"{prefix}{one.name}": one.default is MISSING
+        for one in fields(kind)
+        if one.name not in but and one.init
+    }
+
+
+def _seal(header: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A hash of the header and of all arrays, with their names, kinds and shapes."""
+    made = hashlib.sha256(header)
+    for name in sorted(arrays):
+        array = arrays[name]
+        made.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        made.update(array.tobytes())
+    return made.digest()
+
+
+def _strange(where: str, why: str) -> InputError:
+    said = why.splitlines()[0][:80] if why else "cut"
+    return InputError(
+        where,
+        f"damaged or something else ({said})",
+        "a file written by write_plausibilities",
+        "write it again",
     )
 
 

@@ -1,8 +1,8 @@
 """The folder on disk: the page for people, ``run.json`` and ``replicates.npy`` for programs.
 
-``run.json`` is written last and names the hash of the replicates, so a folder that has one is
-whole: an interrupted or broken write is noticed, never half read. Disputed items lie beside it
-as a table for adjudication.
+``run.json`` names the hash of the replicates and has a seal, the hash of all that it says:
+what was edited, swapped or damaged is noticed on opening. The page and the tables for people
+may be written into. Disputed items lie beside it as a table for adjudication.
 
 What they hold is `equipoise.run.record`.
 """
@@ -84,6 +84,7 @@ class Run:
             "sha256": hashlib.sha256(array.getbuffer()).hexdigest(),
             "shape": list(self.replicates.shape),
         }
+        header["seal"] = _seal(header)
         files: dict[str, str | bytes] = {
             REPLICATES: array.getvalue(),
             PAGE: render(self.report),
@@ -100,13 +101,22 @@ class Run:
         target = target.parent if target.name == HEADER else target
         header = _header(target)
         path = target / REPLICATES
-        expected = header.get("replicates", {}).get("sha256")
-        if not path.exists() or file_sha256(path) != expected:
+        named = header.get("replicates")
+        expected = named.get("sha256") if isinstance(named, dict) else None
+        if not path.is_file() or file_sha256(path) != expected:
             got = "changed or damaged" if path.exists() else "missing"
             raise InputError(
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
             )
-        return cls(decode(header), np.load(path, allow_pickle=False))
+        record = decode(header)  # which names a field that is not as it should be
+        if header.get("seal", _seal(header)) != _seal(header):  # earlier versions had none
+            raise InputError(
+                f"{target / HEADER}",
+                "changed since it was written",
+                "the file as it was",
+                "run evaluate again",
+            )
+        return cls(record, np.load(path, allow_pickle=False))
 
 
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
@@ -183,7 +193,7 @@ def _header(target: Path) -> dict[str, Any]:
         )
     try:
         header = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or "schema" not in header:
         raise InputError(
@@ -197,3 +207,10 @@ def _header(target: Path) -> dict[str, Any]:
             "read it with the version of equipoise that wrote it, or run evaluate again",
         )
     return header
+
+
+def _seal(header: Mapping[str, Any]) -> str:
+    """A hash of everything in the header but itself."""
+    held = {name: value for name, value in header.items() if name != "seal"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
