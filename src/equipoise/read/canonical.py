@@ -34,6 +34,7 @@ from equipoise.read.files import (
     Content,
     content,
     replaced,
+    require_file,
     unknown_ending,
     unreadable,
 )
@@ -49,6 +50,7 @@ _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 def is_canonical(path: AnyPath) -> bool:
     """Whether a file holds a whole study, as `write_study` makes it; reads but its ends."""
     place = Path(path)
+    require_file(place)
     try:
         with place.open("rb") as file:
             if place.suffix.lower() not in parquet.ENDINGS:

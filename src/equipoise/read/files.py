@@ -10,6 +10,8 @@ import json
 import lzma
 import math
 import os
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -29,10 +31,12 @@ AnyPath = str | os.PathLike[str]
 JSON = (".json",)
 NUMPY = (".npy",)
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".npy")  # what a folder is looked through for
+LEAST_UNPACKED, TIMES_PACKED = 2**28, 100  # bytes, and times its size, of a packed file
 MOST_UNPACKED = 2**34  # bytes of all arrays of a file
 DAMAGE = (
     ValueError, OverflowError, EOFError, KeyError, SyntaxError, TypeError, MemoryError,
     NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+    tokenize.TokenError, Warning,
 )  # fmt: skip
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
@@ -66,6 +70,7 @@ def content(path: AnyPath) -> Content:
             "path", f"a {type(path).__name__}", "text or a pathlib.Path", "give the file's path"
         )
     place = Path(path)
+    require_file(place)
     try:
         data = place.read_bytes()
     except (OSError, ValueError) as error:
@@ -76,6 +81,18 @@ def content(path: AnyPath) -> Content:
     if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
     return Content(place.name, inner.stem, inner.suffix.lower(), data)
+
+
+def require_file(place: Path) -> None:
+    """Refuse what is there and is no file: a device or a pipe may never end."""
+    try:
+        odd = place.exists() and not (place.is_file() or place.is_dir())
+    except (OSError, ValueError) as error:
+        raise unreadable(place, error) from error
+    if odd:
+        raise InputError(
+            str(place), "a device or a pipe", "a file", "write what it gives into a file first"
+        )
 
 
 def file_sha256(path: Path) -> str:
@@ -166,14 +183,20 @@ def read_json(file: Content) -> Any:
 def read_array(file: Content) -> Any:
     """Read one array saved by NumPy."""
     try:
-        return np.load(BytesIO(file.data), allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError, MemoryError, OverflowError) as error:
+        stream = BytesIO(file.data)
+        _check_claim(file.name, stream, len(file.data))
+        return np.lib.format.read_array(BytesIO(file.data), allow_pickle=False)
+    except DAMAGE as error:
         raise InputError(
             file.name,
-            f"no readable array ({str(error).splitlines()[0]})",
+            f"no readable array ({_first_line(error)})",
             "an array of numbers saved with numpy.save",
             "save the array again",
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:80] if str(error) else "cut"
 
 
 def read_arrays(path: AnyPath) -> dict[str, NDArray[Any]]:
@@ -193,10 +216,9 @@ def read_arrays(path: AnyPath) -> dict[str, NDArray[Any]]:
     except InputError:
         raise
     except DAMAGE as error:
-        why = str(error).splitlines()[0][:80] if str(error) else "cut"
         raise InputError(
             str(path),
-            f"damaged or something else ({why})",
+            f"damaged or something else ({_first_line(error)})",
             "arrays of numbers saved with numpy.savez",
             "write the file again",
         ) from error
@@ -219,14 +241,21 @@ def _check_claims(name: str, packed: zipfile.ZipFile) -> None:
         )
     for one in packed.infolist():
         with packed.open(one) as file:
-            version = np.lib.format.read_magic(file)
-            head = np.lib.format.read_array_header_1_0
-            if version != (1, 0):
-                head = np.lib.format.read_array_header_2_0
-            shape, _, kind = head(file)
-            size = math.prod(shape) * kind.itemsize
-            if kind.hasobject or size != one.file_size - file.tell():
-                raise ValueError(f"the header of {one.filename} does not fit what it holds")
+            _check_claim(one.filename, file, one.file_size)
+
+
+def _check_claim(name: str, file: IO[bytes], size: int) -> None:
+    """Refuse an array whose header claims more, or less, than there is behind it."""
+    version = np.lib.format.read_magic(file)
+    old = version == (1, 0)
+    head = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of headers that Python 2 wrote, or that look like it
+        shape, _, kind = head(file)
+    if kind.hasobject:
+        raise ValueError(f"{name} holds Python objects")
+    if math.prod(shape) * kind.itemsize != size - file.tell():
+        raise ValueError(f"the header of {name} does not fit what it holds")
 
 
 @contextmanager
@@ -272,9 +301,19 @@ def _similar(place: Path) -> str:
 
 
 def _unpacked(name: str, data: bytes) -> bytes:
+    most = max(LEAST_UNPACKED, TIMES_PACKED * len(data))
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            whole = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
         ) from error
+    if len(whole) > most:
+        raise InputError(
+            name,
+            f"more than {TIMES_PACKED} times its size when unpacked",
+            "a table, which packs less well",
+            "unpack the file yourself if it is what you think",
+        )
+    return whole

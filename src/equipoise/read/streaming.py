@@ -28,7 +28,7 @@ from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
 from equipoise.notices import Notice
 from equipoise.read import delimited, parquet
-from equipoise.read.files import AnyPath, Content, content, unknown_ending
+from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions, annotation_options
 from equipoise.read.tables import BatchedTable, Table, code_ids, flags, ratings
@@ -138,6 +138,7 @@ def _open_batched(path: AnyPath) -> BatchedTable:
     """Open a Parquet file or delimited text, also with ``.gz``, without reading it whole."""
     try:
         place = Path(path)
+        require_file(place)
         with place.open("rb"):
             small = place.stat().st_size < _SMALL
     except (OSError, TypeError, ValueError) as error:
