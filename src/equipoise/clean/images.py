@@ -49,7 +49,7 @@ ENDINGS = (
     ".avif", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpg", ".mpo",
     ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
-_ARCHIVES = (".7z", ".bz2", ".rar", ".tar", ".tar.gz", ".tgz", ".xz", ".zip", ".zst")
+ARCHIVES = (".7z", ".bz2", ".rar", ".tar", ".tar.gz", ".tgz", ".xz", ".zip", ".zst")
 _FOREIGN = {
     **dict.fromkeys((".dcm", ".dicom"), "a DICOM file"),
     **dict.fromkeys((".heic", ".heif"), "a HEIF image"),
@@ -59,7 +59,7 @@ _FOREIGN = {
 }
 _KINDS: tuple[tuple[Collection[str], Kind], ...] = (
     (ENDINGS, "image"),
-    (_ARCHIVES, "archive"),
+    (ARCHIVES, "archive"),
     (_FOREIGN, "foreign"),
 )
 _SIGNATURES = (

@@ -13,6 +13,7 @@ from equipoise.clean.encoders.given import GivenEmbeddings
 from equipoise.clean.encoders.grey_pixels import GreyPixels
 from equipoise.clean.encoders.onnx_file import OnnxFile
 from equipoise.clean.encoders.timm_model import TimmModel
+from equipoise.clean.features import ENDINGS, read_features
 
 __all__ = [
     "EfficientNetLite",
@@ -32,7 +33,8 @@ def choose_encoder(name: str) -> Encoder:
 
     ``default`` is ``lite0``; ``lite0`` and ``lite2`` are EfficientNet-Lite at 128 pixels,
     ``lite0:224`` at 224; a path that ends in ``.onnx`` is that file; ``timm:NAME`` a model of
-    timm; ``pixels`` the image itself, small and grey.
+    timm; ``pixels`` the image itself, small and grey. A file of embeddings (``.npz``,
+    ``.npy``, ``.csv``, ``.parquet``) is put to the images by its ids.
 
     Examples
     --------
@@ -44,6 +46,9 @@ def choose_encoder(name: str) -> Encoder:
         return OnnxFile(Path(name))
     if word == "timm" and rest:
         return TimmModel(rest)
+    if Path(name).suffix.lower() in ENDINGS:
+        given = read_features(name)
+        return GivenEmbeddings(given.values, given.items)
     if name == "pixels":
         return GreyPixels()
     version = "lite0" if word == "default" else word
@@ -52,6 +57,6 @@ def choose_encoder(name: str) -> Encoder:
     raise InputError(
         "encoder",
         f"{name!r}",
-        "default, lite0, lite2, lite0:224, FILE.onnx, timm:NAME or pixels",
-        "choose one of these, or give an array of embeddings",
+        "default, lite0, lite2, lite0:224, FILE.onnx, timm:NAME, pixels or FILE.npz",
+        "choose one of these",
     )

@@ -16,6 +16,14 @@ from equipoise.clean.encoders.encoder import Encoder, fingerprint_of
 class GivenEmbeddings(Encoder):
     """An array of embeddings, shape (images, features).
 
+    Attributes
+    ----------
+    array
+        One row per image.
+    items
+        Ids of the rows, by which they are put to their images; empty: in the order of the
+        images.
+
     Examples
     --------
     >>> from equipoise.clean.images import ArrayImages
@@ -26,6 +34,7 @@ class GivenEmbeddings(Encoder):
 
     name: ClassVar[str] = "given"
     array: Floats
+    items: tuple[str, ...] = ()
 
     __repr__ = short_repr
 
