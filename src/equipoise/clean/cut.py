@@ -1,0 +1,230 @@
+r"""Cut: from which score on an item is called a problem, and how many problems there are.
+
+**The cut** [@groger2024]. Let :math:`s = 1 - \text{score}`, small for problems. The lower tail
+of :math:`\operatorname{logit}(s)` is taken for that of a logistic law, the one through the
+quantiles :math:`\alpha` and :math:`\sqrt{\alpha/2}`; what lies below its quantile
+
+.. math:: p = q \, \alpha \, \frac{N}{M}
+
+(N items, M scores) would be rare for clean data and is called a problem. The formula takes for
+granted that far fewer than :math:`\alpha` of the scores are problems. Exact zeros of s (copies)
+have no logit: they are left out of the fit and called problems, as the surest cases; exact ones
+are left out and never called. Where no law can be fitted (fewer than ten other scores, or
+quantiles that tie) only exact zeros are called.
+
+A list of candidate pairs holds only the closest of all :math:`N(N-1)/2` pairs. By itself it is
+cut as a list of M scores; with ``background``, the scores of pairs drawn at random from all,
+the law is fitted to these and M counts all pairs, as published.
+
+**The share of problems.** The cut fits its law to the very tail where problems are, so that it
+cannot count more than a fraction of :math:`\alpha`. `contamination` fits the logistic law to
+the clean bulk instead and counts the excess below it. With a share :math:`\pi` of problems, all
+below the bulk, the clean quantile :math:`u` is the quantile :math:`\pi + (1 - \pi) u` of all
+scores; the law through u = 1/4 and 3/4 has its 5 % point at t, and
+
+.. math:: \pi = \frac{P(\operatorname{logit}(s) < t) - 0.05}{1 - 0.05}
+
+is solved by iteration. Zeros and ones keep their places below and above all others. The
+interval is the percentile bootstrap over scores. It counts problems that stand apart: those
+that score like clean items are not seen, so that read it as "at least". It is valid where the
+clean scores follow a logistic law in the logit; ``misfit`` is the largest distance between the
+scores and that law over the bulk, and ``valid`` is false where it is larger than chance
+explains, where there are fewer than 200 scores, or where more than a quarter would be problems.
+Simulated coverage is in ``tests/test_clean_cut.py``: right under the assumption, and too low,
+with ``valid`` false in most samples, when the clean scores are skewed. Scores of pairs are not
+independent: give the highest score of each item.
+
+>>> import numpy as np
+>>> clean = 1 / (1 + np.exp(-np.random.default_rng(0).logistic(2, 0.5, 1000)))
+>>> automatic_cut(1 - np.append(clean, [0, 1e-6, 1e-5]), items=1003).flagged
+3
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, require_number, require_whole
+
+LEAST, LEAST_FOR_SHARE = 10, 200  # scores
+BULK = (0.25, 0.75)  # clean quantiles that the law goes through
+TAIL = 0.05  # clean share below the point from which the excess is counted
+MOST = 0.25  # share of problems beyond which the bulk is not clean
+BINS = 2_000  # that the bootstrap tells apart
+ITERATIONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where suspicion begins.
+
+    Attributes
+    ----------
+    threshold
+        Scores from here on are called problems.
+    flagged
+        How many are.
+    location, scale
+        Of the logistic law of logit(1 - score); nan where none could be fitted.
+    """
+
+    threshold: float
+    flagged: int
+    location: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The share of problems, its interval, and whether it can be believed.
+
+    Attributes
+    ----------
+    value, low, high
+        Share and interval; nan where there are too few scores.
+    misfit
+        Largest distance between the scores and the law of clean ones, over the bulk.
+    valid
+        Whether the assumptions seem to hold.
+    """
+
+    value: float
+    low: float
+    high: float
+    misfit: float
+    valid: bool
+
+
+def automatic_cut(
+    scores: Floats,
+    *,
+    items: int,
+    alpha: float = 0.01,
+    q: float = 0.05,
+    background: Floats | None = None,
+) -> Cut:
+    """The score from which on items or pairs are called problems.
+
+    Parameters
+    ----------
+    scores
+        In [0, 1], higher for more suspicious.
+    items
+        Number of items that were scored, or whose pairs were.
+    alpha
+        More than the share of problems; the law is fitted to that quantile.
+    q
+        Wanted share of alpha that is called by mistake.
+    background
+        Scores of pairs drawn from all pairs of items, where ``scores`` has only the closest.
+    """
+    values = _checked(scores)
+    require_whole("automatic cut, items", items, least=1, do="give the number of items")
+    for name, value in (("alpha", alpha), ("q", q)):
+        require_number(f"automatic cut, {name}", value, above=0, below=1, do="try the default")
+    fitted = values if background is None else _checked(background)
+    total = len(values) if background is None else items * (items - 1) / 2
+    share = q * alpha * items / max(total, 1)
+    surest = int((values == 1).sum())
+    law = _tail_law(fitted, alpha)
+    if law is None or share >= 1:
+        return Cut(1.0, surest, math.nan, math.nan)
+    location, scale = law
+    low = 1 / (1 + math.exp(-(location + scale * _logit(share))))
+    threshold = 1.0 - low
+    return Cut(threshold, int((values >= threshold).sum()), location, scale)
+
+
+def contamination(
+    scores: Floats, *, level: float = 0.95, replicates: int = 400, seed: int = 0
+) -> Share:
+    """The share of problems that stand apart from the clean scores.
+
+    Parameters
+    ----------
+    scores
+        In [0, 1], higher for more suspicious; one per item.
+    level
+        Of the interval.
+    replicates, seed
+        Of the bootstrap.
+    """
+    values = _checked(scores)
+    require_number("contamination, level", level, above=0, below=1, do="try 0.95")
+    require_whole("contamination, replicates", replicates, least=20, do="try 400")
+    if len(values) < LEAST_FOR_SHARE:
+        return Share(math.nan, math.nan, math.nan, math.nan, valid=False)
+    with np.errstate(divide="ignore"):
+        logits = np.sort(np.log1p(-values) - np.log(values))
+    ends = np.unique(np.linspace(0, len(logits), min(BINS, len(logits)) + 1).astype(int))
+    weight = np.diff(ends) / len(logits)
+    random = np.random.default_rng(seed)
+    drawn = random.multinomial(len(logits), weight, size=replicates) / len(logits)
+    point, law = _share(logits[ends[1:] - 1], np.cumsum(weight))
+    every = [_share(logits[ends[1:] - 1], np.cumsum(one))[0] for one in drawn]
+    low, high = np.quantile(every, ((1 - level) / 2, (1 + level) / 2))
+    misfit = _misfit(logits, point, law)
+    noise = 1.36 / math.sqrt(len(logits))  # what chance alone exceeds once in twenty
+    valid = bool(misfit <= noise and point <= MOST)
+    return Share(point, min(float(low), point), max(float(high), point), misfit, valid)
+
+
+def _checked(scores: Floats) -> Floats:
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise InputError(
+            "automatic cut",
+            f"shape {values.shape}" if values.ndim != 1 else "scores outside [0, 1]",
+            "one score in [0, 1] per item or pair",
+            "use a detector whose scores are bounded",
+        )
+    return values
+
+
+def _logit(share: float) -> float:
+    return math.log(share) - math.log1p(-share)
+
+
+def _tail_law(values: Floats, alpha: float) -> tuple[float, float] | None:
+    """Location and scale of the law through two lower quantiles; None where there is none."""
+    inner = values[(values > 0) & (values < 1)]
+    if len(inner) < LEAST:
+        return None
+    near, far = alpha, math.sqrt(alpha / 2)
+    below, above = np.quantile(np.log1p(-inner) - np.log(inner), (near, far))
+    if not above > below or far == near:
+        return None
+    scale = float((above - below) / (_logit(far) - _logit(near)))
+    return (float(below) - scale * _logit(near), scale) if scale > 0 else None
+
+
+def _share(logits: Floats, cumulated: Floats) -> tuple[float, tuple[float, float]]:
+    """Share of problems and the law of the clean, from sorted values and their weights."""
+    share, law = 0.0, (math.nan, math.nan)
+    for _ in range(ITERATIONS):
+        at = np.searchsorted(cumulated, [share + (1 - share) * u for u in BULK])
+        low, high = logits[np.minimum(at, len(logits) - 1)]
+        if not (math.isfinite(low) and math.isfinite(high) and high > low):
+            return share, (math.nan, math.nan)
+        scale = float(high - low) / (2 * _logit(BULK[1]))
+        law = (float(low + high) / 2, scale)
+        edge = law[0] + scale * _logit(TAIL)
+        place = int(np.searchsorted(logits, edge))
+        below = float(cumulated[place - 1]) if place else 0.0
+        new = min(max((below - TAIL) / (1 - TAIL), 0.0), 0.5)
+        if abs(new - share) < 1e-9:
+            break
+        share = new
+    return share, law
+
+
+def _misfit(logits: Floats, share: float, law: tuple[float, float]) -> float:
+    """Largest distance between the scores and the law, above its lower tail."""
+    location, scale = law
+    if not scale > 0:
+        return math.inf
+    rank = (np.arange(len(logits)) + 0.5) / len(logits)
+    clean = (rank - share) / (1 - share)
+    expected = 1 / (1 + np.exp(-np.clip((logits - location) / scale, -700, 700)))
+    return float(np.abs(clean - expected)[expected > TAIL].max(initial=0.0))
