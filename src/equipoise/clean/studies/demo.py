@@ -43,7 +43,7 @@ _CROWD = (
     _Annotator("annotator 4", 2.5, -0.2),
     _Annotator("annotator 5", 2.0, 0.0),
     _Annotator("annotator 6", 1.5, 0.6),
-    _Annotator("annotator 7", 0.7, -0.6),
+    _Annotator("annotator 7", 0.7, 0.4),
 )
 _EXPERTS = (
     _Annotator("expert 1", 6.0, 0.0),
@@ -144,10 +144,8 @@ def _said(
     truth: Bools, ease: Floats, people: Sequence[_Annotator], random: np.random.Generator
 ) -> Bools:
     """Who says yes to what, shape (people, items)."""
-    skill, leaning = (
-        np.array([getattr(one, name) for one in people])[:, None]
-        for name in ("skill", "leaning")
-    )
+    skill = np.array([[one.skill] for one in people])
+    leaning = np.array([[one.leaning] for one in people])
     odds = skill * ease * np.where(truth, 1.0, -1.0) + leaning
     return np.asarray(random.random(odds.shape) < 1 / (1 + np.exp(-odds)))
 
