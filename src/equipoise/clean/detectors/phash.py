@@ -1,7 +1,7 @@
 """pHash: how many bits of two images' perceptual hashes agree.
 
-The hash has 64 bits: which of the 8 x 8 lowest frequencies of the cosine transform of the image,
-in grey at 32 x 32, lie above their median (imagehash). With H the Hamming distance,
+The hash has 64 bits: which of the 8 x 8 lowest frequencies of the cosine transform of the
+image, in grey at 32 x 32, lie above their median (imagehash). With H the Hamming distance,
 
 .. math:: s_{ij} = 1 - H(h_i, h_j) / 64
 
@@ -67,14 +67,12 @@ class PHash(Detector):
         distance = apart.sum(axis=1, dtype=np.int64)
         return self.of_items(pairs.names(data.items), 1 - distance / self.size**2)
 
-    def _hashes(
-        self, images: ImageSource, wanted: Ints, progress: Progress | None
-    ) -> Hashes:
+    def _hashes(self, images: ImageSource, wanted: Ints, progress: Progress | None) -> Hashes:
         """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
         import imagehash
         from PIL import Image
 
-        made = np.zeros((len(images), -(-self.size**2 // 8)), dtype=np.uint8)
+        made = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
         for done, place in enumerate(wanted.tolist()):
             picture = Image.fromarray(images.rgb(place))
             made[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
