@@ -17,22 +17,28 @@ cut as a list of M scores; with ``background``, the scores of pairs drawn at ran
 the law is fitted to these and M counts all pairs, as published.
 
 **The share of problems.** The cut fits its law to the very tail where problems are, so that it
-cannot count more than a fraction of :math:`\alpha`. `contamination` fits the logistic law to
-the clean bulk instead and counts the excess below it. With a share :math:`\pi` of problems, all
-below the bulk, the clean quantile :math:`u` is the quantile :math:`\pi + (1 - \pi) u` of all
-scores; the law through u = 1/4 and 3/4 has its 5 % point at t, and
+cannot count more than a fraction of :math:`\alpha`. `contamination` fits a law F to the clean
+bulk instead and counts the excess below it. With a share :math:`\pi` of problems, all below the
+bulk, the clean quantile :math:`u` is the quantile :math:`\pi + (1 - \pi) u` of all scores; the
+law through two of these has its 5 % point at t, and
 
 .. math:: \pi = \frac{P(\operatorname{logit}(s) < t) - 0.05}{1 - 0.05}
 
-is solved by iteration. Zeros and ones keep their places below and above all others. The
-interval is the percentile bootstrap over scores. It counts problems that stand apart: those
-that score like clean items are not seen, so that read it as "at least". It is valid where the
-clean scores follow a logistic law in the logit; ``misfit`` is the largest distance between the
-scores and that law over the bulk, and ``valid`` is false where it is larger than chance
-explains, where there are fewer than 200 scores, or where more than a quarter would be problems.
-Simulated coverage is in ``tests/test_clean_cut.py``: right under the assumption, and too low,
-with ``valid`` false in most samples, when the clean scores are skewed. Scores of pairs are not
-independent: give the highest score of each item.
+is solved by iteration. Zeros and ones keep their places below and above all others. How heavy
+the clean tail is cannot be seen where problems lie on it, and it decides the answer; so four
+laws are tried, logistic and normal, through u = 1/4 and 3/4 or, for skewed scores, 1/4 and
+1/2. Those that the bulk does not contradict (Kolmogorov distance within 1.36 over the root of
+the number of scores) are kept: the value is the median of theirs, and the interval reaches from
+the lowest to the highest end of their bootstrap intervals. ``valid`` is false, and all four are
+kept, where all are contradicted; also where there are fewer than 200 scores (nan) or more than
+a quarter would be problems.
+
+It counts problems that stand apart; those that score like clean items are not seen, so that it
+says "at least". In simulations with problems that stand apart (shares of 0, 2 and 10 %; 300 to
+8,000 scores) intervals of 95 % covered the share in 92 to 100 % of samples for logistic and for
+normal scores. It is wrong, and cannot notice, where the clean scores have a heavier lower tail
+than either: for log-gamma scores (shape 2) it counts 2 to 3 points too many and covers in 58 to
+100 %. Scores of pairs are not independent: give the highest score of each item.
 
 >>> import numpy as np
 >>> clean = 1 / (1 + np.exp(-np.random.default_rng(0).logistic(2, 0.5, 1000)))
@@ -42,13 +48,14 @@ independent: give the highest score of each item.
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, require_number, require_whole
 
 LEAST, LEAST_FOR_SHARE = 10, 200  # scores
-BULK = (0.25, 0.75)  # clean quantiles that the law goes through
+LOWER = 0.25  # clean quantile that every law of the bulk goes through
 TAIL = 0.05  # clean share below the point from which the excess is counted
 MOST = 0.25  # share of problems beyond which the bulk is not clean
 BINS = 2_000  # that the bootstrap tells apart
@@ -84,7 +91,7 @@ class Share:
     value, low, high
         Share and interval; nan where there are too few scores.
     misfit
-        Largest distance between the scores and the law of clean ones, over the bulk.
+        Smallest distance, over the laws, between the bulk of the scores and the law.
     valid
         Whether the assumptions seem to hold.
     """
@@ -161,13 +168,74 @@ def contamination(
     weight = np.diff(ends) / len(logits)
     random = np.random.default_rng(seed)
     drawn = random.multinomial(len(logits), weight, size=replicates) / len(logits)
-    point, law = _share(logits[ends[1:] - 1], np.cumsum(weight))
-    every = [_share(logits[ends[1:] - 1], np.cumsum(one))[0] for one in drawn]
-    low, high = np.quantile(every, ((1 - level) / 2, (1 + level) / 2))
-    misfit = _misfit(logits, point, law)
+    tops = logits[ends[1:] - 1]
+    points, misfits = zip(*(law.estimate(logits, tops, weight) for law in LAWS), strict=True)
     noise = 1.36 / math.sqrt(len(logits))  # what chance alone exceeds once in twenty
-    valid = bool(misfit <= noise and point <= MOST)
-    return Share(point, min(float(low), point), max(float(high), point), misfit, valid)
+    fits = [number for number in range(len(LAWS)) if misfits[number] <= noise]
+    kept = fits or list(range(len(LAWS)))
+    value = float(np.median([points[number] for number in kept]))
+    every = [[LAWS[number].share(tops, np.cumsum(one))[0] for one in drawn] for number in kept]
+    low, high = np.quantile(every, ((1 - level) / 2, (1 + level) / 2), axis=1)
+    return Share(
+        value,
+        min(float(low.min()), value),
+        max(float(high.max()), value),
+        min(misfits),
+        valid=bool(fits) and value <= MOST,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """A law of clean logits: its family and the upper of the two quantiles it goes through."""
+
+    normal: bool
+    upper: float
+
+    def quantile(self, share: float) -> float:
+        return NormalDist().inv_cdf(share) if self.normal else _logit(share)
+
+    def below(self, values: Floats) -> Floats:
+        """Share of the standard law below values."""
+        from scipy.special import expit, ndtr
+
+        made: Floats = ndtr(values) if self.normal else expit(values)
+        return made
+
+    def share(self, logits: Floats, cumulated: Floats) -> tuple[float, tuple[float, float]]:
+        """Share of problems, location and scale, from sorted values and their weights."""
+        share, law = 0.0, (math.nan, math.nan)
+        near, far = self.quantile(LOWER), self.quantile(self.upper)
+        for _ in range(ITERATIONS):
+            at = np.searchsorted(
+                cumulated, [share + (1 - share) * u for u in (LOWER, self.upper)]
+            )
+            low, high = logits[np.minimum(at, len(logits) - 1)]
+            if not (math.isfinite(low) and math.isfinite(high) and high > low):
+                return share, (math.nan, math.nan)
+            scale = float(high - low) / (far - near)
+            law = (float(low) - scale * near, scale)
+            place = int(np.searchsorted(logits, law[0] + scale * self.quantile(TAIL)))
+            below = float(cumulated[place - 1]) if place else 0.0
+            new = min(max((below - TAIL) / (1 - TAIL), 0.0), 0.5)
+            if abs(new - share) < 1e-9:
+                break
+            share = new
+        return share, law
+
+    def estimate(self, logits: Floats, tops: Floats, weight: Floats) -> tuple[float, float]:
+        """Share of problems, and the largest distance of the law from the bulk."""
+        share, (location, scale) = self.share(tops, np.cumsum(weight))
+        if not scale > 0:
+            return share, math.inf
+        clean = ((np.arange(len(logits)) + 0.5) / len(logits) - share) / (1 - share)
+        expected = self.below((logits - location) / scale)
+        most = 1.0 if self.upper > 0.5 else 0.5
+        bulk = (expected > TAIL) & (expected < most)
+        return share, float(np.abs(clean - expected)[bulk].max(initial=0.0))
+
+
+LAWS = tuple(_Law(normal, upper) for normal in (False, True) for upper in (0.75, 0.5))
 
 
 def _checked(scores: Floats) -> Floats:
@@ -197,34 +265,3 @@ def _tail_law(values: Floats, alpha: float) -> tuple[float, float] | None:
         return None
     scale = float((above - below) / (_logit(far) - _logit(near)))
     return (float(below) - scale * _logit(near), scale) if scale > 0 else None
-
-
-def _share(logits: Floats, cumulated: Floats) -> tuple[float, tuple[float, float]]:
-    """Share of problems and the law of the clean, from sorted values and their weights."""
-    share, law = 0.0, (math.nan, math.nan)
-    for _ in range(ITERATIONS):
-        at = np.searchsorted(cumulated, [share + (1 - share) * u for u in BULK])
-        low, high = logits[np.minimum(at, len(logits) - 1)]
-        if not (math.isfinite(low) and math.isfinite(high) and high > low):
-            return share, (math.nan, math.nan)
-        scale = float(high - low) / (2 * _logit(BULK[1]))
-        law = (float(low + high) / 2, scale)
-        edge = law[0] + scale * _logit(TAIL)
-        place = int(np.searchsorted(logits, edge))
-        below = float(cumulated[place - 1]) if place else 0.0
-        new = min(max((below - TAIL) / (1 - TAIL), 0.0), 0.5)
-        if abs(new - share) < 1e-9:
-            break
-        share = new
-    return share, law
-
-
-def _misfit(logits: Floats, share: float, law: tuple[float, float]) -> float:
-    """Largest distance between the scores and the law, above its lower tail."""
-    location, scale = law
-    if not scale > 0:
-        return math.inf
-    rank = (np.arange(len(logits)) + 0.5) / len(logits)
-    clean = (rank - share) / (1 - share)
-    expected = 1 / (1 + np.exp(-np.clip((logits - location) / scale, -700, 700)))
-    return float(np.abs(clean - expected)[expected > TAIL].max(initial=0.0))
