@@ -76,6 +76,7 @@ def test_cmyk_palette_grey_and_lab_become_rgb(tmp_path):
     assert read_image(tmp_path / "grey.png").shape == (8, 12, 3)
     assert set(np.unique(read_image(tmp_path / "bits.png"))) <= {0, 255}
     assert close(read_image(tmp_path / "ycc.tif"), RED, 12)
+    assert len(look_through(tmp_path).paths) == 5
 
 
 def test_lab_is_converted_and_not_taken_for_rgb(tmp_path):

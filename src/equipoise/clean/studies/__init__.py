@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from equipoise.clean.studies.cifar10n import disagreement, wrong_labels
 from equipoise.clean.studies.cleanpatrick import cleanpatrick
 from equipoise.clean.studies.demo import demo
 from equipoise.clean.study import CleanStudy
@@ -10,6 +11,8 @@ Loader = Callable[[], CleanStudy]
 STUDIES: Mapping[str, Loader] = {
     "demo": demo,
     "cleanpatrick": cleanpatrick,
+    "cifar10n-wrong-labels": wrong_labels,
+    "cifar10n-disagreement": disagreement,
 }
 
 __all__ = ["STUDIES", "Loader"]

@@ -3,7 +3,7 @@
 The pictures are real: 500 of the hand-written digits that scikit-learn brings along, enlarged
 to 32 pixels, and grey patches of its two photographs as what does not belong. The problems are
 planted (`equipoise.clean.contaminate`), and the votes on them simulated: an annotator of skill
-s and leaning l says yes to item i with log-odds +-s exp(0.6 z_i) + l, plus for problems and
+s and leaning l says yes to item i with log-odds +-s exp(0.4 z_i) + l, plus for problems and
 minus for others, where z_i ~ N(0, 1) is how easy the item is. Three experts see some items of
 every share of yes votes. Embeddings are the pictures themselves, 8 x 8 and grey.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Collection, Pixels
-from equipoise.clean.contaminate import Copies, Flips, OffTopic, contaminate
+from equipoise.clean.contaminate import Alteration, Copies, Flips, OffTopic, contaminate
 from equipoise.clean.detector import TASKS, require_packages
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
@@ -24,7 +24,17 @@ from equipoise.clean.study import CleanStudy
 
 _PER_CLASS, _SIDE, _PATCH = 50, 32, 64
 _PER_LEVEL = 12  # items that experts see, of every share of yes votes
-_SPREAD = 0.6  # of how easy items are
+_SPREAD = 0.4  # of how easy items are
+_ALTERATIONS = (
+    Alteration("jpeg", 0.7),
+    Alteration("crop", 0.2),
+    Alteration("resize", 0.6),
+    Alteration("rotate", 0.2),
+    Alteration("mirror", 1.0),
+    Alteration("brightness", 0.6),
+    Alteration("noise", 0.4),
+    Alteration("blur", 0.6),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ def demo(seed: int = 0) -> CleanStudy:
     planted = contaminate(
         _digits(seed),
         off_topic=OffTopic(share=0.06, source=_patches(seed)),
-        copies=Copies(share=0.12, largest=3, hard=3, random=1.0),
+        copies=Copies(share=0.12, alterations=_ALTERATIONS, largest=3, hard=2, random=1.0),
         flips=Flips(share=0.1, kind="feature", verified=0.2),
         encoder=GreyPixels(8),
         seed=seed,
