@@ -276,6 +276,8 @@ def test_the_order_of_files_on_disk_changes_nothing(tmp_path, monkeypatch, seed)
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         picture().save(tmp_path / name)
     (tmp_path / "broken.png").write_bytes(b"\x89PNG")
+    for name in ("x.zip", "c.zip", "m.tar", "b/a.zip"):
+        (tmp_path / name).touch()
     expected = look_through(tmp_path)
     real = os.scandir
 
@@ -287,6 +289,7 @@ def test_the_order_of_files_on_disk_changes_nothing(tmp_path, monkeypatch, seed)
     monkeypatch.setattr(os, "scandir", shuffled)
     found = look_through(tmp_path)
     assert found.paths == expected.paths == tuple(sorted(found.paths))
+    assert [one.item for one in found.rejected] == sorted(one.item for one in found.rejected)
     assert list(map(str, found.rejected)) == list(map(str, expected.rejected))
 
 

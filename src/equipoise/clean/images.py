@@ -265,7 +265,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
 def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[str, Kind]]:
     """Files of a folder and its sub-folders with what they are; what is unusable is listed."""
     try:
-        entries = sorted(os.scandir(root / under), key=lambda one: one.name)
+        entries = list(os.scandir(root / under))
     except OSError as error:
         rejected.append(
             _refused(under or ".", f"cannot be opened ({error.strerror})", "allow reading it")

@@ -1,9 +1,9 @@
 """Embedding a collection: one image after another, with a cache that survives being killed.
 
-The cache is a folder of shards, written whole and never changed. A shard is named by the hash
-of what it holds, so that one that was cut off or damaged is noticed, removed and made again. An
-embedding is kept by the content of its image and the fingerprint of its encoder: the same image
-in another folder is not encoded again, nor one that is there twice.
+The cache has a folder per fingerprint of an encoder, of shards that are written whole and never
+changed. A shard is named by the hash of what it holds, so that one that was cut off or damaged
+is noticed, removed and made again. An embedding is kept by the content of its image: the same
+image in another folder is not encoded again, nor one that is there twice.
 """
 
 import hashlib
@@ -81,7 +81,8 @@ def embedded(
     if cache is None:
         return _without_cache(images, encoder, progress)
     kept = _Shards(Path(cache), encoder.fingerprint)
-    keys = [kept.key(images.digest(place)) for place in range(len(images))]
+    digests = (images.digest(place) for place in range(len(images)))
+    keys = [hashlib.sha256(digest.encode()).digest() for digest in digests]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
     have = kept.load(set(first))
     todo = sorted(place for key, place in first.items() if key not in have)
@@ -117,8 +118,7 @@ class _Shards:
     """The shards of one encoder in a cache."""
 
     def __init__(self, cache: Path, fingerprint: str) -> None:
-        self.fingerprint = fingerprint
-        self.folder = cache / fingerprint[:16]
+        self.folder = cache / fingerprint
         self.damaged = 0
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -129,10 +129,6 @@ class _Shards:
                 "a folder to write into",
                 "name another folder",
             ) from error
-
-    def key(self, digest: str) -> bytes:
-        """By what an embedding is kept."""
-        return hashlib.sha256(f"{self.fingerprint} {digest}".encode()).digest()
 
     def load(self, wanted: set[bytes]) -> dict[bytes, Floats]:
         """Embeddings that are there, by key."""
