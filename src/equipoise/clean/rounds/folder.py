@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.arrays import Floats, InputError, Ints, listed
 from equipoise.clean.collection import Collection, Pairs
 from equipoise.clean.rounds.state import DuplicateRounds, Round
 from equipoise.clean.rounds.votes import LABELS, OPEN, SPELT, Judging
@@ -33,13 +33,15 @@ from equipoise.read.files import content, read_array, read_json
 
 MARK = "rounds.json"
 VERSION = 1
+OURS = ("items.csv", "embeddings", "neighbours.npy", "round-", "pairs.csv")
 ANSWERS = {**SPELT, OPEN: "undecided"}
 AGAIN = "use the folder as it was written, or start again"  # one that was changed by hand
 
 
 def save(state: DuplicateRounds, folder: Path) -> Path:
     """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
-    if not folder.exists():
+    if not (folder / MARK).exists():
+        check_start(folder)
         return write_folder(folder, {**_beginning(state), **_rounds(state)}, mark=MARK)
     facts = _facts(folder)
     if facts.get("fingerprint") != state.fingerprint:
@@ -54,6 +56,22 @@ def save(state: DuplicateRounds, folder: Path) -> Path:
         if not path.exists() or path.read_bytes() != text:
             write_text(path, text)
     return folder
+
+
+def check_start(folder: Path) -> None:
+    """Refuse a folder that holds rounds already, or what is none of theirs."""
+    if (folder / MARK).exists():
+        raise InputError(
+            f"{folder}", "holds rounds already", "a new folder",
+            "go on with them (rounds next), or name another folder",
+        )  # fmt: skip
+    there = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+    other = [name for name in there if not name.startswith(OURS) and name[:1] != "."]
+    if other or folder.is_file():
+        raise InputError(
+            f"{folder}", f"holds {listed(other)}" if other else "a file", "a new folder",
+            "name another folder",
+        )  # fmt: skip
 
 
 def load(folder: Path, collection: Collection | None = None) -> DuplicateRounds:

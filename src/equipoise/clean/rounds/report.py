@@ -191,7 +191,9 @@ def _round_table(rows: list[dict[str, int | None]]) -> Table:
         caption="What was asked, and what was found",
         columns=columns("count", *(rows[0] if rows else ("round", "pairs"))),
         rows=rows,
-        legend="A round that is open has no answers yet.",
+        brief=[
+            {key: "open" if one is None else one for key, one in row.items()} for row in rows
+        ],
         open=True,
     )
 

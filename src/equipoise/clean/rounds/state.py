@@ -229,6 +229,15 @@ class DuplicateRounds:
         taken = self._with_votes(as_pair_votes(votes))
         return taken.settled()
 
+    def knows(self, votes: Iterable[PairVote]) -> bool:
+        """Whether these votes would change nothing."""
+        known = sum(len(one.votes) for one in self.rounds)
+        try:
+            more = self._with_votes(votes)
+        except InputError:
+            return False
+        return sum(len(one.votes) for one in more.rounds) == known
+
     def settled(self) -> "DuplicateRounds":
         """Close the round, if no pair needs more votes, and open the next."""
         if self.finished or len(self.missing):
