@@ -83,6 +83,17 @@ def test_the_same_questions_as_the_slow_twin(world, patience, length, cells):
         assert (one.distances == far[one.pairs.first, one.pairs.second]).all()
 
 
+def test_two_clusters_are_asked_again_once_their_closest_pair_is_another():
+    """A pair between them was refused, then both grew toward each other."""
+    random = np.random.default_rng(251)
+    rows, groups = random.normal(size=(20, 3)), random.integers(0, 2, 20)
+    rounds = DuplicateRounds.start(collection(rows), patience=2)
+    _, history = judged(rounds, lambda a, b: groups[int(a[1:])] == groups[int(b[1:])])
+    far = slow.matrix(rows)
+    expected, _ = slow.rounds(far, lambda a, b: groups[a] == groups[b], 2)
+    assert [sorted(one) for one in history] == [sorted(one) for one in expected]
+
+
 @st.composite
 def cliques(draw):
     """Groups of random sizes around random directions that satisfy the assumption."""
@@ -273,6 +284,18 @@ def test_the_majority_decides_and_ties_follow_the_rule():
     assert more.answered([PairVote("c | d", "r9", "yes")]).groups == lenient.groups
 
 
+def test_pairs_refused_within_a_group_are_counted():
+    """b-c is refused, then a-b and x-e meet while x-e and c do."""
+    plane = {"a": (-0.3, 0), "b": (0, 0), "c": (0.85, 0), "e": (0.5, 0.82), "x": (0.2, 0.93)}
+    rows = [[100, *point] for point in plane.values()]
+    rounds = DuplicateRounds.start(collection(rows, plane))
+    end, _ = judged(rounds, lambda a, b: {a, b} != {"b", "c"})
+    assert end.groups == (("a", "b", "c", "e", "x"),)
+    values = {one.code: one.values for one in end.report().notices}
+    assert values["refused_within_group"] == {"pairs": 1}
+    assert values["grew_after_refusal"] == {"clusters": 1}
+
+
 def test_nobody_sure_is_undecided():
     after = four().answered(votes(ab="u", cd="uuy"))
     assert after.rounds[0].answers.tolist() == [-1, 1]
@@ -296,7 +319,7 @@ def test_every_aggregation_model_can_decide(model):
 
 
 def test_a_model_learns_from_earlier_rounds():
-    """A reader who was wrong throughout the first round does not carry the second."""
+    """A reader who was wrong throughout the first round is not believed in the second."""
     random = np.random.default_rng(0)
     rows = np.repeat(random.normal(size=(12, 6)), 2, axis=0)
     rows = rows + 0.01 * random.normal(size=rows.shape)
@@ -309,10 +332,10 @@ def test_a_model_learns_from_earlier_rounds():
     second = rounds.answered(said)
     assert len(second.groups) == 10
     name, *others = second.names
-    mixed = [PairVote(name, "odd", "yes"), PairVote(name, "ann", "no")]
-    rest = [PairVote(other, "ann", "no") for other in others]
+    mixed = [PairVote(name, "odd", "no"), PairVote(name, "ann", "yes")]
+    rest = [PairVote(other, "bob", "no") for other in others]
     third = second.answered([*mixed, *rest])
-    assert third.rounds[1].answers[0] == 0
+    assert third.rounds[1].answers[0] == 1
 
 
 def test_annotations_are_votes():
