@@ -22,6 +22,7 @@ EVERY = (
     "stability",
     "planning",
     "clean",
+    "duplicate_rounds",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

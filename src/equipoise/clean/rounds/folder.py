@@ -1,0 +1,290 @@
+"""Folder: the state of the rounds on disk, from which they go on after any interruption.
+
+``rounds.json``
+    What they are about: settings, and a hash of the items and embeddings.
+``items.csv``, ``embeddings.npy``, ``neighbours.npy``
+    The items in the order of their names, where their images are, their embeddings, and the
+    places of their nearest neighbours.
+``round-01.pairs.csv``, ``round-01.votes.csv``, ``round-01.answers.csv``, ...
+    What was asked in a round, what was said, and what that comes to once the round is closed.
+
+The folder is put in its place whole when the rounds start. Later each file is written in one
+step, and what it says follows from the files before it: pairs from the answers of the round
+before, answers from votes. Whichever file an interruption finds missing is therefore made
+again, with the same bytes; nothing is ever half there.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, listed
+from equipoise.clean.collection import Collection, Pairs
+from equipoise.clean.rounds.state import DuplicateRounds, Round
+from equipoise.clean.rounds.votes import LABELS, OPEN, SPELT, Judging
+from equipoise.codec import read
+from equipoise.folders import write_folder, write_text
+from equipoise.read.files import content, read_array, read_json
+
+MARK = "rounds.json"
+VERSION = 1
+OURS = ("items.csv", "embeddings", "neighbours.npy", "round-", "pairs.csv")
+ANSWERS = {**SPELT, OPEN: "undecided"}
+AGAIN = "use the folder as it was written, or start again"  # one that was changed by hand
+
+
+def save(state: DuplicateRounds, folder: Path) -> Path:
+    """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
+    if not (folder / MARK).exists():
+        check_start(folder)
+        return write_folder(folder, {**_beginning(state), **_rounds(state)}, mark=MARK)
+    facts = _facts(folder)
+    if facts.get("fingerprint") != state.fingerprint:
+        raise _other_items(folder)
+    if facts != json.loads(_header(state)):
+        raise InputError(
+            f"{folder}", "rounds with other settings", "the same settings",
+            "name another folder",
+        )  # fmt: skip
+    for name, text in _rounds(state).items():
+        path = folder / name
+        if not path.exists() or path.read_bytes() != text:
+            write_text(path, text)
+    return folder
+
+
+def check_start(folder: Path) -> None:
+    """Refuse a folder that holds rounds already, or what is none of theirs."""
+    if (folder / MARK).exists():
+        raise InputError(
+            f"{folder}", "holds rounds already", "a new folder",
+            "go on with them (rounds next), or name another folder",
+        )  # fmt: skip
+    there = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+    other = [name for name in there if not name.startswith(OURS) and name[:1] != "."]
+    if other or folder.is_file():
+        raise InputError(
+            f"{folder}", f"holds {listed(other)}" if other else "a file", "a new folder",
+            "name another folder",
+        )  # fmt: skip
+
+
+def load(folder: Path, collection: Collection | None = None) -> DuplicateRounds:
+    """Take a state up again.
+
+    Parameters
+    ----------
+    collection
+        The items, where they should be those that the rounds were started with; refused when
+        they, or their embeddings, are others.
+    """
+    facts = _facts(folder)
+    items, paths = _items(folder)
+    embeddings = read_array(content(folder / "embeddings.npy"))
+    near = read_array(content(folder / "neighbours.npy"))
+    _check_arrays(folder, len(items), embeddings, near)
+    begun = DuplicateRounds.begun(
+        Collection(items=items, embeddings=embeddings),
+        judging=read(Judging, facts.get("judging"), f"{folder / MARK}, judging"),
+        patience=_whole(facts.get("patience"), folder / MARK),
+        near=near,
+    )
+    state = replace(begun, paths=paths)
+    if state.fingerprint != facts.get("fingerprint"):
+        raise InputError(
+            f"{folder}", "items or embeddings that are not those of its rounds",
+            "those that the rounds were started with", AGAIN,
+        )  # fmt: skip
+    if collection is not None:
+        _check_same(folder, collection, state)
+    return _replayed(folder, state)
+
+
+def _replayed(folder: Path, state: DuplicateRounds) -> DuplicateRounds:
+    """The state after all rounds of a folder, and what follows from them."""
+    places = {name: place for place, name in enumerate(state.items)}
+    while (path := _path(folder, len(state.rounds) + 1, "pairs")).exists():
+        state = state.opened(*_read_pairs(path, places))
+        names = {name: place for place, name in enumerate(state.names)}
+        said = _path(folder, len(state.rounds), "votes")
+        if said.exists():
+            state = state.with_votes(_read_votes(said, names))
+        answers = _path(folder, len(state.rounds), "answers")
+        if not answers.exists():
+            return state.settled()
+        state = state.closed(_read_answers(answers, names))
+    return state.asking()
+
+
+def _path(folder: Path, number: int, what: str) -> Path:
+    return folder / f"round-{number:02d}.{what}.csv"
+
+
+def _beginning(state: DuplicateRounds) -> dict[str, bytes]:
+    """The files that never change."""
+    paths = state.paths or [""] * len(state.items)
+    rows = zip(state.items, paths, strict=True)
+    return {
+        "items.csv": _csv(("item", "path"), rows),
+        "embeddings.npy": _npy(state.embeddings),
+        "neighbours.npy": _npy(state.search.near.astype(np.int32)),
+        MARK: _header(state),
+    }
+
+
+def _header(state: DuplicateRounds) -> bytes:
+    facts = {
+        "version": VERSION,
+        "items": len(state.items),
+        "fingerprint": state.fingerprint,
+        "patience": state.patience,
+        "judging": asdict(state.judging),
+    }
+    return (json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _rounds(state: DuplicateRounds) -> dict[str, bytes]:
+    """The files of all rounds, in the order in which they come to be."""
+    files = {}
+    for number, one in enumerate(state.rounds, start=1):
+        names = one.pairs.names(state.items)
+        for what, text in _round_files(state, one, names).items():
+            files[_path(Path(), number, what).name] = text
+    return files
+
+
+def _round_files(state: DuplicateRounds, one: Round, names: Sequence[str]) -> dict[str, bytes]:
+    both = zip(one.pairs.first, one.pairs.second, one.distances.tolist(), strict=True)
+    asked = ((state.items[a], state.items[b], repr(far)) for a, b, far in both)
+    files = {"pairs": _csv(("first", "second", "distance"), asked)}
+    if one.votes:
+        said = sorted(one.votes.items())
+        rows = ((names[pair], who, SPELT[label]) for (pair, who), label in said)
+        files["votes"] = _csv(("pair", "annotator", "label"), rows)
+    if one.answers is not None:
+        answers = zip(names, (ANSWERS[code] for code in one.answers.tolist()), strict=True)
+        files["answers"] = _csv(("pair", "answer"), answers)
+    return files
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """Text that is read back as it was, whatever stands in the names."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _read_csv(path: Path, head: Sequence[str]) -> list[list[str]]:
+    text = content(path).data.decode("utf-8", "surrogatepass")
+    rows = list(csv.reader(StringIO(text, newline=""), strict=True))
+    if rows[:1] != [list(head)] or any(len(row) != len(head) for row in rows):
+        raise InputError(f"{path}", "other columns", f"{', '.join(head)}", AGAIN)
+    return rows[1:]
+
+
+def _npy(array: Floats | Ints) -> bytes:
+    out = BytesIO()
+    np.save(out, array, allow_pickle=False)
+    return out.getvalue()
+
+
+def _facts(folder: Path) -> Mapping[str, object]:
+    """What ``rounds.json`` says."""
+    path = folder / MARK
+    if not path.is_file():
+        raise InputError(
+            f"{folder}",
+            "a folder without rounds" if folder.is_dir() else "no such folder",
+            f"a folder with {MARK}",
+            "name a folder that rounds start wrote",
+        )
+    facts = read_json(content(path))
+    if not isinstance(facts, Mapping) or facts.get("version") != VERSION:
+        raise InputError(
+            f"{path}", "another kind of record", f"rounds of version {VERSION}",
+            "start again with this version of equipoise",
+        )  # fmt: skip
+    return facts
+
+
+def _items(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    rows = _read_csv(folder / "items.csv", ("item", "path"))
+    paths = tuple(row[1] for row in rows)
+    return tuple(row[0] for row in rows), paths if any(paths) else ()
+
+
+def _check_arrays(folder: Path, items: int, embeddings: Floats, near: Ints) -> None:
+    fits = (
+        near.ndim == 2
+        and len(near) == items
+        and (not near.size or (near.min() >= 0 and near.max() < items))
+    )
+    if not fits or embeddings.ndim != 2 or len(embeddings) != items:
+        raise InputError(
+            f"{folder}", f"arrays of {embeddings.shape} and {near.shape}",
+            f"rows for {items} items", AGAIN,
+        )  # fmt: skip
+
+
+def _check_same(folder: Path, collection: Collection, state: DuplicateRounds) -> None:
+    same = len(collection) == len(state.items)
+    near, judging = state.search.near, state.judging
+    if (
+        not same
+        or DuplicateRounds.begun(collection, near=near, judging=judging).fingerprint
+        != state.fingerprint
+    ):
+        raise _other_items(folder)
+
+
+def _other_items(folder: Path) -> InputError:
+    return InputError(
+        f"{folder}", "rounds about other items, or the same with other embeddings",
+        "the items and embeddings that the rounds were started with",
+        "give the same features, or images and encoder, or start rounds in a new folder",
+    )  # fmt: skip
+
+
+def _whole(value: object, path: Path) -> int:
+    if not isinstance(value, int):
+        raise InputError(f"{path}, patience", f"{value!r}", "a whole number", AGAIN)
+    return value
+
+
+def _read_pairs(path: Path, places: Mapping[str, int]) -> tuple[Pairs, Floats]:
+    rows = _read_csv(path, ("first", "second", "distance"))
+    try:
+        first = np.array([places[row[0]] for row in rows], dtype=np.int64)
+        second = np.array([places[row[1]] for row in rows], dtype=np.int64)
+        return Pairs(first, second), np.array([float(row[2]) for row in rows])
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{path}", f"{error}", "items of items.csv, numbers", AGAIN) from error
+
+
+def _read_votes(path: Path, names: Mapping[str, int]) -> dict[tuple[int, str], int]:
+    rows = _read_csv(path, ("pair", "annotator", "label"))
+    try:
+        return {(names[pair], who): LABELS[label] for pair, who, label in rows}
+    except KeyError as error:
+        raise InputError(f"{path}", f"{error}", "pairs of its round", AGAIN) from error
+
+
+def _read_answers(path: Path, names: Mapping[str, int]) -> Ints:
+    rows = _read_csv(path, ("pair", "answer"))
+    codes = {word: code for code, word in ANSWERS.items()}
+    try:
+        made = {names[pair]: codes[answer] for pair, answer in rows}
+    except KeyError as error:
+        raise InputError(f"{path}", f"{error}", "pairs of its round", AGAIN) from error
+    if len(made) != len(names):
+        raise InputError(
+            f"{path}", f"answers on {len(made)} pairs", f"{len(names)} pairs", AGAIN
+        )
+    return np.array([made[place] for place in range(len(names))], dtype=np.int64)

@@ -1,0 +1,267 @@
+"""Search: which pair of items a cluster asks about next, without a matrix of all distances.
+
+The distance of two items is d = (1 - cos)/2, that of two clusters the smallest of any member of
+one to any member of the other. Pairs are put in order by distance, then by the places of their
+items, so that equal distances leave nothing open. A cluster asks about the *closest pair*
+between it and the nearest other cluster whose closest pair was not judged yet.
+
+Most questions are settled by a short list of neighbours of every item: what stands in no list
+of a member is farther away than the end of its list. Where lists end too early, as for clusters
+larger than the lists, the members are compared with all items, a block of rows at a time. Pairs
+are put in order by the distances of `equipoise.clean.directions`, so that blocks and threads
+change nothing; of items of the very same direction the first stands for all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.arrays import Bools, Floats, Ints
+from equipoise.clean.collection import Pairs
+from equipoise.clean.detector import Progress
+from equipoise.clean.directions import Directions
+
+LIST = 8  # neighbours of an item that are looked at first
+ROUNDING = 2.0**-23  # of a number in single precision
+BLOCK = 1 << 16  # pairs whose distances are taken at a time
+CELLS = 1 << 25  # cosines that are held at a time
+MOST_ROWS = 1 << 20  # rows of lists that are put in order at a time
+
+Question = tuple[int, int, float]  # places of two items, the smaller first, and their distance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Who belongs together so far, and who still asks.
+
+    Attributes
+    ----------
+    labels
+        Of every item the smallest place of its cluster, shape (items,).
+    refusals
+        At that place: how often the cluster was refused since it last grew, shape (items,).
+    judged
+        Pairs that were judged, as first * items + second, rising.
+    regrown
+        How many clusters grew after a refusal.
+    """
+
+    labels: Ints
+    refusals: Ints
+    judged: Ints
+    regrown: int = 0
+
+    @classmethod
+    def single(cls, items: int) -> "Clusters":
+        """Every item by itself, nothing asked."""
+        nothing = np.zeros(items, dtype=np.int64)
+        return cls(np.arange(items), nothing, np.zeros(0, dtype=np.int64))
+
+    def after(self, pairs: Pairs, confirmed: Bools, patience: int) -> "Clusters":
+        """The clusters once pairs were judged; those that were not confirmed were refused."""
+        items = len(self.labels)
+        labels = _joined(self.labels, pairs.first[confirmed], pairs.second[confirmed])
+        before, now = (np.bincount(one, minlength=items) for one in (self.labels, labels))
+        roots = np.flatnonzero(before)
+        grew = now[labels[roots]] > before[roots]
+        refused = self.refusals[roots]
+        refusals = np.zeros(items, dtype=np.int64)
+        refusals[roots[~grew]] = np.minimum(refused + 1, patience)[~grew]
+        codes = pairs.first * items + pairs.second
+        return Clusters(
+            labels=labels,
+            refusals=refusals,
+            judged=np.union1d(self.judged, codes),
+            regrown=self.regrown + int((grew & (refused > 0)).sum()),
+        )
+
+    def asking(self, patience: int) -> Bools:
+        """Which items belong to clusters that ask, shape (items,)."""
+        return np.asarray((self.refusals < patience)[self.labels])
+
+    def was_judged(self, first: Ints, second: Ints) -> Bools:
+        """Whether pairs, the smaller place first, were judged."""
+        codes = first * len(self.labels) + second
+        place = np.searchsorted(self.judged, codes)
+        known = np.append(self.judged, -1)
+        return np.asarray(known[place] == codes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterSearch:
+    """Finds the questions of clusters.
+
+    Attributes
+    ----------
+    points
+        Where the items lie.
+    near
+        Places of the nearest neighbours of each item, nearest first, shape (items, neighbours).
+    reach
+        Distance up to which an item has all its neighbours in its list, shape (items,).
+    unit
+        Directions in single precision, shape (items, features).
+    """
+
+    points: Directions
+    near: Ints
+    reach: Floats
+    unit: Floats
+
+    @classmethod
+    def of(
+        cls, embeddings: Floats, near: Ints | None = None, progress: Progress | None = None
+    ) -> "ClusterSearch":
+        """Make the lists of neighbours, unless they are known."""
+        near = nearest_lists(embeddings, progress) if near is None else near
+        points, (items, listed) = Directions.of(embeddings), near.shape
+        everybody = np.arange(items)
+        reach = np.full(items, np.inf)
+        if 0 < listed < items - 1:
+            reach = points.distance(everybody, near[:, -1])
+        return cls(points, near, reach, points.single(everybody))
+
+    def questions(self, clusters: Clusters, patience: int) -> tuple[Pairs, Floats]:
+        """What the clusters that ask want to know: pairs in their order, and distances."""
+        rows = np.flatnonzero(clusters.asking(patience))
+        rows = rows[np.argsort(clusters.labels[rows], kind="stable")]
+        found: list[tuple[Ints, Ints, Floats]] = []
+        for part in _whole_clusters(
+            clusters.labels[rows], MOST_ROWS // max(self.near.shape[1], 1)
+        ):
+            settled, unsettled = self._by_lists(rows[part], clusters)
+            found.append(settled)
+            found += (
+                (np.array([one]), np.array([other]), np.array([far]))
+                for one, other, far in self._by_all(unsettled, clusters)
+            )
+        nothing = np.zeros(0, dtype=np.int64)
+        found.append((nothing, nothing, nothing.astype(float)))
+        low, high, far = (np.concatenate(one) for one in zip(*found, strict=True))
+        order = np.lexsort((high, low, far))
+        low, high, far = low[order], high[order], far[order]
+        _, once = np.unique(low * len(clusters.labels) + high, return_index=True)
+        keep = np.sort(once)
+        return Pairs(low[keep], high[keep]), far[keep]
+
+    def _by_lists(
+        self, rows: Ints, clusters: Clusters
+    ) -> tuple[tuple[Ints, Ints, Floats], Ints]:
+        """Questions that the lists settle, and the items of clusters that they do not."""
+        labels = clusters.labels
+        x = np.repeat(rows, self.near.shape[1])
+        y = self.near[rows].ravel()
+        outside = labels[x] != labels[y]
+        x, y = x[outside], y[outside]
+        far = self.points.distance(x, y)
+        low, high = np.minimum(x, y), np.maximum(x, y)
+        order = np.lexsort((high, low, far, labels[x]))
+        x, y, low, high, far = x[order], y[order], low[order], high[order], far[order]
+        top = _first_unjudged(labels[x], labels[y], clusters.was_judged(low, high))
+        low, high, far, own = low[top], high[top], far[top], labels[x[top]]
+        reach = np.full(len(labels), np.inf)
+        np.minimum.at(reach, labels[rows], self.reach[rows])
+        sure = (far < reach[own]) | (far == 0)
+        settled = np.zeros(len(labels), dtype=bool)
+        settled[own[sure]] = True
+        return (low[sure], high[sure], far[sure]), rows[~settled[labels[rows]]]
+
+    def _by_all(self, rows: Ints, clusters: Clusters) -> Iterator[Question]:
+        """Questions of clusters, given by their items, by a look at all items."""
+        labels, items = clusters.labels, len(clusters.labels)
+        closest, own = np.full(items, -np.inf, dtype=np.float32), -1
+        for start in range(0, len(rows), max(CELLS // items, 1)):
+            block = rows[start : start + max(CELLS // items, 1)]
+            cosine = self.unit[block] @ self.unit.T
+            begin = np.flatnonzero(np.diff(labels[block], prepend=-1))
+            for label, best in zip(
+                labels[block[begin]], np.maximum.reduceat(cosine, begin, axis=0), strict=True
+            ):
+                if label != own and own >= 0:
+                    yield from self._nearest_open(own, closest, clusters)
+                closest = np.maximum(closest, best) if label == own else best
+                own = int(label)
+        if own >= 0:
+            yield from self._nearest_open(own, closest, clusters)
+
+    def _nearest_open(
+        self, own: int, closest: Floats, clusters: Clusters
+    ) -> Iterator[Question]:
+        """The question of one cluster, from its largest cosine with every item."""
+        labels = clusters.labels
+        members = np.flatnonzero(labels == own)
+        closest = np.where(labels == own, -np.inf, closest)
+        slack = 2 * (self.unit.shape[1] + 4) * ROUNDING  # more than two cosines can be wrong by
+        while (top := closest.max(initial=-np.inf)) > -np.inf:
+            near = np.flatnonzero(closest >= top - slack)
+            low, high, far = self._closest_pair(members, near)
+            if not clusters.was_judged(np.array([low]), np.array([high]))[0]:
+                yield low, high, far
+                return
+            other = labels[high] if labels[low] == own else labels[low]
+            closest[labels == other] = -np.inf
+
+    def _closest_pair(self, members: Ints, near: Ints) -> Question:
+        """The closest of all pairs of two sets; of items that are the same, the first."""
+        members, near = (
+            one[np.unique(self.points.entry[one], return_index=True)[1]]
+            for one in (members, near)
+        )
+        best = (np.inf, -1, -1)
+        step = max(BLOCK // len(near), 1)
+        for start in range(0, len(members), step):
+            x = np.repeat(members[start : start + step], len(near))
+            y = np.resize(near, len(x))
+            far = self.points.distance(x, y)
+            low, high = np.minimum(x, y), np.maximum(x, y)
+            place = np.lexsort((high, low, far))[0]
+            best = min(best, (float(far[place]), int(low[place]), int(high[place])))
+        return best[1], best[2], best[0]
+
+
+def nearest_lists(embeddings: Floats, progress: Progress | None = None) -> Ints:
+    """Places of the nearest neighbours of every item, nearest first."""
+    from equipoise.clean.neighbours import neighbours
+
+    length = min(LIST, len(embeddings) - 1)
+    if length < 1:
+        return np.zeros((len(embeddings), 0), dtype=np.int64)
+    return neighbours(embeddings, length, progress=progress)[1]
+
+
+def _joined(labels: Ints, first: Ints, second: Ints) -> Ints:
+    """Labels of clusters, the smallest place of each, after pairs were joined."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    items = len(labels)
+    rows, columns = labels[first], labels[second]
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (items, items))
+    whole = connected_components(graph, directed=False)[1][labels]
+    smallest = np.unique(whole, return_index=True)[1]
+    return np.asarray(smallest[np.unique(whole, return_inverse=True)[1]])
+
+
+def _first_unjudged(own: Ints, other: Ints, judged: Bools) -> Ints:
+    """The row that each cluster asks about; rows stand in the order of own, then nearest first.
+
+    A cluster whose closest pair was judged is passed over with all its pairs.
+    """
+    rows = np.arange(len(own))
+    items = int(max(own.max(initial=0), other.max(initial=0))) + 1
+    pair = own.astype(np.int64) * items + other
+    closest = np.unique(pair, return_index=True)[1]
+    passed = pair[closest[judged[closest]]]
+    rows = rows[~np.isin(pair, passed)]
+    return rows[np.flatnonzero(np.diff(own[rows], prepend=-1))]
+
+
+def _whole_clusters(labels: Ints, most: int) -> Iterator[slice]:
+    """Parts of sorted labels of about `most` rows that cut no cluster in two."""
+    start = 0
+    while start < len(labels):
+        last = labels[min(start + most, len(labels)) - 1]
+        end = int(np.searchsorted(labels, last, side="right"))
+        yield slice(start, end)
+        start = end

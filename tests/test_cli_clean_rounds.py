@@ -1,0 +1,204 @@
+"""equipoise clean rounds: start, next and show, with files as people make them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli_sample import caller, flat
+
+
+@pytest.fixture
+def equipoise(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    call = caller(monkeypatch, capsys)
+    return lambda *words: call("clean", "rounds", *words)
+
+
+def write_features(name="features.npz", seed=0):
+    random = np.random.default_rng(seed)
+    group = np.repeat(np.arange(8), [1, 1, 2, 2, 3, 3, 5, 1])
+    rows = random.normal(size=(8, 12))[group] + 0.02 * random.normal(size=(len(group), 12))
+    items = np.array([f"{one}-{place}" for place, one in enumerate(group)])
+    np.savez(name, embeddings=rows, items=items)
+
+
+def filled(path, annotator="ann"):
+    """Fill in what a person would say: items of one group begin alike."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        for row in rows:
+            same = row["first"].split("-")[0] == row["second"].split("-")[0]
+            writer.writerow(row | {"annotator": annotator, "label": "yes" if same else "no"})
+    return path
+
+
+def finish(equipoise, folder="rounds"):
+    pairs = Path(folder) / "pairs.csv"
+    while pairs.exists():
+        assert equipoise("next", folder, "--answers", filled(pairs))[0] == 0
+
+
+def bytes_of(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def test_from_features_to_groups(equipoise):
+    write_features()
+    code, out, said = equipoise("start", "features.npz", "--out", "rounds")
+    assert code == 0 and "Round 1 is open" in out and "Wrote rounds/pairs.csv" in flat(said)
+    finish(equipoise)
+    code, out, said = equipoise("show", "rounds", "--out", "groups.csv", "--json")
+    facts = json.loads(out)
+    assert code == 0 and facts["finished"] and facts["missing"] == 0
+    assert sorted(map(len, facts["groups"])) == [2, 2, 3, 3, 5]
+    assert facts["findings"][0]["rows"][0]["pairs"] <= 18
+    with Path("groups.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 15 and len({row["group"] for row in rows}) == 5
+    code, out, _ = equipoise("show", "rounds")
+    assert code == 0 and "5 groups of near duplicates hold 15 of 18 items" in out
+    code, out, _ = equipoise("next", "rounds")  # nothing left
+    assert code == 0 and not Path("rounds/pairs.csv").exists()
+
+
+def test_the_same_input_gives_the_same_bytes(equipoise):
+    write_features()
+    for folder in ("one", "two"):
+        assert equipoise("start", "features.npz", "--out", folder)[0] == 0
+        finish(equipoise, folder)
+    assert bytes_of("one") == bytes_of("two")
+
+
+def test_several_annotators_and_answers_in_parts(equipoise):
+    write_features()
+    equipoise("start", "features.npz", "--out", "rounds", "--votes", 2)
+    pairs = Path("rounds/pairs.csv")
+    Path("ann.csv").write_bytes(filled(pairs, "ann").read_bytes())
+    code, out, _ = equipoise("next", "rounds", "--answers", "ann.csv", "--json")
+    facts = json.loads(out)
+    assert code == 0 and facts["round"] == 1 and facts["missing"] > 0
+    Path("bob.csv").write_bytes(filled(pairs, "bob").read_bytes())
+    both = ("--answers", "ann.csv", "--answers", "bob.csv")
+    facts = json.loads(equipoise("next", "rounds", *both, "--json")[1])
+    assert facts["round"] == 2 and facts["groups"]
+
+
+def test_labels_that_nobody_handed_over_are_not_lost(equipoise):
+    write_features()
+    equipoise("start", "features.npz", "--out", "rounds")
+    before = filled(Path("rounds/pairs.csv")).read_bytes()
+    code, _, said = equipoise("next", "rounds")
+    assert code == 1 and "labels that are no answers yet" in flat(said)
+    assert "--answers rounds/pairs.csv" in flat(said)
+    assert Path("rounds/pairs.csv").read_bytes() == before
+    assert equipoise("next", "rounds", "--answers", "rounds/pairs.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("pair,label\n0-0 | zebra,yes\n", "no item is called 'zebra'"),
+        ("pair,label\n{other},yes\n", "was never asked"),
+        ("first,second,label\n{first},{second},perhaps\n", "label 'perhaps'"),
+        ("pair,label\n{pair},yes\n{pair},no\n", "says 'no' and said 'yes'"),
+        ("pair,vote\n{pair},yes\n", "label"),
+    ],
+)
+def test_answers_that_cannot_be_are_refused_in_four_parts(equipoise, rows, message):
+    write_features()
+    equipoise("start", "features.npz", "--out", "rounds")
+    with Path("rounds/pairs.csv").open(newline="") as file:
+        asked = list(csv.DictReader(file))
+    names = {row["pair"] for row in asked}
+    items = sorted({row["first"] for row in asked})
+    other = next(
+        f"{a} | {b}" for a in items for b in items if a < b and f"{a} | {b}" not in names
+    )
+    text = rows.format(other=other, **asked[0])
+    Path("votes.csv").write_text(text)
+    before = bytes_of("rounds")
+    code, _, said = equipoise("next", "rounds", "--answers", "votes.csv")
+    assert code == 1 and message in flat(said)
+    assert "votes.csv" in said and "expected" in said and ";" in said
+    assert bytes_of("rounds") == before
+
+
+def test_folders_are_checked(equipoise):
+    write_features()
+    equipoise("start", "features.npz", "--out", "rounds")
+    code, _, said = equipoise("start", "features.npz", "--out", "rounds")
+    assert code == 1 and "holds rounds already" in said
+    Path("mine").mkdir()
+    Path("mine/thesis.tex").write_text("\n")
+    code, _, said = equipoise("start", "features.npz", "--out", "mine")
+    assert code == 1 and "thesis.tex" in said
+    code, _, said = equipoise("next", "mine")
+    assert code == 1 and "a folder without rounds" in said
+    code, _, said = equipoise("show", "nowhere")
+    assert code == 1 and "no such folder" in said
+    code, _, said = equipoise("start", "features.npz", "--out", "x", "--set", "model=oracle")
+    assert code == 2 and "majority_vote" in flat(said)
+    write_features("other.npz", seed=5)
+    equipoise("start", "other.npz", "--out", "other")
+    filled(Path("other/pairs.csv"))
+    answers = equipoise("next", "rounds", "--answers", "other/pairs.csv")
+    assert answers[0] == 1 and "was never asked" in flat(answers[2])
+    Path("rounds/embeddings.npy").write_bytes(Path("other/embeddings.npy").read_bytes())
+    code, _, said = equipoise("show", "rounds")
+    assert code == 1 and "not those of its rounds" in flat(said)
+
+
+def test_images_have_their_paths_in_the_pairs(equipoise):
+    image = pytest.importorskip("PIL.Image")
+    Path("images").mkdir()
+    random = np.random.default_rng(0)
+    for name in "abc":
+        pixels = random.integers(0, 255, (32, 32, 3), dtype=np.uint8)
+        image.fromarray(pixels).save(f"images/{name}.png")
+        image.fromarray(pixels).save(f"images/{name}-copy.png")
+    code, _, said = equipoise("start", "images", "--out", "rounds", "--encoder", "pixels")
+    assert code == 0, said
+    with Path("rounds/pairs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 and float(rows[0]["distance"]) == 0
+    for row in rows:
+        assert Path(row["first_path"]).is_file() and Path(row["second_path"]).is_file()
+    code, _, said = equipoise("start", "images", "--out", "images/rounds")
+    assert code == 1 and "inside the folder" in flat(said)
+
+
+def test_killed_while_it_writes_it_goes_on(equipoise, tmp_path):
+    """A process that is killed at whatever moment leaves a folder from which one can go on."""
+    random = np.random.default_rng(0)
+    rows = np.repeat(random.normal(size=(300, 8)), 2, axis=0)
+    np.savez("features.npz", embeddings=rows + 1e-3 * random.normal(size=rows.shape),
+             items=np.array([f"{i // 2}-{i}" for i in range(600)]))  # fmt: skip
+    equipoise("start", "features.npz", "--out", "whole")
+    equipoise("start", "features.npz", "--out", "killed")
+    votes = filled(Path("whole/pairs.csv")).read_bytes()
+    Path("votes.csv").write_bytes(votes)
+    equipoise("next", "whole", "--answers", "whole/pairs.csv")
+    words = [sys.executable, "-m", "equipoise", "clean", "rounds", "next", "killed"]
+    for wait in (0.2, 0.9, 1.3):
+        process = subprocess.Popen(
+            [*words, "--answers", "votes.csv"], stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ,
+        )  # fmt: skip
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert equipoise("next", "killed", "--answers", "votes.csv")[0] == 0
+    for scratch in Path("killed").glob(".*.part"):
+        scratch.unlink()
+    assert bytes_of("killed") == bytes_of("whole")
