@@ -22,7 +22,8 @@ pytest.importorskip("playwright.sync_api", reason="pages are tried in a browser 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}")
 FOCUS = "document.activeElement.dataset.item"
 MARKS = (
-    "all => all.filter(one => one.dataset.mark).map(one => [one.dataset.item, one.dataset.mark])"
+    "all => all.filter(one => one.dataset.mark)"
+    ".map(one => [one.dataset.item, one.dataset.mark])"
 )
 
 
@@ -93,7 +94,7 @@ def test_marks_are_made_undone_and_stay_after_a_reload(opened):
     assert opened.eval_on_selector_all("#off_topic .shot", MARKS) == wanted
     opened.reload()
     assert opened.eval_on_selector_all("#off_topic .shot", MARKS) == wanted
-    assert opened.text_content("#off_topic .told") == "2 of 30 judged: 1 problem, 1 fine."
+    assert opened.text_content("#off_topic .told") == "2 of 30 judged: problem 1, fine 1."
     pressed = "#off_topic .shot >> nth=0 >> button[aria-pressed=true]"
     assert opened.text_content(pressed) == "problem"
 
@@ -161,7 +162,9 @@ def test_pictures_are_inside_or_beside_and_nothing_else_is_asked_for(page, tmp_p
     for source in (DOT, "thumbnails/dot.gif"):
         file = write(tmp_path, "page.html", report(source=source))
         page.goto(file.as_uri())
-        page.evaluate("document.querySelectorAll('img').forEach(one => (one.loading = 'eager'))")
+        page.evaluate(
+            "document.querySelectorAll('img').forEach(one => (one.loading = 'eager'))"
+        )
         page.wait_for_timeout(100)
         assert page.eval_on_selector_all("img", loaded), source
     page.goto(write(tmp_path, "page.html", report(source="https://example.org/a.png")).as_uri())

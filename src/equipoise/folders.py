@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 from equipoise.arrays import InputError
 from equipoise.read.files import replaced
 
-PLACES = ("tables", "figures")
+PLACES = ("tables", "figures", "thumbnails")
 RUN = "run.json"  # the mark of an evaluation
 
 
@@ -110,10 +110,15 @@ def write_text(path: Path, text: str | bytes) -> None:
 
 
 def _earlier(folder: Path, mark: str) -> list[str]:
-    """Tables and figures that an earlier writing named; nothing else is ever removed."""
+    """Tables, figures and pictures that an earlier writing named; nothing else is removed."""
     try:
         names = json.loads((folder / mark).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     paths = [PurePosixPath(str(name)) for name in names]
-    return [str(one) for one in paths if len(one.parts) == 2 and one.parts[0] in PLACES]
+    return [
+        str(one)
+        for one in paths
+        if (len(one.parts) == 2 and one.parts[0] in PLACES)
+        or (len(one.parts) == 1 and one.suffix == ".csv")
+    ]

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.findings.charts import Dot, Dots, Standing, Standings
-from equipoise.findings.record import Report
+from equipoise.findings.record import Report, Table
+from equipoise.findings.record import cell as cell_text
 from equipoise.numbers import bound, number
 from equipoise.wording import in_command, printable
 
@@ -26,6 +27,7 @@ BAR = 24  # columns of a drawing
 LEAST_BAR = 12
 DISTANCE = "below the best by"
 MOST_MODELS = 16  # rows of the table
+LEAST_WORD = 10  # columns of a list's words
 HEAD = 8  # letters of a line of a column's head, unless a word is longer
 BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
 
@@ -268,3 +270,28 @@ def _drawn(dot: Dot | None, scale: tuple[float, float] | None, bar: int, *, draw
     line[high] = "┤" if high < bar - 1 and dot.high > dot.value else line[high]
     line[place(dot.value)] = "○" if dot.hollow else "●"
     return "".join(line)
+
+
+# ---- lists ---------------------------------------------------------------------------------
+
+
+def list_lines(table: Table, width: int) -> "Iterator[Text]":
+    """The brief rows of a table, a line each, without rules; long words are cut."""
+    from rich.text import Text
+
+    rows = table.rows if table.brief is None else table.brief
+    shown = [one for one in table.columns if one.brief]
+    cells = [[one.head for one in shown]]
+    cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
+    words = [one.kind in ("text", "model", "names") for one in shown]
+    over = sum(widths) + 2 * len(widths) + len(EDGE) - width
+    while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
+        widths[widths.index(max(widths))] -= 1
+        over -= 1
+    for place, line in enumerate(cells):
+        parts = [
+            f"{_cut(text, wide):<{wide}}" if left else f"{_cut(text, wide):>{wide}}"
+            for text, wide, left in zip(line, widths, words, strict=True)
+        ]
+        yield Text(f"{EDGE}{'  '.join(parts)}".rstrip(), style="" if place else "dim")

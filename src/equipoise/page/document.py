@@ -409,7 +409,7 @@ class _Parts:
 
 
 def _policy(style: str, script: str, *, beside: bool) -> str:
-    """Allow this style and this script, by hash, pictures inside or beside, and nothing else."""
+    """Allow this style and this script, by hash, pictures, and nothing else."""
     hashes = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (style, script)

@@ -51,7 +51,7 @@
       total += bad + fine;
       const loose = store ? "" : " This browser keeps no marks: download them before you leave.";
       gallery.querySelector(".told").textContent =
-        `${bad + fine} of ${shots.length} judged: ${bad} ${yes}, ${fine} ${no}.${loose}`;
+        `${bad + fine} of ${shots.length} judged: ${yes} ${bad}, ${no} ${fine}.${loose}`;
     }
     for (const gallery of galleries) gallery.querySelector(".get-votes").disabled = !total;
   };
