@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError
 from equipoise.clean.collection import Collection
 from equipoise.clean.contaminate import contaminate
@@ -141,7 +142,7 @@ def _ranked(one: Detector, study: "CleanStudy", seed: int, tell: Progress) -> Pl
     bad = {truth.items[i] for i in truth.item[truth.label == 1]}
     within = math.ceil(REACH * len(bad))
     names = [*METRICS, f"precision_at_{len(bad)}"]
-    scored = evaluate(_of_truth(judged, truth.items), truth, metrics=names)
+    scored = evaluate(_of_truth(judged, truth), truth, metrics=names)
     titles = {metric.name: metric.title for metric in scored.metrics}
     rows = [row for row in scored.table() if row.labels == "hard"]
     whole = judged
@@ -160,10 +161,11 @@ def _ranked(one: Detector, study: "CleanStudy", seed: int, tell: Progress) -> Pl
     )
 
 
-def _of_truth(judged: Predictions, items: Sequence[str]) -> Predictions:
-    """Scores of what was judged; a detector of labels has none for items without one."""
+def _of_truth(judged: Predictions, truth: Annotations) -> Predictions:
+    """Scores of what was judged, under its task; items without a label may have none."""
     scored = set(judged.items)
-    return judged.of_items([name for name in items if name in scored])
+    kept = judged.of_items([name for name in truth.items if name in scored])
+    return replace(kept, task=truth.tasks[0])
 
 
 def _expected(ranked: Predictions, bad: set[str], within: int) -> float:

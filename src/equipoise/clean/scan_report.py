@@ -54,10 +54,10 @@ NOUNS: Mapping[Task, str] = {
     "near_duplicates": "pair of near duplicates",
     "label_errors": "wrong label",
 }
-SEEM: Mapping[Task, tuple[str, str]] = {
-    "off_topic": ("image", "seem off-topic"),
-    "near_duplicates": ("pair", "seem to be duplicates"),
-    "label_errors": ("label", "seem wrong"),
+SEEM: Mapping[Task, tuple[str, str, str]] = {  # noun, one, several
+    "off_topic": ("", "seems off-topic", "seem off-topic"),
+    "near_duplicates": ("pair", "seems to be duplicates", "seem to be duplicates"),
+    "label_errors": ("label", "seems wrong", "seem wrong"),
 }
 PLURALS = {"pair of near duplicates": "pairs of near duplicates"}
 PLANTED: Mapping[Task, tuple[str, str]] = {
@@ -236,8 +236,10 @@ def _card(scan: Scan, source: ScanSource) -> Card:
         return Card(answer=f"Nothing was looked for: {why}.")
     images = counted(scan.items, "image")
     some = [said for one in scan.tasks if (said := _how_many(one))]
+    silent = len(some) < len(scan.tasks) and not any(one.cut for one in scan.tasks)
+    rest = "; the lists rank what else to look at" if silent else ""
     answer = (
-        f"Among {images} {joined(some)}."
+        f"Among {images} {joined(some)}{rest}."
         if some
         else f"Nothing stands out among {images}; the lists say what to look at first."
     )
@@ -255,16 +257,21 @@ def _card(scan: Scan, source: ScanSource) -> Card:
 
 def _how_many(task: TaskScan) -> str:
     """How many are suspected: beyond the cut, the same, or what the scores suggest."""
-    seem, verb = SEEM[task.task]
     if task.cut is not None:
-        return f"{_plural(task.cut.flagged, seem)} {verb}" if task.cut.flagged else ""
+        return _seem(task.task, task.cut.flagged) if task.cut.flagged else ""
     if task.task == "near_duplicates":
         same = len(task.duplicates)
         return (
             f"{_plural(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
         )
     number = _estimated(task)
-    return f"at least {_plural(number, seem)} {verb}" if number else ""
+    return f"at least {_seem(task.task, number)}" if number else ""
+
+
+def _seem(task: Task, number: int) -> str:
+    noun, one, several = SEEM[task]
+    said = _plural(number, noun) if noun else count(number)
+    return f"{said} {one if number == 1 else several}"
 
 
 def _estimated(task: TaskScan) -> int:
@@ -374,21 +381,20 @@ def _sentence(task: TaskScan) -> str:
         return f"There is no {NOUNS[task.task]} to suspect."
     pairs = task.task == "near_duplicates"
     looked = _plural(task.scored, "closest pair" if pairs else "image")
-    first = _called(task.suspects[0])
+    first = f"{_called(task.suspects[0])} {'come' if pairs else 'comes'} first"
     if task.cut is not None:
-        seem, verb = SEEM[task.task]
         if not task.cut.flagged:
-            return f"None of {looked} lies beyond the automatic cut; {first} comes first."
-        return f"{capital(_plural(task.cut.flagged, seem))} of {looked} {verb}: beyond the cut."
+            return f"None of {looked} lies beyond the automatic cut; {first}."
+        return f"{_seem(task.task, task.cut.flagged)} and lie beyond the cut; {first}."
     said = _how_many(task)
-    return f"{capital(said)}; {first} comes first." if said else (
-        f"{capital(looked)} are ranked; {first} comes first."
+    return f"{capital(said)}; {first}." if said else (
+        f"{capital(looked)} are ranked; {first}."
     )  # fmt: skip
 
 
 def _share_sentence(task: TaskScan) -> str:
     """What the scores suggest on the share of problems, and whether to believe it."""
-    if task.share is None:
+    if task.share is None or (task.share.valid and task.share.low <= 0):
         return ""
     share = task.share
     what = {"off_topic": "are off-topic", "near_duplicates": "have a near duplicate",
@@ -579,9 +585,7 @@ def _planted_sentence(one: Planted) -> str:
 def _rejected(rejected: Sequence[tuple[str, str]]) -> list[Finding]:
     if not rejected:
         return []
-    listed: list[Row] = [
-        {"file": one.item, "reason": f"{one.reason.got}; {one.reason.do}"} for one in rejected
-    ]
+    listed: list[Row] = [{"file": name, "reason": why} for name, why in rejected]
     verb = "was" if len(rejected) == 1 else "were"
     table = Table(
         name="rejected",
