@@ -21,6 +21,7 @@ EVERY = (
     "agreement",
     "stability",
     "planning",
+    "clean",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

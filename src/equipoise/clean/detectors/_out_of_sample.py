@@ -1,0 +1,177 @@
+"""Out-of-sample probabilities: what a classifier says of items that it was not trained on.
+
+Items are split into folds, each class spread over them as evenly as it goes; each fold is
+predicted by a classifier that was trained on the others. A class that is not in the training
+folds has probability 0 there: a class with one member never supports its own label, so its
+member ranks as suspicious, which is all that the data say of it. Features are standardised on
+the training folds; for the logistic regression they are divided by the square root of their
+number besides, so that one strength of the penalty suits few features and many.
+
+One fit serves all detectors that ask for the same: the last results are kept by the content of
+embeddings and labels.
+"""
+
+import hashlib
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, choice, frozen
+from equipoise.clean.collection import Collection
+from equipoise.clean.detector import Progress
+from equipoise.clean.detectors._order import back_in_place, name_order
+
+Classifier = Literal["logistic_regression", "adaboost"]
+Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
+CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
+SEEDS = 2**32
+_KEPT = 4
+_results: OrderedDict[tuple[str, "CrossValidation"], Floats] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """How items are held out, and what predicts them.
+
+    Attributes
+    ----------
+    classifier
+        ``logistic_regression`` or ``adaboost``.
+    folds
+        Number of folds; as many as items where there are fewer.
+    strength
+        Inverse strength of the logistic regression's penalty.
+    steps
+        Of the logistic regression, at most.
+    stumps
+        Of AdaBoost.
+    seed
+        Of the folds and of AdaBoost.
+    """
+
+    classifier: Classifier = "logistic_regression"
+    folds: int = 5
+    strength: float = 1.0
+    steps: int = 100
+    stumps: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        choice("cross-validation, classifier", self.classifier, CLASSIFIERS)
+        if self.folds < 2:
+            raise InputError(
+                "cross-validation, folds", f"{self.folds}", "at least 2", "give more folds"
+            )
+
+
+def out_of_sample(
+    data: Collection, how: CrossValidation, *, progress: Progress | None = None
+) -> Floats:
+    """Probabilities of every class for every item, all of them labelled, (items, classes)."""
+    assert data.embeddings is not None and data.labels is not None
+    order = name_order(data.items)
+    rows, labels = data.embeddings[order], data.labels[order]
+    key = _digest(rows, labels, len(data.classes)), how
+    if key not in _results:
+        made = np.zeros((len(rows), len(data.classes)))
+        for places, predict in held_out(rows, labels, how, progress=progress):
+            made[places] = predict(rows[places])[:, : len(data.classes)]
+        _results[key] = frozen(made)
+        while len(_results) > _KEPT:
+            _results.popitem(last=False)
+    _results.move_to_end(key)
+    return back_in_place(_results[key], order)
+
+
+def held_out(
+    rows: Floats, labels: Ints, how: CrossValidation, *, progress: Progress | None = None
+) -> Iterator[tuple[Ints, Predict]]:
+    """The items of each fold, and a function that predicts as if they had no labels.
+
+    Probabilities are those of the classes 0 to the largest label.
+    """
+    if len(np.unique(labels)) < 2:
+        raise InputError(
+            "labels", "one class", "at least two classes", "label errors need a choice"
+        )
+    fold = _folds(labels, how)
+    total = int(fold.max()) + 1
+    for number in range(total):
+        if progress is not None:
+            progress(number, total)
+        apart = fold == number
+        yield np.flatnonzero(apart), _trained(rows[~apart], labels[~apart], how, labels.max())
+    if progress is not None:
+        progress(total, total)
+
+
+def _folds(labels: Ints, how: CrossValidation) -> Ints:
+    """The fold of every item: members of a class in random order, one fold after the other."""
+    chance = np.random.default_rng(how.seed)
+    order = np.lexsort((chance.random(len(labels)), labels))
+    fold = np.empty(len(labels), dtype=np.int64)
+    fold[order] = np.arange(len(labels)) % min(how.folds, len(labels))
+    return fold
+
+
+def _trained(rows: Floats, labels: Ints, how: CrossValidation, largest: int) -> Predict:
+    """A classifier on standardised features, on one thread."""
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    centre = rows.mean(axis=0)
+    spread = rows.std(axis=0)
+    spread[spread == 0] = 1
+    if how.classifier == "logistic_regression":
+        spread = spread * np.sqrt(rows.shape[1], dtype=spread.dtype)
+
+    def standardised(features: Floats) -> Floats:
+        return np.asarray((features - centre) / spread)
+
+    classes = np.unique(labels)
+    model = _classifier(how)
+    if len(classes) > 1:
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(standardised(rows), labels)
+
+    def predict(features: Floats) -> Floats:
+        made = np.zeros((len(features), int(largest) + 1))
+        with threadpool_limits(limits=1):
+            made[:, classes] = (
+                model.predict_proba(standardised(features)) if len(classes) > 1 else 1.0
+            )
+        return made
+
+    return predict
+
+
+class _Model(Protocol):
+    """What is used of a classifier of scikit-learn."""
+
+    def fit(self, features: Floats, labels: Ints) -> object: ...
+
+    def predict_proba(self, features: Floats) -> Floats: ...
+
+
+def _classifier(how: CrossValidation) -> _Model:
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    made: _Model = (
+        AdaBoostClassifier(n_estimators=how.stumps, random_state=how.seed % SEEDS)
+        if how.classifier == "adaboost"
+        else LogisticRegression(C=how.strength, max_iter=how.steps)
+    )
+    return made
+
+
+def _digest(rows: Floats, labels: Ints, classes: int) -> str:
+    made = hashlib.blake2b(f"{rows.dtype} {rows.shape} {classes}".encode(), digest_size=16)
+    made.update(np.ascontiguousarray(rows))
+    made.update(np.ascontiguousarray(labels))
+    return made.hexdigest()

@@ -1,0 +1,164 @@
+r"""Embedding distance: pairs of items whose embeddings point the same way.
+
+.. math:: \text{score}_{ij} = 1 - d(x_i, x_j)
+
+with the distance of `equipoise.clean.directions`; this is how SelfClean ranks near duplicates
+[@groger2024]. The pairs of the collection are scored; without any, every item proposes its k
+nearest. A group of more than k copies is then connected, though not every pair of it is named.
+
+With ``transforms`` a pair is as close as its closest view: each image is embedded in the eight
+symmetries of the square (turned by quarters, and mirrored), and the distance is the smallest
+between a view of one image and the other image as it is. That needs the images and an encoder,
+whose embeddings then take the place of those of the collection.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, require_whole
+from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
+from equipoise.clean.detector import Detector, Need, Progress, Task
+from equipoise.clean.directions import Directions
+from equipoise.clean.neighbours import EXACT_UP_TO, Search, neighbours
+from equipoise.predictions import Predictions
+
+VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
+
+
+@dataclass(frozen=True)
+class EmbeddingDistance(Detector):
+    """One minus the distance of two embeddings.
+
+    Attributes
+    ----------
+    k
+        How many neighbours each item proposes where no pairs are given.
+    transforms
+        Whether turned and mirrored copies count too.
+    encoder
+        What embeds the views of images, as `equipoise.clean.encoders.choose_encoder` names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from equipoise.clean import Collection
+    >>> rows = np.array([[1, 0], [0, 1], [2, 0]])
+    >>> made = EmbeddingDistance(k=1).score(Collection(items=tuple("abc"), embeddings=rows))
+    >>> dict(zip(made.items, made.values.tolist()))
+    {'a | b': 0.5, 'a | c': 1.0}
+    """
+
+    name: ClassVar[str] = "embedding_distance"
+    title: ClassVar[str] = "Embedding distance"
+    task: ClassVar[Task] = "near_duplicates"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings",)
+    bounded: ClassVar[bool] = True
+    references: ClassVar[tuple[str, ...]] = ("groger2024",)
+    k: int = 5
+    transforms: bool = False
+    encoder: str = "default"
+
+    def __post_init__(self) -> None:
+        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
+
+    def missing(self, data: Collection) -> tuple[Need, ...]:
+        """What a collection lacks: embeddings, or images where these are turned."""
+        if self.transforms:
+            return ("images",) if data.images is None else ()
+        return super().missing(data)
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """One minus the distance, for the pairs given or for those proposed."""
+        del seed
+        self.check(data)
+        if data.pairs is None and len(data) < 2:
+            raise InputError(
+                f"detector {self.name}", f"{len(data)} items", "two or more", "add images"
+            )
+        views = self._views(data, progress)
+        pairs = data.pairs if data.pairs is not None else self._proposed(views, progress)
+        distances = _closest(views, pairs)
+        return self.of_items(pairs.names(data.items), 1 - distances)
+
+    def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
+        """Embeddings of every view of the items, those of the items as they are first."""
+        if not self.transforms:
+            assert data.embeddings is not None
+            return (data.embeddings,)
+        from equipoise.clean.encoders import choose_encoder, embed
+
+        assert data.images is not None
+        encoder = choose_encoder(self.encoder)
+        return tuple(
+            embed(_View(data.images, turns, mirrored), encoder, progress=progress)
+            for turns, mirrored in VIEWS
+        )
+
+    def _proposed(self, views: tuple[Floats, ...], progress: Progress | None) -> Pairs:
+        """Every item with its k nearest, of every view."""
+        upright, items = views[0], len(views[0])
+        places = [neighbours(upright, self.k, progress=progress)[1]]
+        own = np.arange(items)
+        for turned in views[1:]:
+            points = Directions.of(np.concatenate((turned, upright)))
+            k = min(self.k + 1, items)  # an image may be the nearest to its own view
+            near = Search(points, np.arange(2 * items), exact=items <= EXACT_UP_TO).nearest_of(
+                own + items, own, k
+            )
+            places.append(near[1] - items)
+        return _pairs_of(places)
+
+
+def _pairs_of(places: list[Ints]) -> Pairs:
+    """Pairs of every item with the items of its rows, each once, none with itself."""
+    items = len(places[0])
+    one = np.concatenate([np.repeat(np.arange(items), each.shape[1]) for each in places])
+    other = np.concatenate([each.ravel() for each in places])
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    keys = np.unique((low * items + high)[low != high])
+    return Pairs(keys // items, keys % items)
+
+
+def _closest(views: tuple[Floats, ...], pairs: Pairs) -> Floats:
+    """Smallest distance of each pair between a view of one and the other as it is."""
+    items = len(views[0])
+    best = Directions.of(views[0]).distance(pairs.first, pairs.second)
+    for turned in views[1:]:
+        points = Directions.of(np.concatenate((turned, views[0])))
+        for one, other in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
+            np.minimum(best, points.distance(one, other + items), out=best)
+    return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """Images, each turned by quarters and mirrored."""
+
+    whole: ImageSource
+    turns: int
+    mirrored: bool
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def rgb(self, place: int) -> Pixels:
+        turned = np.rot90(self.whole.rgb(place), self.turns)
+        return np.ascontiguousarray(turned[:, ::-1] if self.mirrored else turned)
+
+    def digest(self, place: int) -> str:
+        same = self.turns == 0 and not self.mirrored
+        digest = self.whole.digest(place)
+        return digest if same else f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
+
+
+def random_pairs(data: Collection, *, size: int = 100_000, seed: int = 0) -> Floats:
+    """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
+    assert data.embeddings is not None
+    random = np.random.default_rng(seed)
+    one = random.integers(0, len(data), size)
+    other = (one + random.integers(1, len(data), size)) % len(data)
+    return 1 - Directions.of(data.embeddings).distance(one, other)

@@ -1,0 +1,320 @@
+"""Neighbours: the nearest items of every item, of its own group or of another.
+
+Distances are those of `equipoise.clean.directions`. Up to 50,000 items the search is exact: a
+block of rows at a time, products in single precision choose who may be among the nearest, with
+a margin that no rounding can exceed, and the distances of these are computed in double
+precision; nothing of size items x items is ever held. Above, an index (faiss HNSW) proposes and
+the distances are computed in the same way. The index is built by one thread, because the order
+in which several threads insert leaves traces in it; separate indices are built side by side.
+Items of the very same direction are one entry of the search, so that copies, however many,
+neither crowd others out of the index nor are missed. Ties stand in the order of the items.
+
+>>> import numpy as np
+>>> distances, places = neighbours(np.array([[1.0, 0], [2, 0], [0, 1], [1, 1]]), 2)
+>>> places.tolist(), distances[0].round(3).tolist()
+([[1, 3], [0, 3], [3, 0], [0, 1]], [0.0, 0.146])
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, require_whole
+from equipoise.clean.detector import Progress, require_packages
+from equipoise.clean.directions import Directions
+
+EXACT_UP_TO = 50_000  # items
+CELLS = 8_000_000  # of a block of products, in single precision
+ROUNDING = 2.0**-23
+LINKS, BUILD_BREADTH, SEARCH_BREADTH = 16, 64, 128  # of the index
+SPARE = 4  # more proposals than are asked for, to be put into order by the exact distance
+ABSENT = -3.0  # below every cosine
+
+Found = tuple[Floats, Ints]  # distances and places
+
+
+def neighbours(
+    embeddings: Floats,
+    k: int,
+    *,
+    queries: Ints | None = None,
+    exact: bool | None = None,
+    progress: Progress | None = None,
+) -> Found:
+    """The k nearest other items of every item, nearest first.
+
+    Parameters
+    ----------
+    embeddings
+        Shape (items, features).
+    k
+        How many; all others where there are fewer.
+    queries
+        Places of the items whose neighbours are wanted; None for all.
+    exact
+        Whether to search exactly; None decides by the number of items.
+    progress
+        Told how many items are done, of how many.
+
+    Returns
+    -------
+    distances, places
+        Both of shape (queries, k).
+    """
+    points = Directions.of(embeddings)
+    require_whole("neighbours, k", k, least=1, do="ask for one neighbour or more")
+    if len(points) < 2:
+        raise InputError("neighbours", f"{len(points)} items", "two or more", "add items")
+    wanted = np.arange(len(points)) if queries is None else np.asarray(queries, dtype=np.int64)
+    k = min(k, len(points) - 1)
+    entries, back = np.unique(points.entry[wanted], return_inverse=True)
+    search = Search(points, points.first, exact=exact)
+    distances, found = search.nearest(min(k, len(points.first) - 1), entries, progress)
+    if len(points.first) == len(points):
+        return distances[back], found[back]
+    return _with_copies(points, wanted, (distances[back], found[back]), k)
+
+
+def _with_copies(points: Directions, wanted: Ints, found: Found, k: int) -> Found:
+    """The k nearest items where some directions belong to several items."""
+    members = np.argsort(points.entry, kind="stable")
+    count = np.bincount(points.entry)
+    start = np.cumsum(count) - count
+    taken = np.minimum(count, k + 1)  # the first few of many copies are enough
+    distances, places = np.empty((len(wanted), k)), np.empty((len(wanted), k), dtype=np.int64)
+    size = max(1, CELLS // (8 * (found[1].shape[1] + k + 2)))
+    for begin in range(0, len(wanted), size):
+        part = slice(begin, begin + size)
+        own = wanted[part]
+        entries = np.column_stack((points.entry[own], found[1][part]))
+        apart = np.column_stack((np.zeros(len(own)), found[0][part]))
+        many = taken[entries].ravel()
+        offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        other = members[np.repeat(start[entries].ravel(), many) + offset]
+        row = np.repeat(np.repeat(np.arange(len(own)), entries.shape[1]), many)
+        far = np.repeat(apart.ravel(), many)
+        keep = other != own[row]
+        distances[part], places[part] = _first(row[keep], far[keep], other[keep], k, len(own))
+    return distances, places
+
+
+def _first(row: Ints, far: Floats, place: Ints, k: int, rows: int) -> Found:
+    """The k nearest of each row of a flat list that has at least k for every row."""
+    order = np.lexsort((place, far, row))
+    count = np.bincount(row, minlength=rows)
+    pick = order[(np.cumsum(count) - count)[:, None] + np.arange(k)]
+    return far[pick], place[pick]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A search among some items of different directions.
+
+    Attributes
+    ----------
+    points
+        The directions of all items.
+    rows
+        Places of the items to search among, ascending.
+    exact
+        Whether to search exactly; None decides by how many they are.
+    """
+
+    points: Directions
+    rows: Ints
+    exact: bool | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every neighbour is compared."""
+        return len(self.rows) <= EXACT_UP_TO if self.exact is None else self.exact
+
+    def nearest(self, k: int, queries: Ints, progress: Progress | None = None) -> Found:
+        """The k nearest other rows of some rows, both as numbers of rows, (queries, k)."""
+        return self.nearest_of(np.arange(len(self.rows)), queries, k, progress=progress)
+
+    def nearest_of(
+        self, members: Ints, queries: Ints, k: int, *, progress: Progress | None = None
+    ) -> Found:
+        """The k nearest of some rows, the members, for some rows; a row is not its own."""
+        shape = (len(queries), k)
+        distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
+        if not k or not len(queries):
+            return distances, found
+        if self.is_exact or len(members) * len(queries) <= EXACT_UP_TO**2:
+            return self._compared(members, queries, k, progress)
+        units = self.points.single(self.rows[members])
+        index = _in_one_thread(lambda: _index(units, progress))
+        for part in _parts(len(queries), 8_192):
+            own = queries[part]
+            _, near = index.search(self.points.single(self.rows[own]), k + 1 + SPARE)
+            distances[part], found[part] = self._in_order(members, own, near, k)
+        return distances, found
+
+    def _in_order(self, members: Ints, own: Ints, near: Ints, k: int) -> Found:
+        """Proposals by exact distance; a row that has too few is searched exactly."""
+        other = np.where(near < 0, own[:, None], members[near])
+        far = np.full(other.shape, np.inf)
+        row, column = np.nonzero(other != own[:, None])
+        proposed = other[row, column]
+        far[row, column] = self.points.distance(self.rows[own[row]], self.rows[proposed])
+        order = np.lexsort((other, far), axis=1)[:, :k]
+        far, other = (np.take_along_axis(one, order, axis=1) for one in (far, other))
+        short = np.flatnonzero(np.isinf(far).any(axis=1))
+        if len(short):
+            far[short], other[short] = self._compared(members, own[short], k, None)
+        return far, other
+
+    def _compared(
+        self, members: Ints, queries: Ints, k: int, progress: Progress | None
+    ) -> Found:
+        """The k nearest members by comparing all."""
+        units = self.points.single(self.rows[members])
+        margin = _margin(units.shape[1])
+        column = np.full(len(self.rows), -1)
+        column[members] = np.arange(len(members))
+        shape = (len(queries), k)
+        distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
+        for part in _blocks(len(queries), len(units)):
+            own = queries[part]
+            cosine = self.points.single(self.rows[own]) @ units.T
+            itself = np.flatnonzero(column[own] >= 0)
+            cosine[itself, column[own[itself]]] = ABSENT
+            edge = np.partition(cosine, len(units) - k, axis=1)[:, len(units) - k]
+            row, near = np.nonzero(cosine >= (edge - margin)[:, None])
+            other = members[near]
+            far = self.points.distance(self.rows[own[row]], self.rows[other])
+            distances[part], found[part] = _first(row, far, other, k, len(own))
+            _tell(progress, part, len(queries))
+        return distances, found
+
+    def nearest_elsewhere(
+        self, group: Ints, queries: Ints, progress: Progress | None = None
+    ) -> Found:
+        """The nearest row of another group of some rows: distance and row, each (queries,).
+
+        Groups are numbers, one per row. Infinite, and -1, where all rows are of one group.
+        Above the limit every group gets a number in binary, and each digit two indices, of the
+        groups that have it and of those that have not: any two groups differ in some digit.
+        """
+        if self.is_exact:
+            return self._elsewhere_compared(group, queries, progress)
+        code = np.unique(group, return_inverse=True)[1].ravel()
+        digits = max(1, int(code.max()).bit_length())
+        tasks = [(digit, side) for digit in range(digits) for side in (0, 1)]
+
+        def one_side(task: tuple[int, int]) -> tuple[Ints, Found]:
+            digit, side = task
+            has = (code >> digit) & 1
+            asking = np.flatnonzero(has[queries] != side)
+            members = np.flatnonzero(has == side)
+            asking = asking if len(members) else asking[:0]
+            return asking, self.nearest_of(members, queries[asking], 1)
+
+        best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
+        for number, (asking, (lengths, ends)) in enumerate(_side_by_side(one_side, tasks)):
+            if not lengths.size:
+                continue
+            far, other = lengths[:, 0], ends[:, 0]
+            better = (far < best[asking]) | ((far == best[asking]) & (other < where[asking]))
+            best[asking[better]], where[asking[better]] = far[better], other[better]
+            if progress is not None:
+                progress((number + 1) * len(queries) // len(tasks), len(queries))
+        return best, where
+
+    def _elsewhere_compared(
+        self, group: Ints, queries: Ints, progress: Progress | None
+    ) -> Found:
+        """The nearest of another group by comparing all; rows stand by group meanwhile."""
+        order = np.argsort(group, kind="stable")
+        units, margin = (
+            self.points.single(self.rows[order]),
+            _margin(self.points.values.shape[1]),
+        )
+        names, start = np.unique(group[order], return_index=True)
+        stop = np.append(start[1:], len(order))
+        asked = np.argsort(group[queries], kind="stable")
+        best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
+        for part in _blocks(len(queries), len(order)):
+            own = queries[asked[part]]
+            cosine = self.points.single(self.rows[own]) @ units.T
+            present, begin = np.unique(group[own], return_index=True)
+            for name, low, high in zip(
+                np.searchsorted(names, present), begin, [*begin[1:], len(own)], strict=True
+            ):
+                cosine[low:high, start[name] : stop[name]] = ABSENT
+            edge = cosine.max(axis=1) - margin
+            row, other = np.nonzero(cosine >= np.maximum(edge, -2)[:, None])
+            near = order[other]
+            far = self.points.distance(self.rows[own[row]], self.rows[near])
+            pick = np.lexsort((near, far, row))
+            rows, head = np.unique(row[pick], return_index=True)
+            best[asked[part][rows]] = far[pick[head]]
+            where[asked[part][rows]] = near[pick[head]]
+            _tell(progress, part, len(queries))
+        return best, where
+
+    def farthest(self, queries: Ints) -> Floats:
+        """The largest distance of some rows to any row."""
+        units, margin = self.points.single(self.rows), _margin(self.points.values.shape[1])
+        made = np.empty(len(queries))
+        for part in _blocks(len(queries), len(units)):
+            own = queries[part]
+            cosine = units[own] @ units.T
+            row, other = np.nonzero(cosine <= (cosine.min(axis=1) + margin)[:, None])
+            far = self.points.distance(self.rows[own[row]], self.rows[other])
+            largest = np.zeros(len(own))
+            np.maximum.at(largest, row, far)
+            made[part] = largest
+        return made
+
+
+def _margin(features: int) -> float:
+    """Twice the most by which rounding can move a cosine in single precision."""
+    return 2 * (features + 4) * ROUNDING
+
+
+def _tell(progress: Progress | None, part: slice, total: int) -> None:
+    if progress is not None:
+        progress(min(part.stop, total), total)
+
+
+def _parts(rows: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, rows, size))
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of rows whose products with all columns are few enough to hold."""
+    return _parts(rows, max(1, CELLS // max(1, columns)))
+
+
+def _index(units: Floats, progress: Progress | None) -> Any:
+    """An index of unit vectors, by the calling thread alone; the same for the same vectors."""
+    require_packages("neighbours of many items", ("faiss",))
+    import faiss
+
+    faiss.omp_set_num_threads(1)  # of this thread; others keep theirs
+    index = faiss.IndexHNSWFlat(units.shape[1], LINKS)
+    index.hnsw.efConstruction, index.hnsw.efSearch = BUILD_BREADTH, SEARCH_BREADTH
+    for part in _parts(len(units), 10_000):
+        index.add(units[part])
+        _tell(progress, part, len(units))
+    return index
+
+
+def _in_one_thread(work: Callable[[], Any]) -> Any:
+    """Do something in a thread of its own, so that its settings stay there."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def _side_by_side(
+    work: Callable[[tuple[int, int]], tuple[Ints, Found]], tasks: list[tuple[int, int]]
+) -> Iterator[tuple[Ints, Found]]:
+    """Results in the order of the tasks, several at a time; at most four indices are held."""
+    with ThreadPoolExecutor(min(4, len(tasks), os.cpu_count() or 1)) as pool:
+        yield from pool.map(work, tasks)
