@@ -200,19 +200,24 @@ def scan(
     how = options or ScanOptions()
     tell = stage or _untold
     chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
-    found = []
+    found: list[TaskScan] = []
+    doubtful: set[str] = set()
     for one in chosen:
         try:
             scores = one.score(data, seed=how.seed, progress=tell(one.title))
         except InputError as error:
             left_out.append(Unscanned(task=one.task, reason=_reason(error)))
             continue
-        found.append(_listed(one, data, scores, how))
+        cut = _cut(one, data, scores, how)
+        doubtful |= _beyond(one, data, scores, cut)
+        found.append(_listed(one, data, scores, (how, cut if how.cut else None)))
     checked: tuple[Planted, ...] = ()
     unchecked = "" if how.check else "It was not asked for."
     if how.check and found:
         ran = tuple(one for one in chosen if any(part.detector == one.name for part in found))
-        result = planted_check(PlantedCheck(data, ran, how.encoder, how.seed), tell)
+        sound = np.flatnonzero([name not in doubtful for name in data.items])
+        copy = data.subset(sound)
+        result = planted_check(PlantedCheck(copy, ran, how.encoder, how.seed), tell)
         checked, unchecked = result.tasks, result.reason
     labels = data.labels if data.labels is not None else np.full(len(data), MISSING)
     return Scan(
@@ -269,11 +274,13 @@ def _possible(
 # ---- lists ---------------------------------------------------------------------------------
 
 
-def _listed(one: Detector, data: Collection, scores: Predictions, how: ScanOptions) -> TaskScan:
+def _listed(
+    one: Detector, data: Collection, scores: Predictions, asked: tuple[ScanOptions, Cut | None]
+) -> TaskScan:
     """The list of one detector, with everything that is said of its lines."""
+    how, cut = asked
     values = np.asarray(scores.values, dtype=float)
     order = np.argsort(-values, kind="stable")
-    cut = _cut(one, data, scores, how)
     top = order[: max(how.most, cut.flagged if cut else 0)]
     ranks = smallest_ranks(values)[top]
     suspects = [
@@ -321,14 +328,25 @@ def _items(task: Task, name: str) -> tuple[str, ...]:
 
 
 def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions) -> Cut | None:
-    """The automatic cut where it was asked for and scores allow it."""
-    if not (how.cut and one.bounded):
+    """The automatic cut, where scores allow it."""
+    if not one.bounded:
         return None
     pairs = isinstance(one, EmbeddingDistance) and data.embeddings is not None
     background = random_pairs(data, seed=how.seed) if pairs else None
     return automatic_cut(
         scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background
     )
+
+
+def _beyond(one: Detector, data: Collection, scores: Predictions, cut: Cut | None) -> set[str]:
+    """Items beyond the cut, of every group of duplicates all but the first."""
+    if cut is None:
+        return set()
+    names = [scores.items[at] for at in np.flatnonzero(scores.values >= cut.threshold)]
+    if one.task != "near_duplicates":
+        return set(names)
+    groups = duplicate_groups([split_pair(name) for name in names], data.items)
+    return {name for group in groups for name in group[1:]}
 
 
 def _share(one: Detector, data: Collection, scores: Predictions, seed: int) -> Share | None:

@@ -65,11 +65,15 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "near_duplicates": ("planted copy", "pair"),
     "label_errors": ("changed label", "image"),
 }
+LEAKS = (
+    "Parts of the data share images: a test on one part would flatter a model that learnt from "
+    "the other."
+)
 EASIER = (
-    "Planted problems are made by a program: they are often easier than real ones, and of "
-    "other kinds. What is already wrong in the data counts against the ranking here. Read the "
-    "numbers as a test of whether the ranking works on images like these, not as the share "
-    "of real problems that it finds."
+    "Problems were planted by a program into a copy of the data, without what lies beyond the "
+    "cut. Planted problems are often easier than real ones, and of other kinds; what else is "
+    "wrong in the data counts against the ranking. So read the numbers as a test of whether "
+    "the rankings work on images like these, not as the share of real problems that they find."
 )
 
 
@@ -298,7 +302,7 @@ def _caveat(scan: Scan) -> str:
     """The one thing to know: leakage before a ranking that fails its check."""
     task = scan.of("near_duplicates")
     if task is not None and task.leaks:
-        return f"Duplicates leak between parts of the data: {_between(task.leaks)}."
+        return LEAKS
     weak = [one for one in scan.planted if one.found < one.planted / 2]
     if weak:
         said = joined([TITLES[one.task].lower() for one in weak])
@@ -559,13 +563,12 @@ def _check(scan: Scan) -> list[Finding]:
         rows=listed,
         open=True,
     )  # fmt: skip
-    first, *others = [_planted_sentence(one) for one in scan.planted]
     return [
         Finding(
             key="check",
             title=title,
-            sentence=first,
-            more=(*others, EASIER),
+            sentence=f"{capital('; '.join(map(_planted_words, scan.planted)))}.",
+            more=(EASIER,),
             tables=(table,),
             methods="The rankings were checked on problems that were planted by a program into "
             "a copy of the data",
@@ -574,11 +577,11 @@ def _check(scan: Scan) -> list[Finding]:
     ]
 
 
-def _planted_sentence(one: Planted) -> str:
+def _planted_words(one: Planted) -> str:
     noun, among = PLANTED[one.task]
     return (
-        f"Of {counted(one.planted, noun).replace('copys', 'copies')} {count(one.found)} are "
-        f"among the first {counted(one.within, among)}."
+        f"of {counted(one.planted, noun)} {count(one.found)} "
+        f"{'is' if one.found == 1 else 'are'} among the first {counted(one.within, among)}"
     )
 
 

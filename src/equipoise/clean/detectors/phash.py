@@ -67,14 +67,12 @@ class PHash(Detector):
         distance = apart.sum(axis=1, dtype=np.int64)
         return self.of_items(pairs.names(data.items), 1 - distance / self.size**2)
 
-    def _hashes(
-        self, images: ImageSource, wanted: Ints, progress: Progress | None
-    ) -> Hashes:
+    def _hashes(self, images: ImageSource, wanted: Ints, progress: Progress | None) -> Hashes:
         """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
         import imagehash
         from PIL import Image
 
-        made = np.zeros((len(images), -(-self.size**2 // 8)), dtype=np.uint8)
+        made = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
         for done, place in enumerate(wanted.tolist()):
             picture = Image.fromarray(images.rgb(place))
             made[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
