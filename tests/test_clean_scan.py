@@ -1,4 +1,4 @@
-"""A folder of images is looked through: lists, groups, leakage, the folder on disk, bad input."""
+"""A folder of images is looked through: lists, groups, leakage, the folder, bad input."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def collection(number=60, **more):
     images = ArrayImages(pixels)
     rows = GreyPixels(8).encode(images, range(number))
     return Collection(items=tuple(f"i{n:03}.png" for n in range(number)), images=images,
-                      embeddings=rows, labels=labels, classes=("a", "b", "c"), **more)  # fmt: skip
+                      embeddings=rows, labels=labels, classes=tuple("abc"), **more)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +124,8 @@ def test_leakage_and_groups_without_a_cut_are_of_images_that_are_the_same(data):
     assert pairs.cut is None and pairs.groups == (("i000.png", "i005.png"),)
     (leak,) = pairs.leaks
     assert leak.parts == ("test", "train") and leak.counts == (1, 1)
-    said = {one.key: one.sentence for one in scan_report(scan(data, QUICK),
-                                                          ScanSource(name="x")).findings}  # fmt: skip
+    report = scan_report(scan(data, QUICK), ScanSource(name="x"))
+    said = {one.key: one.sentence for one in report.findings}
     assert "1 image of test and 1 of train" in said["leakage"]
 
 
@@ -175,14 +175,13 @@ def test_planted_problems_are_found_and_scored_with_intervals(found):
         assert one.planted >= 2 and one.found <= min(one.planted, one.within)
         auroc = next(part for part in one.metrics if part.metric == "auroc")
         assert auroc.low <= auroc.value <= auroc.high and auroc.value > 0.6
-    copies = found.planted[1]
-    assert copies.found >= copies.planted / 2
+    assert max(one.found / one.planted for one in found.planted) > 0.5
 
 
 def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
     from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
 
-    def blind(self, data, *, seed=0, progress=None):
+    def blind(self, data, **_):
         return self.of_items(data.items, np.full(len(data), 0.5))
 
     monkeypatch.setattr(SelfCleanOffTopic, "score", blind)
@@ -270,7 +269,7 @@ def test_parts_come_from_a_table_and_must_name_every_item(tmp_path):
 
 
 def test_a_stranger_gets_lists_and_a_folder(folder, call):
-    before = {one for one in folder.rglob("*")}
+    before = set(folder.rglob("*"))
     code, out, err = call(folder / "images", "--labels", folder / "labels.csv", "--split",
                           folder / "splits.csv", "--encoder", "pixels", "--cut", "--out",
                           folder / "run")  # fmt: skip
@@ -282,12 +281,12 @@ def test_a_stranger_gets_lists_and_a_folder(folder, call):
                   "Which labels are wrong?", "00.png", "05.png", "looks like", "Leakage",
                   "Rejected", "report.html"):  # fmt: skip
         assert words in out, words
-    new = {one for one in folder.rglob("*")} - before
+    new = set(folder.rglob("*")) - before
     assert all(one.is_relative_to(folder / "run") for one in new)
     with (folder / "run/near_duplicates.csv").open(newline="") as file:
         first = next(csv.DictReader(file))
     assert (first["rank"], first["first"], first["second"]) == ("1", "00.png", "05.png")
-    assert first["cut"] == "True" or first["cut"] == "yes" or first["cut"] == "true"
+    assert first["cut"] == "True"
 
 
 def test_json_has_a_row_for_every_line(folder, call):
@@ -382,16 +381,16 @@ def test_two_images_and_a_class_with_one_member(tmp_path, call):
     for n in range(2):
         picture(tmp_path / f"two/{n}.png", 9 * n)
     (tmp_path / "labels.csv").write_text("item,label\n0.png,cat\n1.png,dog\n")
-    code, out, _ = call(tmp_path / "two", "--encoder", "pixels", "--labels",
-                        tmp_path / "labels.csv", "--cut", "--out", tmp_path / "run")  # fmt: skip
-    assert code == 0 and "Among 2 images" in out or "Nothing stands out" in out
+    words = (tmp_path / "two", "--encoder", "pixels", "--labels", tmp_path / "labels.csv")
+    code, out, _ = call(*words, "--cut", "--out", tmp_path / "run")
+    assert code == 0 and "Nothing stands out among 2 images" in out
 
 
 def test_images_that_are_all_identical_are_one_group(tmp_path, call):
     for n in range(25):
         picture(tmp_path / f"same/{n}.png", 3)
-    code, out, _ = call(tmp_path / "same", "--encoder", "pixels", "--cut", "--out",
-                        tmp_path / "run")  # fmt: skip
+    code, _, _ = call(tmp_path / "same", "--encoder", "pixels", "--cut", "--out",
+                      tmp_path / "run")  # fmt: skip
     assert code == 0
     (group,) = load_scan(tmp_path / "run").scan.of("near_duplicates").groups
     assert len(group) == 25

@@ -187,7 +187,7 @@ def _row(one: Suspicion) -> dict[str, str | float | int | bool | None]:
 def scores(scan: Scan) -> list[dict[str, str | float]]:
     """Scores as predictions, so that votes on the lists can be evaluated against them."""
     return [
-        {"item": _name(one), "model": task.detector, "task": task.task, "score": one.score}
+        {"item": _name(one), "model": "scan", "task": task.task, "score": one.score}
         for task in scan.tasks
         for one in task.suspects
     ]

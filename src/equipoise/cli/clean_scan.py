@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WAYS = ("embedded", "beside", "none")
 TASKS_SHOWN = ("off_topic", "near_duplicates", "label_errors")
+LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 ENCODER = {"default": "EfficientNet-Lite0"}
 EMBEDDINGS = "embeddings"  # folder of the cache in the folder of results
 _file = panel(
@@ -255,24 +256,25 @@ def _settings(
 
 
 def _show(record: "ScanRecord", files: Sequence[str]) -> None:
-    """The answer, the first lines of each list, and where the rest is."""
-    from equipoise.findings.terminal import list_lines, show_answer
+    """The answer, the first lines of each list, and where the rest is, in forty lines."""
+    from rich.text import Text
 
-    console = output()
-    report = record.report
-    show_answer(console, report)
+    from equipoise.findings.terminal import answer_lines, fact_lines, list_lines
+
+    console, report = output(), record.report
+    lines = list(answer_lines(report, console.width))
     for part in report.findings:
         if part.left_out:
-            console.print(f"  Not done: {part.title.lower()} ({part.sentence.rstrip('.')})",
-                          style="dim", markup=False)  # fmt: skip
-    for part in report.findings:
-        if part.key in TASKS_SHOWN and part.tables and part.tables[0].brief:
-            console.print()
-            console.print(f"  {part.title}", style="bold")
-            for line in list_lines(part.tables[0], console.width):
-                console.print(line, soft_wrap=True)
+            lines += fact_lines("Not done", f"{part.title}: {part.sentence}", console.width)
+    lists = [(one.title, one.tables[0]) for one in report.findings
+             if one.key in TASKS_SHOWN and one.tables and one.tables[0].brief]  # fmt: skip
+    room = (LINES - 2 - len(lines)) // max(len(lists), 1) - 3
+    for title, table in lists:
+        first = replace(table, brief=(table.brief or ())[: max(LEAST_ROWS, room)])
+        lines += [Text(""), Text(f"  {title}", style="bold"), *list_lines(first, console.width)]
+    for line in lines:
+        console.print(line, soft_wrap=True)
     if files:
-        console.print()
-        console.print(f"  {'   '.join(files)}", style="dim", markup=False, soft_wrap=True)
+        console.print(Text(f"\n  {'   '.join(files)}", style="dim"), soft_wrap=True)
     else:
         say("With --out FOLDER there is a page with the pictures to judge, and every line.")

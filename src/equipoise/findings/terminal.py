@@ -58,9 +58,9 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     yield Text("")
     yield from _wrapped(card.answer, width, style="bold")
     yield Text("")
-    yield from _fact("Holds for", card.holds_for, width)
-    yield from _fact("Settled by", card.settled_by, width)
-    yield from _fact("Caveat", card.caveat, width, style="yellow")
+    yield from fact_lines("Holds for", card.holds_for, width)
+    yield from fact_lines("Settled by", card.settled_by, width)
+    yield from fact_lines("Caveat", card.caveat, width, style="yellow")
     charts = {one.name: one for part in report.findings for one in part.charts}
     board, bars = charts.get("standings"), charts.get("distance")
     if isinstance(board, Standings):
@@ -74,7 +74,7 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     if others:
         yield Text("")
     for one in others:
-        yield from _fact(one.nav, one.sentence or one.title, width)
+        yield from fact_lines(one.nav, one.sentence or one.title, width)
     if files:
         yield Text("")
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
@@ -99,7 +99,7 @@ def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> "Ite
         yield Text(f"{edge}{line}", style=style)
 
 
-def _fact(label: str, text: str, width: int, *, style: str = "") -> "Iterator[Text]":
+def fact_lines(label: str, text: str, width: int, *, style: str = "") -> "Iterator[Text]":
     """A label and its text, wrapped beside it."""
     from rich.text import Text
 
