@@ -27,7 +27,7 @@ import numpy as np
 from equipoise.arrays import InputError, Ints, choice, listed, require_unique, short_repr
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Progress
-from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
+from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embedded
 from equipoise.clean.features import (
     column_like,
     ids,
@@ -342,7 +342,7 @@ def _embedded(
         return replace(reading, collection=data, notices=(*reading.notices, *said))
     assert data.images is not None
     seen = len(data) + len(reading.rejected)
-    made = embed(
+    made = embedded(
         data.images,
         chosen,
         cache=cache,

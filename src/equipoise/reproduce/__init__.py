@@ -2,12 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from equipoise.reproduce import chexpert_leaderboard, cifar10h_certainty, dermatology_ddx
+from equipoise.reproduce import (
+    chexpert_leaderboard,
+    cifar10h_certainty,
+    cifar10n_label_errors,
+    dermatology_ddx,
+)
 from equipoise.reproduce._reproduction import Reproduction, Tell
 
 CATALOGUE: Mapping[str, Callable[[Tell], Reproduction]] = {
     "chexpert-leaderboard": chexpert_leaderboard.reproduce,
     "cifar10h-certainty": cifar10h_certainty.reproduce,
+    "cifar10n-label-errors": cifar10n_label_errors.reproduce,
     "dermatology-ddx": dermatology_ddx.reproduce,
 }
 

@@ -172,6 +172,6 @@ def _classifier(how: CrossValidation) -> _Model:
 
 def _digest(rows: Floats, labels: Ints, classes: int) -> str:
     made = hashlib.blake2b(f"{rows.dtype} {rows.shape} {classes}".encode(), digest_size=16)
-    made.update(np.ascontiguousarray(rows))
-    made.update(np.ascontiguousarray(labels))
+    made.update(np.ascontiguousarray(rows).data)
+    made.update(np.ascontiguousarray(labels).data)
     return made.hexdigest()

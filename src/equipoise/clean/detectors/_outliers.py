@@ -32,7 +32,7 @@ class PyodModel(Protocol):
 
     decision_scores_: Floats
 
-    def fit(self, X: Floats) -> object:
+    def fit(self, rows: Floats, /) -> object:
         """Fit, and score what it was fitted to."""
         ...
 
@@ -65,9 +65,9 @@ class OutlierDetector(Detector):
         order = name_order(data.items)
         rows = np.asarray(data.embeddings, dtype=np.float64)[order]
         rows = rows[:, rows.min(axis=0) < rows.max(axis=0)]
-        values = np.zeros(len(rows))
-        if rows.shape[1]:
-            values = self._fit(rows, seed % SEEDS, progress)
+        values = (
+            self._fit(rows, seed % SEEDS, progress) if rows.shape[1] else np.zeros(len(rows))
+        )
         if progress is not None:
             progress(1, 1)
         return self.of_items(data.items, back_in_place(values, order))

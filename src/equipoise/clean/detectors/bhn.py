@@ -1,15 +1,15 @@
-"""BHN: how extreme a label looks beside labels that are known to be right.
+r"""BHN: how extreme a label looks beside labels that are known to be right.
 
-A classifier is trained on the items whose label is not known to be right; the nonconformity of
-an item with a label is one minus its probability, out of sample. Against the n items whose label
-is known, a conformal p-value tests the hypothesis that a label is right:
+A classifier is trained on the items whose label is not known to be right; the nonconformity
+of an item with a label is one minus its probability, out of sample. Against the n items whose
+label is known, a conformal p-value tests the hypothesis that a label is right:
 
-.. math:: p_i = \\frac{1 + \\#\\{c : a_c \\ge a_i\\}}{n + 1}, \\qquad a = 1 - \\hat p(y \\mid x)
+.. math:: p_i = \frac{1 + \#\{c : a_c \ge a_i\}}{n + 1}, \qquad a = 1 - \hat p(y \mid x)
 
-The Benjamini-Hochberg procedure rejects the smallest p-values, so that items are ranked by them.
-P-values come in n + 1 steps; within a step items stand by their own nonconformity:
+The Benjamini-Hochberg procedure rejects the smallest p-values, so that items are ranked by
+them. P-values come in n + 1 steps; within a step items stand by their own nonconformity:
 
-.. math:: s_i = 1 - p_i + \\frac{a_i}{n + 1}
+.. math:: s_i = 1 - p_i + \frac{a_i}{n + 1}
 
 Our reading where the paper is silent: probabilities come from k folds of the items that are not
 known, each tested against the known ones as seen by the very same classifier; an item that is

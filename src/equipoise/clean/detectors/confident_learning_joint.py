@@ -1,16 +1,16 @@
-"""Confident learning by the confident joint: first what it counts as mislabelled, by margin.
+r"""Confident learning by the confident joint: first what it counts as mislabelled, by margin.
 
 The threshold of a class is the mean probability of the class among the items that carry it,
 
-.. math:: t_j = \\operatorname{mean}_{i : y_i = j} \\hat p(j \\mid x_i)
+.. math:: t_j = \operatorname{mean}_{i : y_i = j} \hat p(j \mid x_i)
 
-An item is confidently of the likeliest class j with :math:`\\hat p(j \\mid x_i) \\ge t_j`; the
+An item is confidently of the likeliest class j with :math:`\hat p(j \mid x_i) \ge t_j`; the
 confident joint counts items by label and by that class, and what is off its diagonal,
 :math:`o_i = 1`, is a label issue. The published method names a set; ours is a ranking with that
 set first, both parts in the order of the normalised margin :math:`m_i` (0 to 1, high is
 suspicious, as in `confident_learning_margin`), so that hardly any two items tie:
 
-.. math:: s_i = \\tfrac12 (o_i + m_i)
+.. math:: s_i = \tfrac12 (o_i + m_i)
 
 Every item of the set scores at least 1/2 and every other item at most 1/2. Classes without a
 member have no threshold and are nobody's class.
@@ -44,4 +44,4 @@ class ConfidentLearningJoint(ConfidentLearning):
         least = np.where(members > 0, sums / np.maximum(members, 1), np.inf)
         sure = np.where(probabilities >= least, probabilities, -1.0)
         off = (sure.max(axis=1) >= 0) & (sure.argmax(axis=1) != labels)
-        return (off + (1 + other - own) / 2) / 2
+        return np.asarray((off + (1 + other - own) / 2) / 2)

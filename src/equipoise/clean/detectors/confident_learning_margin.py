@@ -1,9 +1,9 @@
-"""Confident learning by normalised margin: how much likelier another label is.
+r"""Confident learning by normalised margin: how much likelier another label is.
 
-.. math:: s_i = \\tfrac12 \\bigl(1 + \\max_{j \\ne y_i} \\hat p(j \\mid x_i)
-          - \\hat p(y_i \\mid x_i)\\bigr)
+.. math:: s_i = \tfrac12 \bigl(1 + \max_{j \ne y_i} \hat p(j \mid x_i)
+          - \hat p(y_i \mid x_i)\bigr)
 
-with :math:`\\hat p` out of sample.
+with :math:`\hat p` out of sample.
 """
 
 from dataclasses import dataclass

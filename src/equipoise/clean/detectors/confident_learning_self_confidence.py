@@ -1,8 +1,8 @@
-"""Confident learning by self-confidence: how improbable the label of an item is.
+r"""Confident learning by self-confidence: how improbable the label of an item is.
 
-.. math:: s_i = 1 - \\hat p(y_i \\mid x_i)
+.. math:: s_i = 1 - \hat p(y_i \mid x_i)
 
-with :math:`\\hat p` out of sample.
+with :math:`\hat p` out of sample.
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,15 @@
-"""FINE: how badly an item lines up with the main direction of its class.
+r"""FINE: how badly an item lines up with the main direction of its class.
 
 With z the embedding at unit length and :math:`u_c` the first eigenvector of the Gram matrix
-:math:`\\sum_{i : y_i = c} z_i z_i^\\top` of a class, the alignment of an item is
+:math:`\sum_{i : y_i = c} z_i z_i^\top` of a class, the alignment of an item is
 
-.. math:: f_i = \\langle u_{y_i}, z_i \\rangle^2
+.. math:: f_i = \langle u_{y_i}, z_i \rangle^2
 
 Within each class the alignments are a mixture of two normal distributions, the clean items and
 the noisy ones, whose mean is lower; the score is the log-odds of being noisy,
 
-.. math:: s_i = \\log \\frac{\\pi_0 \\, \\phi(f_i; \\mu_0, \\sigma)}
-                         {\\pi_1 \\, \\phi(f_i; \\mu_1, \\sigma)}
+.. math:: s_i = \log \frac{\pi_0 \, \phi(f_i; \mu_0, \sigma)}
+                         {\pi_1 \, \phi(f_i; \mu_1, \sigma)}
 
 Our reading where the paper is silent: embeddings have unit length; both components share one
 variance, so that the odds never rise with alignment; a class with fewer than 4 members, or whose

@@ -1,6 +1,6 @@
-"""HBOS: how rare an item's value of each feature is.
+r"""HBOS: how rare an item's value of each feature is.
 
-.. math:: s_i = -\\sum_f \\log_2 (h_f(x_{if}) + \\alpha)
+.. math:: s_i = -\sum_f \log_2 (h_f(x_{if}) + \alpha)
 
 with :math:`h_f` a histogram of feature f with 10 bins of equal width, up to a constant.
 """

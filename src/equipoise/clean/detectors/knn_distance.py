@@ -1,6 +1,6 @@
-"""kNN distance: how far the k-th nearest other item is.
+r"""kNN distance: how far the k-th nearest other item is.
 
-.. math:: s_i = \\lVert x_i - x_{(k)} \\rVert
+.. math:: s_i = \lVert x_i - x_{(k)} \rVert
 
 with :math:`x_{(k)}` the k-th nearest of the other embeddings, Euclidean (k = 5, the largest of
 the k distances). With no more than k items, k is one less than their number.
@@ -28,7 +28,8 @@ class KnnDistance(OutlierDetector):
     --------
     >>> import numpy as np
     >>> from equipoise.clean import Collection
-    >>> data = Collection(items=tuple("abcd"), embeddings=np.array([[0.0], [0.1], [0.2], [9.0]]))
+    >>> rows = np.array([[0.0], [0.1], [0.2], [9.0]])
+    >>> data = Collection(items=tuple("abcd"), embeddings=rows)
     >>> KnnDistance(k=1).score(data).values.round(1).tolist()
     [0.1, 0.1, 0.1, 8.8]
     """

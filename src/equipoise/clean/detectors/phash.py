@@ -1,7 +1,7 @@
 """pHash: how many bits of two images' perceptual hashes agree.
 
-The hash has 64 bits: which of the 8 x 8 lowest frequencies of the cosine transform of the image,
-in grey at 32 x 32, lie above their median (imagehash). With H the Hamming distance,
+The hash has 64 bits: which of the 8 x 8 lowest frequencies of the cosine transform of the
+image, in grey at 32 x 32, lie above their median (imagehash). With H the Hamming distance,
 
 .. math:: s_{ij} = 1 - H(h_i, h_j) / 64
 

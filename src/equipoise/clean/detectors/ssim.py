@@ -1,10 +1,10 @@
-"""SSIM: how alike two images are in brightness, contrast and structure, window by window.
+r"""SSIM: how alike two images are in brightness, contrast and structure, window by window.
 
 The mean over all windows of 7 x 7 pixels (scikit-image takes odd windows; CleanPatrick says
 8 x 8) of
 
-.. math:: \\frac{(2 \\mu_a \\mu_b + C_1)(2 \\sigma_{ab} + C_2)}
-          {(\\mu_a^2 + \\mu_b^2 + C_1)(\\sigma_a^2 + \\sigma_b^2 + C_2)}
+.. math:: \frac{(2 \mu_a \mu_b + C_1)(2 \sigma_{ab} + C_2)}
+          {(\mu_a^2 + \mu_b^2 + C_1)(\sigma_a^2 + \sigma_b^2 + C_2)}
 
 from -1 to 1. Images are compared in grey as squares of ``size`` pixels, or of the shorter side of
 the smaller image where that is less: nothing is enlarged, except to the width of a window.
@@ -14,6 +14,7 @@ thumbnails of 8 x 8 pixels, less their mean brightness, are nearest by cosine; a
 turned or mirrored is not proposed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -90,6 +91,8 @@ class Ssim(Detector):
         """Of every pair, worked on by first image so that few images are read twice."""
         from skimage.metrics import structural_similarity
 
+        compare: Callable[..., float] = structural_similarity
+
         @lru_cache(maxsize=REMEMBERED)
         def grey(place: int) -> Grey:
             pixels = images.rgb(place)
@@ -99,7 +102,7 @@ class Ssim(Detector):
         for done, pair in enumerate(np.lexsort((pairs.second, pairs.first)).tolist()):
             one, two = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
             side = min(len(one), len(two))
-            made[pair] = structural_similarity(
+            made[pair] = compare(
                 _grey(one, side), _grey(two, side), win_size=self.window, data_range=255
             )
             if progress is not None:

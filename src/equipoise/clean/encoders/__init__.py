@@ -7,7 +7,7 @@ from pathlib import Path
 
 from equipoise.arrays import InputError
 from equipoise.clean.encoders.efficientnet_lite import VERSIONS, EfficientNetLite
-from equipoise.clean.encoders.embedding import Embedded, embed
+from equipoise.clean.encoders.embedding import Embedded, embed, embedded
 from equipoise.clean.encoders.encoder import Encoder
 from equipoise.clean.encoders.given import GivenEmbeddings
 from equipoise.clean.encoders.grey_pixels import GreyPixels
@@ -25,6 +25,7 @@ __all__ = [
     "TimmModel",
     "choose_encoder",
     "embed",
+    "embedded",
 ]
 
 

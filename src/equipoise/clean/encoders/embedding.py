@@ -55,6 +55,17 @@ def embed(
     *,
     cache: AnyPath | None = None,
     progress: Progress | None = None,
+) -> Floats:
+    """Embeddings of every image, float32 of shape (images, features); see `embedded`."""
+    return embedded(images, encoder, cache=cache, progress=progress).values
+
+
+def embedded(
+    images: ImageSource,
+    encoder: Encoder,
+    *,
+    cache: AnyPath | None = None,
+    progress: Progress | None = None,
 ) -> Embedded:
     """Encode every image, or take its embedding from the cache.
 

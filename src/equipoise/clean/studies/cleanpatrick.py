@@ -1,0 +1,333 @@
+"""CleanPatrick: what medical crowd workers said of the problems of Fitzpatrick17k.
+
+The release (huggingface.co/datasets/Digital-Dermatology/CleanPatrick) has per kind of problem a
+file of labels and one of raw votes, ``*_meta.csv``. Images are the user's own copy of
+Fitzpatrick17k, files named by their md5hash, or a file of embeddings whose ids are that;
+``fitzpatrick17k.csv`` with the diagnoses lies with the images, above them or with the release.
+
+Columns are found by `COLUMNS`; where a file has none of the names, its columns are listed and
+nothing is guessed. Votes are one per row (annotator and vote) or packed, ``{'annotator': 1}``,
+one row per question. Without votes the released labels are the truth, with the transitive
+closure of duplicates.
+
+A question about duplicates names two images or more, and is one about all their pairs. A pair
+that stands in several questions counts in the smallest of them, and there first where the
+answer is yes. Pairs of no question are not there: they are no negatives. Images that are not
+there are left out, which is said.
+"""
+
+import os
+from ast import literal_eval
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed
+from equipoise.clean.collection import MISSING, Collection, pair_name
+from equipoise.clean.detector import Progress, Task
+from equipoise.clean.encoders import Encoder
+from equipoise.clean.features import ids, read_table, words
+from equipoise.clean.groups import duplicate_groups
+from equipoise.clean.reading import read_collection
+from equipoise.clean.study import CleanStudy
+from equipoise.datasets import Source
+from equipoise.notices import notice
+from equipoise.nouns import Nouns
+from equipoise.read.files import AnyPath
+from equipoise.read.tables import Table
+
+FILES: Mapping[Task, str] = {
+    "off_topic": "off_topic_samples",
+    "near_duplicates": "near_duplicates",
+    "label_errors": "label_errors",
+}
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "item": ("md5hash",),
+    "pair": ("md5hash_list",),
+    "label": ("label",),
+    "annotator": ("annotator", "annotator_id", "user", "user_id", "worker", "worker_id"),
+    "vote": ("vote", "answer", "annotation", "response", "label"),
+    "votes": ("votes", "annotations", "answers", "responses"),
+    "diagnosis": ("label", "granular_partition_label"),
+}
+SOURCE = Source(
+    name="cleanpatrick",
+    title="16,577 dermatological images with votes on three kinds of problems",
+    files={},
+    licence="CC BY-NC 4.0",
+    citation="Gröger et al. (2025), CleanPatrick: A benchmark for image data cleaning",
+    references=("groger2025",),
+    nouns=Nouns("image", "crowd worker"),
+)
+_DIAGNOSES = "fitzpatrick17k.csv"
+_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanPatrickFiles:
+    """Where the files are.
+
+    Attributes
+    ----------
+    release
+        Folder of the release; None is ``cleanpatrick`` in the folder ``EQUIPOISE_DATA``.
+    images
+        Folder of the images, or a file of embeddings; None is ``fitzpatrick17k`` there.
+    columns
+        Names of columns by ours (`COLUMNS`), where they differ from all that are known.
+    votes
+        Whether to read raw votes; otherwise the released labels are the truth.
+    """
+
+    release: AnyPath | None = None
+    images: AnyPath | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    votes: bool = True
+
+
+class _Question(NamedTuple):
+    """A row of the release: one image, or two and more, with what was said of them."""
+
+    images: tuple[str, ...]
+    answers: tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
+
+    @property
+    def any_yes(self) -> bool:
+        """Whether anybody said yes."""
+        return any(answer for _, answer in self.answers)
+
+
+def cleanpatrick(
+    files: CleanPatrickFiles | None = None,
+    *,
+    encoder: Encoder | str | None = "default",
+    cache: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> CleanStudy:
+    """Read the release and the images.
+
+    Parameters
+    ----------
+    files
+        Where they are.
+    encoder, cache, progress
+        As `equipoise.clean.reading.read_collection` takes them.
+    """
+    where = files or CleanPatrickFiles()
+    release = _located(where.release, "cleanpatrick", "the release")
+    images = _located(where.images, "fitzpatrick17k", "the images of Fitzpatrick17k")
+    for name in where.columns:
+        if name not in COLUMNS:
+            raise InputError(
+                "columns", f"{name!r}", f"one of {', '.join(COLUMNS)}", "name one of these"
+            )
+    questions = {
+        task: list(_questions(release, stem, where, pairs=task == "near_duplicates"))
+        for task, stem in FILES.items()
+    }
+    diagnoses = _diagnoses(release, images, where)
+    seen = read_collection(images, encoder=encoder, cache=cache, progress=progress).collection
+    data = _named_by_hash(seen, diagnoses)
+    return CleanStudy(
+        name=SOURCE.name,
+        title="CleanPatrick",
+        collection=data,
+        truths={
+            task: _truth(rows, data.items, pairs=task == "near_duplicates")
+            for task, rows in questions.items()
+        },
+        source=SOURCE,
+        nouns=SOURCE.nouns,
+    )
+
+
+def _located(given: AnyPath | None, name: str, what: str) -> Path:
+    root = os.environ.get("EQUIPOISE_DATA")
+    path = Path(given) if given is not None else Path(root or ".") / name
+    unset = given is None and not root
+    if unset or not path.exists():
+        raise InputError(
+            "study cleanpatrick",
+            f"{what} not here ({'no EQUIPOISE_DATA is set' if unset else path})",
+            f"{what} in $EQUIPOISE_DATA/{name}, or in a folder that is named",
+            "fetch huggingface.co/datasets/Digital-Dermatology/CleanPatrick and Fitzpatrick17k",
+        )
+    return path
+
+
+def _column(table: Table, ours: str, where: CleanPatrickFiles, *, needed: bool = True) -> str:
+    """The name in a file of one of our columns; empty where it has none and needs none."""
+    names = (where.columns[ours],) if ours in where.columns else COLUMNS[ours]
+    for name in names:
+        if name in table.columns:
+            return name
+    if not needed:
+        return ""
+    raise InputError(
+        f"{table.name}, columns",
+        f"{listed(table.columns, most=20)}",
+        f"one named {' or '.join(names)}",
+        f"say which column is the {ours}: columns={{{ours!r}: ...}}"
+        + ("" if ours in ("item", "pair", "label", "diagnosis") else ", or read no votes"),
+    )
+
+
+def _questions(
+    release: Path, stem: str, where: CleanPatrickFiles, *, pairs: bool
+) -> Iterator[_Question]:
+    table = read_table(release / f"{stem}{'_meta' if where.votes else ''}.csv")
+    subject = ids(table, _column(table, "pair" if pairs else "item", where))
+    images = [tuple(dict.fromkeys(_hashes(text))) for text in subject]
+    if pairs:
+        short = next((row for row, some in enumerate(images) if len(some) < 2), None)
+        if short is not None:
+            raise InputError(
+                table.where(short), f"{subject[short]!r}", "two images or more", "mend the row"
+            )
+    if not where.votes:
+        column = _column(table, "label", where)
+        for row, (some, word) in enumerate(zip(images, words(table, column), strict=True)):
+            yield _Question(some, (("", _answer(word, table, row)),))
+        return
+    answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
+    for some, said in zip(images, _answers(table, where), strict=True):
+        answers.setdefault(some, []).extend(said)
+    for some, all_said in answers.items():
+        yield _Question(some, tuple(all_said))
+
+
+def _hashes(text: str) -> list[str]:
+    """Names of images in a list such as ``a, b`` or ``['a', 'b']``."""
+    parts = (one.strip(" '\"") for one in text.strip("[]() ").split(","))
+    return [PurePosixPath(one).stem for one in parts if one]
+
+
+def _answer(word: str, table: Table, row: int) -> bool:
+    if word.lower() in _YES:
+        return True
+    if word.lower() in _NO:
+        return False
+    raise InputError(table.where(row), f"{word!r}", "0 or 1", "mend the row")
+
+
+def _answers(table: Table, where: CleanPatrickFiles) -> Iterator[list[tuple[str, bool]]]:
+    """Who said what in every row: one vote, or several packed into one cell."""
+    packed = _column(table, "votes", where, needed=False)
+    if packed and "annotator" not in where.columns:
+        for row, text in enumerate(words(table, packed)):
+            yield _unpacked(text, table, row)
+        return
+    people = ids(table, _column(table, "annotator", where))
+    said = words(table, _column(table, "vote", where))
+    for row, (person, word) in enumerate(zip(people, said, strict=True)):
+        yield [(person, _answer(word, table, row))]
+
+
+def _unpacked(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
+    """Votes in a cell: ``{'annotator': 1}`` or ``[('annotator', 1)]``."""
+    try:
+        value = literal_eval(text)
+        pairs = list(value.items()) if isinstance(value, dict) else [(a, b) for a, b in value]
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise InputError(
+            table.where(row),
+            f"{text[:40]!r}",
+            "votes such as {'annotator': 1}",
+            "say which columns are the annotator and the vote, or read no votes",
+        ) from error
+    return [(str(name), _answer(str(said), table, row)) for name, said in pairs]
+
+
+def _diagnoses(release: Path, images: Path, where: CleanPatrickFiles) -> dict[str, str]:
+    folders = (images if images.is_dir() else images.parent, images.parent, release)
+    found = [folder / _DIAGNOSES for folder in folders if (folder / _DIAGNOSES).is_file()]
+    if not found:
+        raise InputError(
+            "study cleanpatrick",
+            f"no {_DIAGNOSES}",
+            "it with the images, above them, or with the release",
+            "fetch it from github.com/mattgroh/fitzpatrick17k",
+        )
+    table = read_table(found[0])
+    names = ids(table, _column(table, "item", where))
+    return dict(zip(names, words(table, _column(table, "diagnosis", where)), strict=True))
+
+
+def _named_by_hash(seen: Collection, diagnoses: Mapping[str, str]) -> Collection:
+    """The images of the data set, called by their hashes, with their diagnoses."""
+    names = [PurePosixPath(item).stem for item in seen.items]
+    place = {name: row for row, name in enumerate(names) if name in diagnoses}
+    if not place:
+        raise InputError(
+            "study cleanpatrick, images",
+            f"none named like {next(iter(diagnoses), '')!r}, for example {seen.items[0]!r}",
+            "files named by their md5hash",
+            "check the folder of images",
+        )
+    items = tuple(sorted(place))
+    classes = tuple(sorted({diagnoses[name] for name in items} - {""}))
+    code = {"": MISSING, **{name: number for number, name in enumerate(classes)}}
+    part = seen.subset(np.array([place[name] for name in items]))
+    labels = np.array([code[diagnoses[name]] for name in items], dtype=np.int64)
+    return replace(part, items=items, labels=labels, classes=classes)
+
+
+def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool) -> Annotations:
+    """Votes on the images, or pairs of images, that are there."""
+    known = set(items)
+    if pairs:
+        answers, left = _of_pairs(questions, known), _missing(questions, known)
+    else:
+        here = [one for one in questions if one.images[0] in known]
+        answers = {one.images[0]: one.answers for one in here}
+        left = len(questions) - len(here)
+    rows = [(name, *said) for name, every in answers.items() for said in every]
+    if not rows:
+        raise InputError(
+            "study cleanpatrick", "no question about these images", "some", "check the folder"
+        )
+    names = tuple(answers)
+    code = {name: number for number, name in enumerate(names)}
+    people = tuple(dict.fromkeys(person for _, person, _ in rows))
+    number = {person: place for place, person in enumerate(people)}
+    gold = people == ("",)
+    text = "{questions:count} questions are left out, because an image is not there."
+    return Annotations(
+        kind="binary",
+        items=names,
+        classes=("no", "yes"),
+        annotators=None if gold else people,
+        item=np.array([code[name] for name, _, _ in rows]),
+        annotator=None if gold else np.array([number[person] for _, person, _ in rows]),
+        label=np.array([said for _, _, said in rows], dtype=np.int64),
+        is_gold=np.ones(len(rows), dtype=bool) if gold else None,
+        notices=(notice("images_missing", text, questions=left),) if left else (),
+    )
+
+
+def _missing(questions: Sequence[_Question], known: set[str]) -> int:
+    return sum(len(known.intersection(one.images)) < 2 for one in questions)
+
+
+def _of_pairs(
+    questions: Sequence[_Question], known: set[str]
+) -> dict[str, tuple[tuple[str, bool], ...]]:
+    """Answers by pair, from the smallest question that has it; labels are closed."""
+    ordered = sorted(questions, key=lambda one: (len(one.images), not one.any_yes))
+    answers: dict[str, tuple[tuple[str, bool], ...]] = {}
+    same: list[tuple[str, str]] = []
+    for one in ordered:
+        for two in combinations(one.images, 2):
+            if known.issuperset(two):
+                given = answers.setdefault(pair_name(*two), one.answers)
+                same += [two] if given == (("", True),) else []
+    closed = duplicate_groups(same, sorted({name for two in same for name in two}))
+    for group in closed:
+        for two in combinations(group, 2):
+            answers[pair_name(*two)] = (("", True),)
+    return answers

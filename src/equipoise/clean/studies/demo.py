@@ -1,0 +1,173 @@
+"""A small study that needs nothing but the installed package.
+
+The pictures are real: 500 of the hand-written digits that scikit-learn brings along, enlarged
+to 32 pixels, and grey patches of its two photographs as what does not belong. The problems are
+planted (`equipoise.clean.contaminate`), and the votes on them simulated: an annotator of skill
+s and leaning l says yes to item i with log-odds +-s exp(0.6 z_i) + l, plus for problems and
+minus for others, where z_i ~ N(0, 1) is how easy the item is. Three experts see some items of
+every share of yes votes. Embeddings are the pictures themselves, 8 x 8 and grey.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Bools, Floats, Ints
+from equipoise.clean.collection import Collection, Pixels
+from equipoise.clean.contaminate import Copies, Flips, OffTopic, contaminate
+from equipoise.clean.detector import TASKS, require_packages
+from equipoise.clean.encoders import GreyPixels
+from equipoise.clean.images import ArrayImages
+from equipoise.clean.study import CleanStudy
+
+_PER_CLASS, _SIDE, _PATCH = 50, 32, 64
+_PER_LEVEL = 12  # items that experts see, of every share of yes votes
+_SPREAD = 0.6  # of how easy items are
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotator:
+    """How much they see, and which way they lean."""
+
+    name: str
+    skill: float
+    leaning: float
+
+
+_CROWD = (
+    _Annotator("annotator 1", 4.0, 0.0),
+    _Annotator("annotator 2", 3.5, -0.4),
+    _Annotator("annotator 3", 3.0, 0.5),
+    _Annotator("annotator 4", 2.5, -0.2),
+    _Annotator("annotator 5", 2.0, 0.0),
+    _Annotator("annotator 6", 1.5, 0.6),
+    _Annotator("annotator 7", 0.7, 0.4),
+)
+_EXPERTS = (
+    _Annotator("expert 1", 6.0, 0.0),
+    _Annotator("expert 2", 5.0, -0.3),
+    _Annotator("expert 3", 5.0, 0.3),
+)
+
+
+def demo(seed: int = 0) -> CleanStudy:
+    """Make the study.
+
+    Examples
+    --------
+    >>> study = demo()
+    >>> len(study.collection), sorted(study.truths)
+    (623, ['label_errors', 'near_duplicates', 'off_topic'])
+    """
+    require_packages("study demo", ("PIL",))
+    planted = contaminate(
+        _digits(seed),
+        off_topic=OffTopic(share=0.06, source=_patches(seed)),
+        copies=Copies(share=0.12, largest=3, hard=3, random=1.0),
+        flips=Flips(share=0.1, kind="feature", verified=0.2),
+        encoder=GreyPixels(8),
+        seed=seed,
+    )
+    truths, experts = {}, {}
+    for number, task in enumerate(TASKS):
+        gold = planted.truths[task]
+        assert gold.label is not None
+        truth = np.asarray(gold.label == 1)
+        random = np.random.default_rng([seed, 11, number])
+        ease = np.exp(_SPREAD * random.standard_normal(len(truth)))
+        said = _said(truth, ease, _CROWD, random)
+        truths[task] = _votes(gold.items, said, _CROWD)
+        shown = _stratified(said.sum(axis=0), random)
+        expert = _said(truth[shown], ease[shown], _EXPERTS, random)
+        experts[task] = _votes(tuple(gold.items[one] for one in shown), expert, _EXPERTS)
+    return replace(
+        planted,
+        name="demo",
+        title="Hand-written digits with planted problems and simulated votes",
+        truths=truths,
+        experts=experts,
+        simulated=f"{planted.simulated} The votes of seven annotators and three experts are "
+        "simulated; the pictures are real.",
+    )
+
+
+def _digits(seed: int) -> Collection:
+    """Fifty digits of every class."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    random = np.random.default_rng([seed, 12])
+    chosen = [
+        random.choice(np.flatnonzero(data.target == digit), _PER_CLASS, replace=False)
+        for digit in range(10)
+    ]
+    rows = np.sort(np.concatenate(chosen))
+    values = np.rint(data.images[rows] * (255 / 16)).astype(np.uint8)
+    parts = np.where(random.random(len(rows)) < 0.8, "train", "test")
+    return Collection(
+        items=tuple(f"digit-{row:04d}" for row in rows),
+        images=ArrayImages(_enlarged(values)),
+        labels=data.target[rows].astype(np.int64),
+        classes=tuple(str(digit) for digit in range(10)),
+        split=tuple(parts.tolist()),
+    )
+
+
+def _patches(seed: int) -> Collection:
+    """Grey patches of two photographs, each from black to white."""
+    from sklearn.datasets import load_sample_images
+
+    random = np.random.default_rng([seed, 13])
+    made = []
+    for photograph in load_sample_images().images:
+        grey = photograph.mean(axis=2)
+        for _ in range(20):
+            top, left = (int(random.integers(0, side - _PATCH)) for side in grey.shape)
+            patch = grey[top : top + _PATCH, left : left + _PATCH]
+            span = max(float(np.ptp(patch)), 1.0)
+            made.append(np.rint((patch - patch.min()) / span * 255).astype(np.uint8))
+    items = tuple(f"patch-{number:02d}" for number in range(len(made)))
+    return Collection(items=items, images=ArrayImages(_enlarged(np.stack(made))))
+
+
+def _enlarged(pictures: Pixels) -> Pixels:
+    from PIL import Image
+
+    size = (_SIDE, _SIDE)
+    resized = [Image.fromarray(one).resize(size, Image.Resampling.BICUBIC) for one in pictures]
+    return np.stack([np.asarray(one) for one in resized])
+
+
+def _said(
+    truth: Bools, ease: Floats, people: Sequence[_Annotator], random: np.random.Generator
+) -> Bools:
+    """Who says yes to what, shape (people, items)."""
+    skill = np.array([[one.skill] for one in people])
+    leaning = np.array([[one.leaning] for one in people])
+    odds = skill * ease * np.where(truth, 1.0, -1.0) + leaning
+    return np.asarray(random.random(odds.shape) < 1 / (1 + np.exp(-odds)))
+
+
+def _votes(items: tuple[str, ...], said: Bools, people: Sequence[_Annotator]) -> Annotations:
+    annotator, item = (axis.ravel() for axis in np.indices(said.shape))
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("no", "yes"),
+        annotators=tuple(one.name for one in people),
+        item=item,
+        annotator=annotator,
+        label=said.ravel().astype(np.int64),
+    )
+
+
+def _stratified(votes: Ints, random: np.random.Generator) -> Ints:
+    """Some items of every number of yes votes."""
+    chosen = [
+        random.choice(rows, min(_PER_LEVEL, len(rows)), replace=False)
+        for level in np.unique(votes)
+        if len(rows := np.flatnonzero(votes == level))
+    ]
+    return np.sort(np.concatenate(chosen))
