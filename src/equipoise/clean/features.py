@@ -1,0 +1,332 @@
+"""Embeddings in a file, with the ids of their items: rows mean nothing, ids everything.
+
+- ``.npz``: ``embeddings`` (or ``features``), shape (items, features), and ``items`` (or
+  ``ids``, ``index``, ``names``); ``labels`` (names, or codes of ``classes``) and ``split`` may
+  be there;
+- ``.npy``: the array alone; ids stand one per line in ``NAME.ids.txt`` (or ``NAME_ids.txt``)
+  beside it, and are numbers of rows, from 0, where there is no such file, which is said;
+- ``.csv``, ``.tsv``, ``.parquet``: a column of ids, columns of numbers or one column of lists;
+  ``label`` and ``split`` may be there; columns of words are left aside, which is said.
+
+Ids that are there twice or hold the separator of pairs are refused, and so are numbers that are
+not finite.
+"""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, listed, require_unique, short_repr
+from equipoise.clean.collection import SEPARATOR
+from equipoise.notices import Notice, notice
+from equipoise.read import delimited, parquet
+from equipoise.read.files import AnyPath, Content, content, read_array, unknown_ending
+from equipoise.read.headers import annotation_headers, is_named_like, plain
+from equipoise.read.options import AnnotationOptions
+from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
+
+ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)
+_VALUES = ("embeddings", "features", "embedding", "x")
+_IDS = ("items", "ids", "index", "names", "item", "id")
+_BESIDE = (".ids.txt", "_ids.txt")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Features:
+    """What a file of embeddings holds.
+
+    Attributes
+    ----------
+    items, values
+        Ids, and one row each.
+    labels, split
+        By item, empty text for none; empty where the file has none.
+    classes
+        In their order, where the file states it.
+    notices
+        What a reader should know.
+    """
+
+    items: tuple[str, ...]
+    values: Floats
+    labels: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+
+def read_features(path: AnyPath) -> Features:
+    """Read embeddings with the ids of their items."""
+    file = content(path)
+    if file.suffix == ".npz":
+        made = _of_archive(file)
+    elif file.suffix == ".npy":
+        made = _of_array(file, Path(path))
+    elif file.suffix in ENDINGS:
+        made = _of_table(file)
+    else:
+        raise unknown_ending(file, ENDINGS)
+    require_item_names(made.items, where=file.name)
+    bad = np.flatnonzero(~np.isfinite(made.values).all(axis=1))
+    if len(bad):
+        more = f" (one of {len(bad)} such items)" if len(bad) > 1 else ""
+        raise InputError(
+            f"{file.name}, item {made.items[bad[0]]!r}",
+            f"an embedding that is not finite{more}",
+            "finite numbers",
+            "embed these images again, or leave them out",
+        )
+    return made
+
+
+def require_item_names(items: Sequence[str], *, where: str) -> None:
+    """Refuse ids that are there twice, are empty, or hold the separator of pairs."""
+    require_unique(items, where=f"{where}, ids", do="give every item an id of its own")
+    for name in items:
+        if SEPARATOR in name or not name:
+            raise InputError(
+                f"{where}, id {name!r}",
+                f"holds {SEPARATOR!r}, which stands between the items of a pair"
+                if name
+                else "an empty id",
+                "an id without it",
+                "rename the item",
+            )
+
+
+def read_table(path: AnyPath) -> Table:
+    """Read delimited text or Parquet as a table."""
+    return _table(content(path))
+
+
+def _table(file: Content) -> Table:
+    if file.suffix in delimited.ENDINGS:
+        return delimited.read_delimited(file)
+    if file.suffix in parquet.ENDINGS:
+        return parquet.parquet_table(file, parquet.read_arrow(file))
+    raise unknown_ending(file, (*delimited.ENDINGS, *parquet.ENDINGS))
+
+
+def words(table: Table, column: str) -> tuple[str, ...]:
+    """A column as text, empty where there is none."""
+    coded = code_names(table, column)
+    names = np.array([*coded.names, ""], dtype=object)
+    names[:-1][is_missing(coded.names)] = ""
+    return tuple(names[coded.codes].tolist())
+
+
+def ids(table: Table, column: str) -> tuple[str, ...]:
+    """A column of ids as text; a row without one is refused."""
+    coded = code_ids(table, column, ours="id", of="item")
+    return tuple(coded.names[code] for code in coded.codes)
+
+
+def column_like(table: Table, name: str) -> str | None:
+    """The column of a name, whatever its case."""
+    return next((one for one in table.columns if plain(one) == name), None)
+
+
+def _of_archive(file: Content) -> Features:
+    try:
+        with np.load(BytesIO(file.data), allow_pickle=False) as archive:
+            arrays = {plain(name): archive[name] for name in archive.files}
+    except (ValueError, OSError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+        raise InputError(
+            file.name,
+            f"cannot be read ({str(error).splitlines()[0] or type(error).__name__})",
+            "arrays of numbers and text saved with numpy.savez",
+            "save the arrays again, without objects",
+        ) from error
+    values = _first(arrays, _VALUES, file.name)
+    names = _first(arrays, _IDS, file.name)
+    items = _texts(names)
+    classes = _texts(arrays["classes"]) if "classes" in arrays else ()
+    labels = _labels(arrays["labels"], classes, file.name) if "labels" in arrays else ()
+    split = _texts(arrays["split"]) if "split" in arrays else ()
+    for name, known in (("labels", labels), ("split", split)):
+        if known and len(known) != len(items):
+            raise InputError(
+                f"{file.name}, {name}",
+                f"{len(known)} of them",
+                f"one per item ({len(items)})",
+                "save them again",
+            )
+    return Features(
+        items=items,
+        values=_matrix(values, len(items), file.name),
+        labels=labels,
+        split=split,
+        classes=classes,
+    )
+
+
+def _first(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
+    for name in names:
+        if name in arrays:
+            return arrays[name]
+    raise InputError(
+        where,
+        f"arrays {listed(arrays, most=8)}",
+        f"one named {' or '.join(names[:3])}",
+        "save the embeddings as 'embeddings' and their ids as 'items'",
+    )
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    flat = np.asarray(values).ravel()
+    if np.issubdtype(flat.dtype, np.floating) and (flat == np.rint(flat)).all():
+        flat = flat.astype(np.int64)
+    return tuple(str(one) for one in flat.tolist())
+
+
+def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
+    """Labels as names; codes below 0 are none."""
+    flat = np.asarray(values).ravel()
+    if not np.issubdtype(flat.dtype, np.number):
+        named = _texts(flat)
+        gone = is_missing(named)
+        return tuple("" if no else one for one, no in zip(named, gone, strict=True))
+    codes = flat[np.isfinite(flat)]
+    if (codes != np.rint(codes)).any() or (classes and codes.max(initial=0) >= len(classes)):
+        raise InputError(
+            f"{where}, labels",
+            f"codes up to {codes.max():g}",
+            f"whole numbers below {len(classes)}" if classes else "whole numbers, or names",
+            "name every class in 'classes'",
+        )
+    known = np.where(np.isfinite(flat), flat, -1).astype(np.int64).tolist()
+    return tuple("" if one < 0 else classes[one] if classes else str(one) for one in known)
+
+
+def _matrix(values: Any, items: int, where: str) -> Floats:
+    made = np.asarray(values)
+    if made.ndim != 2 or len(made) != items or not np.issubdtype(made.dtype, np.number):
+        raise InputError(
+            f"{where}, embeddings",
+            f"{made.dtype} of shape {made.shape}",
+            f"numbers of shape ({items}, features)",
+            "give one row per id",
+        )
+    return made if made.dtype == np.float64 else made.astype(np.float32)
+
+
+def _of_array(file: Content, path: Path) -> Features:
+    values = read_array(file)
+    beside = [path.with_name(f"{path.stem}{ending}") for ending in _BESIDE]
+    found = [one for one in beside if one.is_file()]
+    if found:
+        text = content(found[0]).data.decode("utf-8-sig", errors="replace")
+        items = tuple(line.strip() for line in text.splitlines() if line.strip())
+        return Features(items=items, values=_matrix(values, len(items), file.name))
+    rows = len(values) if np.ndim(values) else 0
+    said = notice(
+        "ids_are_rows",
+        "{file} has no ids beside it ({beside}): items are called by their rows, from 0.",
+        file=file.name,
+        beside=beside[0].name,
+    )
+    items = tuple(str(row) for row in range(rows))
+    return Features(items=items, values=_matrix(values, rows, file.name), notices=(said,))
+
+
+def _of_table(file: Content) -> Features:
+    table = _table(file)
+    item, said = item_column(table)
+    label, split = column_like(table, "label"), column_like(table, "split")
+    rest = [name for name in table.columns if name not in (item, label, split)]
+    columns, aside = _numeric(table, rest)
+    if not columns:
+        raise InputError(
+            table.name,
+            f"no column of numbers among {listed(table.columns, most=8)}",
+            "columns of numbers",
+            "give the features of an embedding",
+        )
+    if aside:
+        text = "Columns of words are left aside: {columns:names}."
+        said = (*said, notice("columns_aside", text, columns=tuple(aside)))
+    return Features(
+        items=ids(table, item),
+        values=np.column_stack(columns),
+        labels=words(table, label) if label else (),
+        split=words(table, split) if split else (),
+        notices=(*table.notices, *said),
+    )
+
+
+def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
+    """The column of ids, by our name or a word for it."""
+    like = {name: one for name, one in table.columns.items() if is_named_like(name, "item")}
+    headers = annotation_headers(replace(table, columns=like), AnnotationOptions())
+    column = headers.columns.get("item", "item")
+    if column not in table.columns:
+        raise InputError(
+            f"{table.name}, columns",
+            f"{listed(table.columns, most=8)}",
+            "a column 'item' of ids",
+            "name the column of ids 'item'",
+        )
+    return column, headers.notices
+
+
+def _numeric(table: Table, names: Sequence[str]) -> tuple[list[Floats], list[str]]:
+    """Columns of numbers as arrays (rows, features of the column), and names of the others."""
+    columns = {name: _numbers(table, name) for name in names}
+    made = [one for one in columns.values() if one is not None]
+    return made, [name for name, one in columns.items() if one is None]
+
+
+def _numbers(table: Table, name: str) -> Floats | None:
+    """A column of numbers, of lists of numbers, or of text that is numbers; else None."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    column = table.columns[name]
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_large_list(kind):
+        return _lists(table, name)
+    if types.is_integer(kind) or types.is_floating(kind):
+        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        return None
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
+    except pa.ArrowInvalid:
+        pass
+    known = [one for one in code_names(table, name).names if not is_missing([one])[0]]
+    if not any(_is_number(one) for one in known):
+        return None
+    return np.asarray(numbers(table, name), dtype=np.float32)[:, None]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _lists(table: Table, name: str) -> Floats:
+    """A column of lists of one length."""
+    rows = [np.asarray(one, dtype=np.float32) for one in table.columns[name].to_pylist()]
+    sizes = np.array([one.size for one in rows])
+    odd = np.flatnonzero(sizes != sizes[0])
+    if len(odd) or not sizes[0]:
+        row = odd[0] if len(odd) else 0
+        raise InputError(
+            table.where(row),
+            f"{sizes[row]} numbers in {name!r}",
+            f"{sizes[0]}, as in the first row" if sizes[0] else "a list of numbers",
+            "embed this item again, or leave it out",
+        )
+    return np.stack(rows)

@@ -1,0 +1,456 @@
+"""Images: files or arrays as upright RGB of eight bits, whatever they were, and nothing unsafe.
+
+An image is read by these rules, with Pillow:
+
+- turned upright by its EXIF orientation; colour profiles are not applied;
+- grey, palette, CMYK, YCbCr and Lab become RGB; transparent parts are laid on white;
+- RGB of 16 bits keeps its upper eight bits; a single channel of 16 or 32 bits, or of floating
+  point, is stretched linearly so that its smallest finite value is 0 and its largest 255 (12
+  bits in a file of 16 would else be black); values that are not finite become 0;
+- of several frames or pages the first counts;
+- more than 50 megapixels are refused by the header, before anything is decoded; only the
+  formats of `FORMATS` are ever tried, so that no file starts another program.
+
+A folder is looked through with its sub-folders, in the order of the names. Hidden files are
+left aside. Whatever has an ending of an image, or begins like one, counts as an image. A link
+to a file is followed inside the folder only; a link to a folder never: its images are there
+already, or outside. Archives, DICOM and camera files are listed with what to do. A file that
+cannot be used is listed, and never stops the others.
+"""
+
+import hashlib
+import os
+import stat
+import struct
+import warnings
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import InputError, short_repr
+from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
+from equipoise.clean.detector import Progress, require_packages
+from equipoise.read.files import AnyPath, file_sha256
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
+
+Kind = Literal["image", "archive", "foreign", "other"]
+MOST_PIXELS = 50_000_000
+FORMATS = (
+    "AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP",
+)  # fmt: skip
+ENDINGS = (
+    ".avif", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpg", ".mpo",
+    ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp",
+)  # fmt: skip
+ARCHIVES = (".7z", ".bz2", ".rar", ".tar", ".tar.gz", ".tgz", ".xz", ".zip", ".zst")
+_FOREIGN = {
+    **dict.fromkeys((".dcm", ".dicom"), "a DICOM file"),
+    **dict.fromkeys((".heic", ".heif"), "a HEIF image"),
+    **dict.fromkeys((".arw", ".cr2", ".cr3", ".dng", ".nef", ".orf", ".raf"), "a camera file"),
+    **dict.fromkeys((".svs", ".ndpi", ".mrxs", ".scn"), "a whole-slide image"),
+    **dict.fromkeys((".nii", ".nii.gz", ".nrrd", ".mha", ".mhd"), "a volume"),
+}
+_KINDS: tuple[tuple[Collection[str], Kind], ...] = (
+    (ENDINGS, "image"),
+    (ARCHIVES, "archive"),
+    (_FOREIGN, "foreign"),
+)
+_SIGNATURES = (
+    *(b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*"),
+    b"\x00\x00\x00\x0cjP  ",
+)
+_DEEP = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
+_FAILURES = (
+    OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError, AttributeError,
+    ArithmeticError, MemoryError, RuntimeError, AssertionError, struct.error, zlib.error,
+)  # fmt: skip
+_RULES = "1"  # changes whenever the rules above do, so that no embedding outlives them
+_SPECIAL = "a pipe, socket or device"
+_QUALITY = 85  # of thumbnails
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A file that cannot be used, and why, in four parts.
+
+    Attributes
+    ----------
+    item
+        Its path inside the folder.
+    reason
+        Where, got, expected and what to do.
+    """
+
+    item: str
+    reason: InputError
+
+    def __str__(self) -> str:
+        return str(self.reason)
+
+
+class ImageFolder(NamedTuple):
+    """What a folder holds.
+
+    Attributes
+    ----------
+    paths
+        Images that can be read, by their paths inside the folder, sorted.
+    rejected
+        Files that cannot be used.
+    several_frames
+        Those of `paths` of which only the first frame or page counts.
+    other
+        How many files are no images.
+    """
+
+    paths: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+    several_frames: tuple[str, ...]
+    other: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayImages:
+    """Images in memory, all of one size.
+
+    Attributes
+    ----------
+    array
+        Eight bits, shape (images, height, width), or with 3 channels (RGB) or 4 (RGBA).
+
+    Examples
+    --------
+    >>> ArrayImages(np.zeros((2, 8, 8), np.uint8)).rgb(0).shape
+    (8, 8, 3)
+    """
+
+    array: Pixels
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.array)
+        fits = len(shape) == 3 or (len(shape) == 4 and shape[3] in (3, 4))
+        if not fits or np.asarray(self.array).dtype != np.uint8 or 0 in shape[1:]:
+            raise InputError(
+                "images",
+                f"{np.asarray(self.array).dtype} of shape {shape}",
+                "uint8 of shape (images, height, width) with 3 or 4 channels, or without",
+                "scale them to 0 to 255 and put channels last",
+            )
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def rgb(self, place: int) -> Pixels:
+        """One image as RGB; transparent parts on white."""
+        one = self.array[place]
+        if one.ndim == 2:
+            return np.repeat(one[:, :, None], 3, axis=2)
+        if one.shape[2] == 3:
+            return np.array(one)
+        from PIL import Image
+
+        return _pixels(Image.fromarray(one))
+
+    def digest(self, place: int) -> str:
+        """The SHA-256 of shape and values."""
+        one = np.ascontiguousarray(self.array[place])
+        return hashlib.sha256(repr(one.shape).encode() + one.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileImages:
+    """Images in files of one folder, read when they are asked for.
+
+    Attributes
+    ----------
+    root
+        The folder.
+    paths
+        Of the files inside it, with forward slashes.
+    """
+
+    root: Path
+    paths: tuple[str, ...]
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def rgb(self, place: int) -> Pixels:
+        """One image, by the rules of this module; refused where they refuse it."""
+        name = self.paths[place]
+        return read_image(_inside(Path(self.root), name), name)
+
+    def digest(self, place: int) -> str:
+        """The SHA-256 of the file, and of the rules by which it is read."""
+        path = _inside(Path(self.root), self.paths[place])
+        return hashlib.sha256(f"{_RULES} {file_sha256(path)}".encode()).hexdigest()
+
+
+def read_image(path: AnyPath, name: str = "") -> Pixels:
+    """Read a file as upright RGB of eight bits; the module says by which rules.
+
+    Parameters
+    ----------
+    name
+        What messages call the file; its path otherwise.
+    """
+    return _decoded(Path(path), name or str(path)).pixels
+
+
+def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
+    r"""One image as a JPEG that fits into a square of `size` pixels.
+
+    Images that would fit several times are enlarged a whole number of times, pixel by pixel.
+
+    Examples
+    --------
+    >>> thumbnail(ArrayImages(np.zeros((1, 8, 8), np.uint8)), 0, 64)[:3]
+    b'\xff\xd8\xff'
+    """
+    from PIL import Image
+
+    image = Image.fromarray(source.rgb(place))
+    times = size // max(image.size)
+    if times > 1:
+        image = image.resize(
+            (image.width * times, image.height * times), Image.Resampling.NEAREST
+        )
+    image.thumbnail((size, size), Image.Resampling.LANCZOS)
+    out = BytesIO()
+    image.save(out, "JPEG", quality=_QUALITY, subsampling=0)
+    return out.getvalue()
+
+
+def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageFolder:
+    """Find the images of a folder and try to read every one."""
+    require_packages("images", ("PIL",))
+    root = Path(folder).resolve()
+    if not root.is_dir():
+        raise InputError(
+            str(folder),
+            "a file" if root.exists() else "no such folder",
+            "a folder of images",
+            "check the path",
+        )
+    rejected: list[Rejected] = []
+    named = sorted(_walk(root, "", rejected))
+    candidates = [name for name, kind in named if kind == "image"]
+    paths, several = [], []
+    for number, name in enumerate(candidates):
+        try:
+            frames = _decoded(_inside(root, name), name, trial=True).several_frames
+        except InputError as error:
+            rejected.append(Rejected(name, error))
+        else:
+            paths.append(name)
+            several += [name] if frames else []
+        if progress:
+            progress(number + 1, len(candidates))
+    other = sum(kind == "other" for _, kind in named)
+    told = tuple(sorted(rejected, key=lambda one: one.item))
+    return ImageFolder(tuple(paths), told, tuple(several), other)
+
+
+def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[str, Kind]]:
+    """Files of a folder and its sub-folders with what they are; what is unusable is listed."""
+    try:
+        entries = sorted(os.scandir(root / under), key=lambda one: one.name)
+    except OSError as error:
+        rejected.append(
+            _refused(under or ".", f"cannot be opened ({error.strerror})", "allow reading it")
+        )
+        return
+    for entry in entries:
+        name = f"{under}{entry.name}"
+        if entry.name.startswith(".") or entry.name == "__MACOSX":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(root, f"{name}/", rejected)
+            continue
+        trouble = _trouble(root, name)
+        if trouble is not None:
+            rejected.append(trouble)
+            continue
+        kind = _kind(root / name)
+        if kind == "archive":
+            rejected.append(_refused(name, "an archive", "unpack it into the folder"))
+        elif kind == "foreign":
+            what = _FOREIGN.get(_ending(name), "a DICOM file")
+            rejected.append(_refused(name, what, "convert it to PNG or JPEG"))
+        else:
+            yield name, kind
+
+
+def _trouble(root: Path, name: str) -> Rejected | None:
+    """Why a file must not be opened, or cannot be named."""
+    try:
+        name.encode()
+        mode = (root / name).stat().st_mode if not (root / name).is_symlink() else 0
+    except UnicodeEncodeError:
+        shown = name.encode(errors="replace").decode()
+        return _refused(shown, "a name that is no text", "rename the file")
+    except OSError as error:
+        return _refused(name, f"cannot be opened ({error.strerror})", "allow reading it")
+    if SEPARATOR in name:
+        got = f"a name with {SEPARATOR!r}, which stands between the items of a pair"
+        return _refused(name, got, "rename the file")
+    if not mode:
+        return _link_trouble(root, name)
+    return None if stat.S_ISREG(mode) else _refused(name, _SPECIAL, "remove it")
+
+
+def _link_trouble(root: Path, name: str) -> Rejected | None:
+    """Why a link is not followed."""
+    try:
+        target = (root / name).resolve(strict=True)
+    except (OSError, RuntimeError):
+        return _refused(name, "a link to nothing, or to itself", "mend or remove it")
+    if not target.is_relative_to(root):
+        return _refused(name, "a link out of the folder", "copy the file into the folder")
+    if target.is_dir():
+        do = "remove it: its images are read where they are"
+        return _refused(name, "a link to a folder", do)
+    return None if target.is_file() else _refused(name, _SPECIAL, "remove it")
+
+
+def _ending(name: str) -> str:
+    """The ending in lower case, with that before ``.gz``."""
+    endings = PurePosixPath(name.lower()).suffixes
+    return "".join(endings[-2:] if endings[-1:] == [".gz"] else endings[-1:])
+
+
+def _kind(path: Path) -> Kind:
+    """What a file is, by its ending, or else by how it begins."""
+    ending = _ending(path.name)
+    for endings, kind in _KINDS:
+        if ending in endings:
+            return kind
+    try:
+        with path.open("rb") as file:
+            start = file.read(132)
+    except OSError:
+        return "other"
+    if start.startswith(_SIGNATURES) or (start[:4] == b"RIFF" and start[8:12] == b"WEBP"):
+        return "image"
+    if start.startswith(b"PK\x03\x04") and not ending:
+        return "archive"
+    return "foreign" if start[128:132] == b"DICM" else "other"
+
+
+def _refused(name: str, got: str, do: str) -> Rejected:
+    return Rejected(name, InputError(name, got, "a readable image", do))
+
+
+def _inside(root: Path, name: str) -> Path:
+    """The path of a file of a folder; refused where it leads out of the folder."""
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise InputError(name, "a path out of the folder", "one inside it", "copy the file")
+    return path
+
+
+class _Decoded(NamedTuple):
+    pixels: Pixels
+    several_frames: bool
+
+
+def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
+    """Decode a file, or refuse it; for a trial, a JPEG is decoded at an eighth of its size."""
+    from PIL import Image, UnidentifiedImageError
+
+    do = "export it again, or leave it out"
+    try:
+        if not path.stat().st_size:
+            raise InputError(name, "an empty file", "a readable image", "fetch it again")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow's remarks on metadata
+            with Image.open(path, formats=_formats()) as image:
+                _check_size(name, image.size)
+                if trial:
+                    image.draft("RGB", (max(image.width // 8, 1), max(image.height // 8, 1)))
+                several = bool(getattr(image, "is_animated", False))
+                image.seek(0)
+                image.load()
+                return _Decoded(_pixels(_upright(image), name), several)
+    except Image.DecompressionBombError as error:
+        raise _too_large(name, "far more than 50 megapixels") from error
+    except InputError:
+        raise
+    except UnidentifiedImageError as error:
+        got = "not an image, or of an unknown format"
+        raise InputError(name, got, f"one of {', '.join(FORMATS)}", do) from error
+    except _FAILURES as error:
+        words = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(name, f"damaged or cut off ({words})", "a whole image", do) from error
+
+
+def _formats() -> list[str]:
+    """Those of `FORMATS` that this build of Pillow reads."""
+    from PIL import Image
+
+    Image.init()
+    return [name for name in FORMATS if name in Image.OPEN]
+
+
+def _check_size(name: str, size: tuple[int, int]) -> None:
+    if size[0] * size[1] > MOST_PIXELS:
+        raise _too_large(name, f"{size[0]} x {size[1]} pixels")
+
+
+def _too_large(name: str, got: str) -> InputError:
+    return InputError(name, got, "at most 50 megapixels", "make it smaller, or leave it out")
+
+
+def _upright(image: "PillowImage") -> "PillowImage":
+    """An image turned by its EXIF orientation; as stored where that cannot be read."""
+    from PIL import ImageOps
+
+    try:
+        return ImageOps.exif_transpose(image)
+    except _FAILURES:
+        return image
+
+
+def _pixels(image: "PillowImage", name: str = "image") -> Pixels:
+    """An image of any mode as RGB of eight bits."""
+    from PIL import Image
+
+    if image.mode in _DEEP:
+        grey = _stretched(np.asarray(image), name)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if image.has_transparency_data or image.mode in ("PA", "La", "RGBa"):
+        above = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", above.size, "white"), above)
+    if image.mode == "LAB":
+        image = _from_lab(image)
+    return np.array(image.convert("RGB"))
+
+
+def _from_lab(image: "PillowImage") -> "PillowImage":
+    from PIL import ImageCms
+
+    lab, rgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+    made = ImageCms.profileToProfile(image, lab, rgb, outputMode="RGB")
+    return image if made is None else made
+
+
+def _stretched(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]], name: str) -> Pixels:
+    """A deep channel as eight bits: its smallest finite value becomes 0, its largest 255."""
+    deep = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(deep)
+    if not finite.any():
+        raise InputError(name, "no finite value", "numbers", "leave the file out")
+    low, high = deep[finite].min(), deep[finite].max()
+    share = (np.where(finite, deep, low) - low) / (high - low if high > low else 1.0)
+    return np.asarray(np.rint(share * 255), dtype=np.uint8)
