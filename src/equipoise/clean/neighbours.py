@@ -145,7 +145,8 @@ class Search:
         distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
         if not k or not len(queries):
             return distances, found
-        if self.is_exact or len(members) * len(queries) <= EXACT_UP_TO**2:
+        few = self.exact is None and len(members) * len(queries) <= EXACT_UP_TO**2
+        if few or self.is_exact:
             return self._compared(members, queries, k, progress)
         units = self.points.single(self.rows[members])
         index = _in_one_thread(lambda: _index(units, progress))
