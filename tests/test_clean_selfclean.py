@@ -90,6 +90,15 @@ def test_neighbours_are_those_of_the_matrix(rows, k):
     assert_array_equal(distances, np.take_along_axis(apart, places, axis=1))
 
 
+@pytest.mark.parametrize("run", [1, 2, 7])
+def test_runs_change_nothing(monkeypatch, run):
+    rows = scattered()
+    whole = neighbours(rows, 4)
+    monkeypatch.setattr(search, "RUN", run)
+    for one, other in zip(whole, neighbours(rows, 4), strict=True):
+        assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("cells", [1, 500, 10**6])
 def test_blocks_and_queries_change_nothing(monkeypatch, cells):
     rows = scattered()
