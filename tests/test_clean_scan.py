@@ -289,6 +289,21 @@ def test_a_stranger_gets_lists_and_a_folder(folder, call):
     assert first["cut"] == "True"
 
 
+def test_turned_copies_are_duplicates_when_asked_for(folder, call):
+    with Image.open(folder / "images/03.png") as upright:
+        upright.rotate(90).save(folder / "images/turned.png")
+    words = (folder / "images", "--encoder", "pixels", "--no-check", "--json")
+    firsts = {}
+    for more in ((), ("--turned",)):
+        rows = json.loads(call(*words, *more)[1])["rows"]
+        pair = next(row for row in rows if {row.get("first"), row.get("second")}
+                    == {"03.png", "turned.png"} or row is rows[-1])  # fmt: skip
+        firsts[more] = pair
+    assert firsts[("--turned",)]["second"] == "turned.png"
+    assert firsts[("--turned",)]["group"] and firsts[("--turned",)]["score"] > 1 - 1e-6
+    assert firsts[()]["score"] < 1 - 1e-6
+
+
 def test_json_has_a_row_for_every_line(folder, call):
     code, out, _ = call(folder / "images", "--labels", folder / "labels.csv", "--encoder",
                         "pixels", "--no-check", "--most", "7", "--json")  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from equipoise.clean.collection import Collection, pair_name
 from equipoise.clean.detector import TITLES, Task
+from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.groups import Leak
 from equipoise.clean.planted import Planted
 from equipoise.clean.scan import NEIGHBOURS, Scan, Suspicion, TaskScan, is_duplicate
@@ -346,6 +347,7 @@ def _task_finding(task: TaskScan, source: ScanSource, key: str) -> Finding:
         tables=tuple(_tables(task, open_=not source.pictures)),
         note=_note(task),
         methods=_methods(task),
+        references=_sources(task),
         nav=NAV[task.task],
     )
 
@@ -500,7 +502,13 @@ def _note(task: TaskScan) -> str:
 
 
 def _methods(task: TaskScan) -> str:
-    return f"{TITLES[task.task]} were ranked by {task.title}"
+    cited = "".join(f" [@{key}]" for key in _sources(task))
+    return f"{TITLES[task.task]} were ranked by {task.title}{cited}"
+
+
+def _sources(task: TaskScan) -> tuple[str, ...]:
+    """Keys of the sources of a detector."""
+    return next((one.references for one in DETECTORS if one.name == task.detector), ())
 
 
 # ---- leakage, the check, and what could not be used ----------------------------------------

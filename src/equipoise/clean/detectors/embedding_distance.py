@@ -101,7 +101,7 @@ class EmbeddingDistance(Detector):
                 "name one, such as 'default' or a file that ends in .onnx",
             )
         return tuple(
-            embed(_View(data.images, turns, mirrored), encoder, progress=progress).values
+            embed(_View(data.images, turns, mirrored), encoder, progress=progress)
             for turns, mirrored in VIEWS
         )
 
