@@ -16,7 +16,7 @@ from equipoise.arrays import InputError
 from equipoise.read.files import replaced
 from equipoise.read.whole import carry_over, whole_folder
 
-PLACES = ("tables", "figures")
+PLACES = ("tables", "figures", "thumbnails")
 RUN = "run.json"  # the mark of an evaluation
 
 
@@ -124,7 +124,7 @@ def write_text(path: Path, text: str | bytes) -> None:
 
 
 def _earlier(folder: Path, mark: str | None) -> list[str]:
-    """Tables and figures that an earlier writing named; nothing else is ever removed."""
+    """Tables, figures and pictures that an earlier writing named; nothing else is removed."""
     if mark is None:
         return []
     try:
@@ -132,4 +132,9 @@ def _earlier(folder: Path, mark: str | None) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError):
         return []
     paths = [PurePosixPath(str(name)) for name in names]
-    return [str(one) for one in paths if len(one.parts) == 2 and one.parts[0] in PLACES]
+    return [
+        str(one)
+        for one in paths
+        if (len(one.parts) == 2 and one.parts[0] in PLACES)
+        or (len(one.parts) == 1 and one.suffix == ".csv")
+    ]

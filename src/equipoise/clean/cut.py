@@ -34,11 +34,13 @@ kept, where all are contradicted; also where there are fewer than 200 scores (na
 a quarter would be problems.
 
 It counts problems that stand apart; those that score like clean items are not seen, so that it
-says "at least". In simulations with problems that stand apart (shares of 0, 2 and 10 %; 300 to
-8,000 scores) intervals of 95 % covered the share in 92 to 100 % of samples for logistic and for
-normal scores. It is wrong, and cannot notice, where the clean scores have a heavier lower tail
-than either: for log-gamma scores (shape 2) it counts 2 to 3 points too many and covers in 58 to
-100 %. Scores of pairs are not independent: give the highest score of each item.
+says "at least": of the labels of CIFAR-10N 9.2 % are wrong, and it says 1.0 %, 0 to 3.1 %, for
+SelfClean's scores of them. In simulations with problems that stand apart (shares of 0, 2 and
+10 %; 300 to 8,000 scores; 40 samples each) intervals of 95 % covered the share in 92 to 100 %
+of samples for logistic and for normal scores. It is wrong, and cannot notice, where the clean
+scores have a heavier lower tail than either: for log-gamma scores (shape 2) it counts 2 to 3
+points too many and covers in 58 to 100 %. Scores of pairs are not independent: give the highest
+score of each item.
 
 >>> import numpy as np
 >>> clean = 1 / (1 + np.exp(-np.random.default_rng(0).logistic(2, 0.5, 1000)))

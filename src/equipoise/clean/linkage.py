@@ -4,8 +4,9 @@ The tree comes from a minimum spanning tree (Borůvka: every part takes its shor
 another part, until one part is left). Short lists of neighbours give most edges; where the list
 of an item is used up and might hide a shorter edge, all other parts are compared, block by
 block, and the largest part never has to ask. Up to 50,000 items the tree is exact; above, the
-edges of the neighbour graph are taken as they are, and only parts that have none left ask, so
-that the tree is always whole. Memory grows with the number of items, never with its square.
+edges of the neighbour graph are taken as they are, and only parts whose shortest listed edge is
+longer than all their lists reach, or that list none, ask, so that the tree is always whole.
+Memory grows with the number of items, never with its square.
 
 `off_topic_areas` [@groger2024]: draw the tree with the width of each node its share of the
 items, so that a node :math:`v` with parent :math:`p` covers the area
@@ -39,6 +40,7 @@ from equipoise.clean.detector import Progress
 from equipoise.clean.directions import Directions
 from equipoise.clean.neighbours import Search
 
+MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins
 
 
@@ -147,17 +149,20 @@ def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Int
 
 def _ask(search: Search, edges: _Edges, part: Ints) -> None:
     """Search among all for rows that might have a shorter edge than their part knows."""
-    best, _ = edges.shortest(part)
-    if search.is_exact:
-        used_up = np.ones(len(part), dtype=bool)
-        used_up[edges.one] = False
-        asks = used_up & (edges.closed < best[part])
-    else:
-        asks = np.isinf(best)[part]
+    best = edges.shortest(part)[0]
+    used_up = np.ones(len(part), dtype=bool)
+    used_up[edges.one] = False
+    reach = edges.closed
+    if not search.is_exact:  # that of the part: an edge within it is taken as it is
+        widest = np.zeros(len(best))
+        np.maximum.at(widest, part[used_up], edges.closed[used_up])
+        reach = widest[part]
+    asks = used_up & (reach < best[part])
     asks &= part != np.bincount(part).argmax()
     asking = np.flatnonzero(asks)
     if len(asking):
-        whole = Search(search.points, search.rows, exact=True)
+        few = search.is_exact or len(asking) * len(part) <= MOST_COMPARED
+        whole = Search(search.points, search.rows, exact=True if few else None)
         far, other = whole.nearest_elsewhere(part, asking)
         edges.add(asking, other, far)
 

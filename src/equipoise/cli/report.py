@@ -13,8 +13,10 @@ from equipoise.numbers import count
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
+    from equipoise.findings import Report
     from equipoise.run import Run
 
+SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
 
 
@@ -22,7 +24,12 @@ EXPORTED = "export.json"  # names what an export wrote, so that the next one can
 class ReportOptions:
     """Which run, and what becomes of it."""
 
-    run: Annotated[Path, typer.Argument(help="Folder that `equipoise evaluate --out` wrote.")]
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder that `equipoise evaluate --out` or `clean scan --out` wrote."
+        ),
+    ]
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write the page. Default: report.html in the run folder."),
@@ -71,11 +78,27 @@ def report(options: ReportOptions) -> None:
         return
     run, out = options.run, options.out
     check_folder("--out", None if out is None else out.absolute().parent)
-    loaded = Run.load(run)
+    home = run if run.is_dir() else run.parent
+    page = out or home / "report.html"
+    if _is_scan(run):
+        from equipoise.clean.scan_folder import load_scan
+
+        scan = load_scan(run)
+        away = page.absolute().parent != home.absolute()
+        said = scan.with_pictures_inside(home).report if away else scan.report
+        made: dict[str, Any] = scan.as_json()
+    else:
+        loaded = Run.load(run)
+        said, made = loaded.report, run_json(loaded)
     if out is not None or not options.as_json:
-        write_page(loaded, out or (run if run.is_dir() else run.parent) / "report.html")
+        _write_report(said, page)
     if options.as_json:
-        print_json(run_json(loaded))
+        print_json(made)
+
+
+def _is_scan(run: Path) -> bool:
+    """Whether a folder, or its file, is that of a scan."""
+    return run.name == SCAN or (run / SCAN).is_file()
 
 
 def run_json(run: "Run") -> dict[str, Any]:
@@ -95,12 +118,12 @@ def run_json(run: "Run") -> dict[str, Any]:
     }
 
 
-def write_page(run: "Run", page: Path) -> None:
-    """Render a run into a file."""
+def _write_report(report: "Report", page: Path) -> None:
+    """Render a report into a file."""
     from equipoise.folders import write_text
     from equipoise.page import render
 
-    text = render(run.report)
+    text = render(report)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
     say(f"Wrote {page} ({count(len(text.encode()) // 1024)} KB)")
@@ -113,7 +136,6 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     from equipoise.findings.text import texts
     from equipoise.folders import check_folder, write_folder
     from equipoise.page.files import figures
-    from equipoise.run import Run
 
     if folder.exists() and not overwrite:
         raise InputError(
@@ -123,8 +145,19 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
             hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
         )
     check_folder(folder, (), overwrite=overwrite)
-    report = Run.load(run).report
+    report = _said(run)
     files = {**texts(report), **{f"figures/{n}.svg": one for n, one in figures(report).items()}}
     held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)
     write_folder(folder, {**files, EXPORTED: f"{held}\n"}, mark=EXPORTED)
     say(f"Wrote {folder}: {counted(files)}")
+
+
+def _said(run: Path) -> "Report":
+    """What a run or a scan says."""
+    if _is_scan(run):
+        from equipoise.clean.scan_folder import load_scan
+
+        return load_scan(run).report
+    from equipoise.run import Run
+
+    return Run.load(run).report

@@ -418,6 +418,61 @@ class Worklist(_Named):
     hollow: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A small picture of an item.
+
+    `source` is the picture itself as a ``data:`` address, or the way from the page to its file;
+    empty where the item cannot be seen. `remark` is a few words under it.
+    """
+
+    name: str
+    source: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An item, or a pair of items, that a person should look at.
+
+    Attributes
+    ----------
+    name
+        What votes on it call it.
+    rank, score
+        Its place in the list (those that tie share it) and how suspicious it is.
+    pictures
+        One, or the two of a pair.
+    remark
+        A few words, such as the label that it has and the one that it should have.
+    flagged
+        Whether it lies beyond the automatic cut; None where nobody asked for one.
+    """
+
+    name: str
+    rank: float
+    score: float
+    pictures: Sequence[Picture]
+    remark: str = ""
+    flagged: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery(_Named):
+    """Suspects with pictures, for a person to say of each whether it is a problem.
+
+    `task` is what votes say they are about, `question` what is asked of each, `yes` and `no`
+    are the answers in a word or two; `run` is the key under which a browser keeps the marks.
+    """
+
+    task: str
+    question: str
+    yes: str
+    no: str
+    run: str
+    rows: Sequence[Suspect]
+
+
 Chart = (
     Dots
     | Lines
@@ -430,4 +485,5 @@ Chart = (
     | Standings
     | Strips
     | Worklist
+    | Gallery
 )

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.findings.charts import Dot, Dots, Standing, Standings
-from equipoise.findings.record import Report
+from equipoise.findings.record import Report, Table
+from equipoise.findings.record import cell as cell_text
 from equipoise.numbers import bound, number
 from equipoise.wording import in_command, printable
 
@@ -26,6 +27,7 @@ BAR = 24  # columns of a drawing
 LEAST_BAR = 12
 DISTANCE = "below the best by"
 MOST_MODELS = 16  # rows of the table
+LEAST_WORD = 10  # columns of a list's words
 HEAD = 8  # letters of a line of a column's head, unless a word is longer
 BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
 
@@ -56,9 +58,9 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     yield Text("")
     yield from _wrapped(card.answer, width, style="bold")
     yield Text("")
-    yield from _fact("Holds for", card.holds_for, width)
-    yield from _fact("Settled by", card.settled_by, width)
-    yield from _fact("Caveat", card.caveat, width, style="yellow")
+    yield from fact_lines("Holds for", card.holds_for, width)
+    yield from fact_lines("Settled by", card.settled_by, width)
+    yield from fact_lines("Caveat", card.caveat, width, style="yellow")
     charts = {one.name: one for part in report.findings for one in part.charts}
     board, bars = charts.get("standings"), charts.get("distance")
     if isinstance(board, Standings):
@@ -72,7 +74,7 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     if others:
         yield Text("")
     for one in others:
-        yield from _fact(one.nav, one.sentence or one.title, width)
+        yield from fact_lines(one.nav, one.sentence or one.title, width)
     if files:
         yield Text("")
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
@@ -97,7 +99,7 @@ def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> "Ite
         yield Text(f"{edge}{line}", style=style)
 
 
-def _fact(label: str, text: str, width: int, *, style: str = "") -> "Iterator[Text]":
+def fact_lines(label: str, text: str, width: int, *, style: str = "") -> "Iterator[Text]":
     """A label and its text, wrapped beside it."""
     from rich.text import Text
 
@@ -268,3 +270,28 @@ def _drawn(dot: Dot | None, scale: tuple[float, float] | None, bar: int, *, draw
     line[high] = "┤" if high < bar - 1 and dot.high > dot.value else line[high]
     line[place(dot.value)] = "○" if dot.hollow else "●"
     return "".join(line)
+
+
+# ---- lists ---------------------------------------------------------------------------------
+
+
+def list_lines(table: Table, width: int) -> "Iterator[Text]":
+    """The brief rows of a table, a line each, without rules; long words are cut."""
+    from rich.text import Text
+
+    rows = table.rows if table.brief is None else table.brief
+    shown = [one for one in table.columns if one.brief]
+    cells = [[one.head for one in shown]]
+    cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
+    words = [one.kind in ("text", "model", "names") for one in shown]
+    over = sum(widths) + 2 * len(widths) + len(EDGE) - width
+    while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
+        widths[widths.index(max(widths))] -= 1
+        over -= 1
+    for place, line in enumerate(cells):
+        parts = [
+            f"{_cut(text, wide):<{wide}}" if left else f"{_cut(text, wide):>{wide}}"
+            for text, wide, left in zip(line, widths, words, strict=True)
+        ]
+        yield Text(f"{EDGE}{'  '.join(parts)}".rstrip(), style="" if place else "dim")

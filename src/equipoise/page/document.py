@@ -10,17 +10,18 @@ and CSS alone. The script only adds the theme, the place in the navigation and h
 import base64
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.resources import files
 
 from equipoise.findings.bibliography import cited
-from equipoise.findings.charts import Chart, Dots, Standings, Worklist
+from equipoise.findings.charts import Chart, Dots, Gallery, Standings, Worklist
 from equipoise.findings.record import Card, Finding, Report
 from equipoise.notices import worded
 from equipoise.numbers import count
 from equipoise.page.charts import draw
 from equipoise.page.figure import NOTHING
+from equipoise.page.gallery import gallery, has_files
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import ModelStyles, css
 from equipoise.page.tables import download, table_html
@@ -45,10 +46,17 @@ def render(report: Report) -> str:
     evidence = _evidence(folded, report, styles)
     links = [("answer", "Answer"), *_named(opened if report.card else [p for p, _ in sections])]
     links += [("evidence", "Evidence" if folded else "Method")] if evidence else []
-    style = [css(), asset("page.css"), _chosen_css(parts)]
+    galleries = [one for part in report.findings for one in part.charts
+                 if isinstance(one, Gallery)]  # fmt: skip
+    more = ["gallery"] if galleries else []
+    names = [css(), *(asset(f"{one}.css") for one in ["page", *more]), _chosen_css(parts)]
     return _document(
         report.title,
-        "\n".join(style),
+        _Parts(
+            "\n".join(names),
+            "\n".join(asset(f"{one}.js") for one in ["page", *more]),
+            beside=any(map(has_files, galleries)),
+        ),
         element("a", "To the answer", href="#answer", class_="skip"),
         _navigation(links),
         element(
@@ -287,8 +295,8 @@ def _fold(summary: str, content: Sequence[Html]) -> Html:
 
 def figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
     """A chart with its caption; None where it would say nothing."""
-    if isinstance(chart, Worklist):
-        made = worklist(chart)
+    if isinstance(chart, Worklist | Gallery):
+        made = worklist(chart) if isinstance(chart, Worklist) else gallery(chart)
     else:
         drawn = draw(chart, styles)
         if drawn and drawn.axes.lower() in chart.caption.lower():
@@ -391,14 +399,24 @@ def _footer(report: Report) -> Html:
     return element("footer", *command, made)
 
 
-def _policy(style: str, script: str) -> str:
-    """Allow this style and this script, by hash, and nothing else."""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Style and script of a page, and whether pictures lie beside it."""
+
+    style: str
+    script: str
+    beside: bool
+
+
+def _policy(style: str, script: str, *, beside: bool) -> str:
+    """Allow this style and this script, by hash, pictures, and nothing else."""
     hashes = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (style, script)
     ]
+    pictures = "data: file: 'self'" if beside else "data:"
     return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; "
+        f"default-src 'none'; img-src {pictures}; style-src 'sha256-{hashes[0]}'; "
         f"script-src 'sha256-{hashes[1]}'; base-uri 'none'; form-action 'none'"
     )
 
@@ -416,13 +434,14 @@ def _lean(text: str) -> str:
     return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in kept).rstrip()
 
 
-def _document(title: str, style: str, *body: Html) -> str:
+def _document(title: str, parts: _Parts, *body: Html) -> str:
     """Put a whole page together: one file, with the policy that lets it do nothing else."""
-    style, script = _lean(style), _lean(asset("page.js"))
+    style, script = _lean(parts.style), _lean(parts.script)
+    policy = _policy(style, script, beside=parts.beside)
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="data:,"),

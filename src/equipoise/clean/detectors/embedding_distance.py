@@ -89,10 +89,17 @@ class EmbeddingDistance(Detector):
         if not self.transforms:
             assert data.embeddings is not None
             return (data.embeddings,)
-        from equipoise.clean.encoders import choose_encoder, embed
+        from equipoise.clean.encoders import GivenEmbeddings, choose_encoder, embed
 
         assert data.images is not None
         encoder = choose_encoder(self.encoder)
+        if isinstance(encoder, GivenEmbeddings):
+            raise InputError(
+                f"detector {self.name}, encoder",
+                f"{self.encoder!r}, embeddings of images as they are",
+                "an encoder that can embed turned images",
+                "name one, such as 'default' or a file that ends in .onnx",
+            )
         return tuple(
             embed(_View(data.images, turns, mirrored), encoder, progress=progress)
             for turns, mirrored in VIEWS

@@ -1,0 +1,420 @@
+"""Scan: what to look at in a collection before training on it, kind of problem by kind.
+
+One detector ranks the items (or pairs) of each task; what the collection lacks for a task is
+said and the task left out. Those that tie share the smallest of their ranks and stand in the
+order of the collection. A wrong label comes with the commonest label among the nearest
+neighbours. Pairs beyond the automatic cut, or without one those that are the same to the
+detector, are joined into groups, and those between parts of the data are leakage.
+
+How well a ranking would do is checked with problems that a program plants into a copy of the
+collection (`equipoise.clean.planted`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints
+from equipoise.clean.collection import MISSING, Collection, split_pair
+from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
+from equipoise.clean.detector import TASKS, TITLES, Detector, Progress, Task, choose
+from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.detectors.embedding_distance import EmbeddingDistance, random_pairs
+from equipoise.clean.groups import Leak, duplicate_groups, leakage
+from equipoise.clean.neighbours import neighbours
+from equipoise.clean.planted import Planted, PlantedCheck, planted_check
+from equipoise.predictions import Predictions
+
+if TYPE_CHECKING:
+    from equipoise.clean.encoders import Encoder
+
+Stage = Callable[[str], Progress]  # names a step, gives what is told how far it is
+USUAL = ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
+MOST = 1000  # suspects of a list; all beyond the cut are in it
+NEIGHBOURS = 10  # whose labels suggest one
+SAME = 1 - 1e-6  # the score from which on the two of a pair are the same to a detector
+LEAST = 2  # items without which there is nothing to compare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanOptions:
+    """How a collection is looked through.
+
+    Attributes
+    ----------
+    detectors
+        At most one per task; empty chooses the usual ones.
+    most
+        Suspects of a list; all beyond the cut are in it.
+    cut, alpha, q
+        Whether to cut each list automatically, and the share of the scores that are taken for
+        problems and the rate of false alarms of `equipoise.clean.cut`.
+    turned
+        Whether copies that are turned or mirrored count as duplicates; needs images.
+    check
+        Whether to plant problems and see how the rankings do.
+    encoder, encoder_name
+        What makes embeddings of planted and turned images, and its words; None where only
+        embeddings are known.
+    """
+
+    detectors: tuple[Detector, ...] = ()
+    most: int = MOST
+    cut: bool = False
+    alpha: float = 0.01
+    q: float = 0.05
+    turned: bool = False
+    check: bool = True
+    seed: int = 0
+    encoder: "Encoder | None" = None
+    encoder_name: str = "default"
+
+    def chosen(self) -> tuple[Detector, ...]:
+        """The detectors, those of duplicates looking at turned images where asked for."""
+        every = self.detectors or choose(USUAL, DETECTORS)
+        if not self.turned:
+            return every
+        return tuple(
+            replace(one, transforms=True, encoder=self.encoder_name)
+            if isinstance(one, EmbeddingDistance)
+            else one
+            for one in every
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """A line of a list.
+
+    Attributes
+    ----------
+    rank, score
+        Its place, those that tie share the smallest; higher is more suspicious.
+    items
+        One item, or the two of a pair.
+    flagged
+        Whether it lies beyond the cut; None where there is none.
+    labels
+        The label of each item; empty where labels are not known.
+    suggested
+        The commonest label among the nearest neighbours, of a suspected label.
+    group
+        Which group of duplicates a pair belongs to, from 1; 0 for none.
+    parts
+        The part of the data that each item belongs to; empty where that is not known.
+    """
+
+    rank: int
+    items: tuple[str, ...]
+    score: float
+    flagged: bool | None = None
+    labels: tuple[str, ...] = ()
+    suggested: str = ""
+    group: int = 0
+    parts: tuple[str, ...] = ()
+
+    @property
+    def leaks(self) -> bool:
+        """Whether the two lie in different parts of the data."""
+        return len(set(self.parts)) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskScan:
+    """What was found of one kind.
+
+    Attributes
+    ----------
+    detector, title
+        Which one looked.
+    scored
+        How many items or pairs have a score.
+    suspects
+        The list, most suspicious first.
+    cut
+        Where suspicion begins; None without a cut.
+    share
+        The estimated share of items that are a problem; None where it cannot be told.
+    groups
+        Groups of duplicates, by their items; only of near duplicates.
+    leaks
+        Duplicates between two parts of the data; None where parts are not known.
+    """
+
+    task: Task
+    detector: str
+    title: str
+    scored: int
+    suspects: tuple[Suspicion, ...]
+    cut: Cut | None = None
+    share: Share | None = None
+    groups: tuple[tuple[str, ...], ...] = ()
+    leaks: tuple[Leak, ...] | None = None
+
+    @property
+    def duplicates(self) -> tuple[Suspicion, ...]:
+        """Pairs that count as duplicates."""
+        return tuple(one for one in self.suspects if is_duplicate(one))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscanned:
+    """A task that was left out, and why."""
+
+    task: Task
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """Ranked lists by task, what was left out, and how planted problems were found."""
+
+    items: int
+    labelled: int
+    classes: tuple[str, ...]
+    parts: tuple[str, ...]
+    tasks: tuple[TaskScan, ...]
+    left_out: tuple[Unscanned, ...]
+    planted: tuple[Planted, ...]
+    unchecked: str
+    seed: int
+
+    def of(self, task: Task) -> TaskScan | None:
+        """What was found of one kind; None where it was left out."""
+        return next((one for one in self.tasks if one.task == task), None)
+
+
+def scan(
+    data: Collection, options: ScanOptions | None = None, stage: Stage | None = None
+) -> Scan:
+    """Rank what is suspicious in a collection, kind by kind.
+
+    Parameters
+    ----------
+    stage
+        Called with the name of each step, gives what is told how far the step is.
+    """
+    how = options or ScanOptions()
+    tell = stage or _untold
+    chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
+    found: list[TaskScan] = []
+    doubtful: set[str] = set()
+    for one in chosen:
+        try:
+            scores = one.score(data, seed=how.seed, progress=tell(one.title))
+        except InputError as error:
+            left_out.append(Unscanned(task=one.task, reason=_reason(error)))
+            continue
+        cut = _cut(one, data, scores, how)
+        doubtful |= _beyond(one, data, scores, cut)
+        found.append(_listed(one, data, scores, (how, cut if how.cut else None)))
+    checked: tuple[Planted, ...] = ()
+    unchecked = "" if how.check else "It was not asked for."
+    if how.check and found:
+        ran = tuple(one for one in chosen if any(part.detector == one.name for part in found))
+        sound = np.flatnonzero([name not in doubtful for name in data.items])
+        copy = data.subset(sound)
+        result = planted_check(PlantedCheck(copy, ran, how.encoder, how.seed), tell)
+        checked, unchecked = result.tasks, result.reason
+    labels = data.labels if data.labels is not None else np.full(len(data), MISSING)
+    return Scan(
+        items=len(data),
+        labelled=int((labels != MISSING).sum()),
+        classes=data.classes,
+        parts=tuple(dict.fromkeys(data.split)),
+        tasks=tuple(found),
+        left_out=tuple(sorted(left_out, key=lambda one: TASKS.index(one.task))),
+        planted=checked,
+        unchecked=unchecked,
+        seed=how.seed,
+    )
+
+
+def _untold(_: str) -> Progress:
+    return lambda *_: None
+
+
+def _reason(error: InputError) -> str:
+    return f"{error.got}; it takes {error.expected}: {error.do}"
+
+
+def _possible(
+    data: Collection, every: Sequence[Detector], *, named: bool
+) -> tuple[list[Detector], list[Unscanned]]:
+    """Detectors that can run, and the tasks for which none can, with the reason."""
+    twice = [task for task, n in Counter(one.task for one in every).items() if n > 1]
+    if twice:
+        raise InputError(
+            "detectors",
+            f"several for {TITLES[twice[0]].lower()}",
+            "one per kind of problem",
+            "name one here; equipoise clean benchmark compares several",
+        )
+    if len(data) < LEAST:
+        why = f"{len(data) or 'no'} image{'s' * (len(data) != 1)}; it takes two to compare"
+        return [], [Unscanned(task=task, reason=why) for task in TASKS]
+    possible, left_out = [], []
+    for one in sorted(every, key=lambda one: TASKS.index(one.task)):
+        try:
+            one.check(data)
+        except InputError as error:
+            if named:
+                raise
+            left_out.append(Unscanned(task=one.task, reason=_reason(error)))
+        else:
+            possible.append(one)
+    missing = [task for task in TASKS if task not in {one.task for one in every}]
+    left_out += [Unscanned(task=task, reason="no detector was named") for task in missing]
+    return possible, left_out
+
+
+# ---- lists ---------------------------------------------------------------------------------
+
+
+def _listed(
+    one: Detector, data: Collection, scores: Predictions, asked: tuple[ScanOptions, Cut | None]
+) -> TaskScan:
+    """The list of one detector, with everything that is said of its lines."""
+    how, cut = asked
+    values = np.asarray(scores.values, dtype=float)
+    order = np.argsort(-values, kind="stable")
+    top = order[: max(how.most, cut.flagged if cut else 0)]
+    ranks = smallest_ranks(values)[top]
+    suspects = [
+        Suspicion(
+            rank=int(rank),
+            items=_items(one.task, scores.items[at]),
+            score=float(values[at]),
+            flagged=None if cut is None else bool(values[at] >= cut.threshold),
+        )
+        for at, rank in zip(top.tolist(), ranks.tolist(), strict=True)
+    ]
+    place = {name: number for number, name in enumerate(data.items)}
+    suspects = _with_facts(one.task, suspects, data, place)
+    groups: tuple[tuple[str, ...], ...] = ()
+    leaks = None
+    if one.task == "near_duplicates":
+        suspects, groups, leaks = _joined(suspects, data)
+    return TaskScan(
+        task=one.task,
+        detector=one.name,
+        title=one.title,
+        scored=len(values),
+        suspects=tuple(suspects),
+        cut=cut,
+        share=_share(one, data, scores, how.seed),
+        groups=groups,
+        leaks=leaks,
+    )
+
+
+def smallest_ranks(values: Floats) -> Ints:
+    """Rank 1 is the highest value; those that tie share the smallest of their ranks.
+
+    Examples
+    --------
+    >>> smallest_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
+    array([2, 1, 2, 4])
+    """
+    rising = np.sort(values)
+    return np.asarray(len(values) - np.searchsorted(rising, values, side="right") + 1)
+
+
+def _items(task: Task, name: str) -> tuple[str, ...]:
+    return split_pair(name) if task == "near_duplicates" else (name,)
+
+
+def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions) -> Cut | None:
+    """The automatic cut, where scores allow it."""
+    if not one.bounded:
+        return None
+    pairs = isinstance(one, EmbeddingDistance) and data.embeddings is not None
+    background = random_pairs(data, seed=how.seed) if pairs else None
+    return automatic_cut(
+        scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background
+    )
+
+
+def _beyond(one: Detector, data: Collection, scores: Predictions, cut: Cut | None) -> set[str]:
+    """Items beyond the cut, of every group of duplicates all but the first."""
+    if cut is None:
+        return set()
+    names = [scores.items[at] for at in np.flatnonzero(scores.values >= cut.threshold)]
+    if one.task != "near_duplicates":
+        return set(names)
+    groups = duplicate_groups([split_pair(name) for name in names], data.items)
+    return {name for group in groups for name in group[1:]}
+
+
+def _share(one: Detector, data: Collection, scores: Predictions, seed: int) -> Share | None:
+    """The share of items that are a problem; None where nothing can be said of it."""
+    if not one.bounded:
+        return None
+    values = np.asarray(scores.values, dtype=float)
+    if one.task == "near_duplicates":  # each item by its closest other
+        highest = dict.fromkeys(data.items, 0.0)
+        for name, value in zip(scores.items, values.tolist(), strict=True):
+            for item in split_pair(name):
+                highest[item] = max(highest[item], value)
+        values = np.array(list(highest.values()))
+    found = contamination(values, seed=seed)
+    return found if np.isfinite(found.value) else None
+
+
+def _with_facts(
+    task: Task, suspects: Sequence[Suspicion], data: Collection, place: Mapping[str, int]
+) -> list[Suspicion]:
+    """Lines with the labels of their items, the suggested one, and their parts of the data."""
+    suggested: Sequence[str] = [""] * len(suspects)
+    if task == "label_errors":
+        suggested = _suggested([place[one.items[0]] for one in suspects], data)
+    made = []
+    for one, other in zip(suspects, suggested, strict=True):
+        labels = tuple(_label(data, place[name]) for name in one.items)
+        parts = tuple(data.split[place[name]] for name in one.items) if data.split else ()
+        made.append(
+            replace(one, labels=labels if any(labels) else (), suggested=other, parts=parts)
+        )
+    return made
+
+
+def _label(data: Collection, place: int) -> str:
+    code = MISSING if data.labels is None else int(data.labels[place])
+    return "" if code == MISSING else data.classes[code]
+
+
+def _suggested(places: Sequence[int], data: Collection) -> list[str]:
+    """The commonest label among the nearest labelled neighbours; ties go to the nearer."""
+    if data.embeddings is None or data.labels is None or not places:
+        return [""] * len(places)
+    rows = np.flatnonzero(data.labels != MISSING)
+    if len(rows) < LEAST:
+        return [""] * len(places)
+    asked = np.searchsorted(rows, places)
+    _, near = neighbours(data.embeddings[rows], NEIGHBOURS, queries=asked)
+    codes = data.labels[rows][near]
+    return [data.classes[Counter(one).most_common(1)[0][0]] for one in codes.tolist()]
+
+
+def _joined(
+    suspects: Sequence[Suspicion], data: Collection
+) -> tuple[list[Suspicion], tuple[tuple[str, ...], ...], tuple[Leak, ...] | None]:
+    """Pairs with their groups, the groups, and what leaks between parts."""
+    sure = [(one.items[0], one.items[1]) for one in suspects if is_duplicate(one)]
+    groups = duplicate_groups(sure, data.items)
+    number = {name: k for k, group in enumerate(groups, start=1) for name in group}
+    made = []
+    for one in suspects:
+        first, second = (number.get(name, 0) for name in one.items)
+        made.append(replace(one, group=first if first == second else 0))
+    if not data.split:
+        return made, groups, None
+    return made, groups, leakage(sure, dict(zip(data.items, data.split, strict=True)))
+
+
+def is_duplicate(one: Suspicion) -> bool:
+    """Whether a pair counts as duplicates: beyond the cut, or without one the same."""
+    return one.score >= SAME if one.flagged is None else one.flagged

@@ -1,0 +1,439 @@
+"""A folder of images is looked through: lists, groups, leakage, the folder, bad input."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equipoise.arrays import InputError
+from equipoise.clean import DETECTORS, Collection
+from equipoise.clean.detector import choose
+from equipoise.clean.encoders import GreyPixels
+from equipoise.clean.images import ArrayImages
+from equipoise.clean.parts import read_parts
+from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
+from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
+from equipoise.clean.scan_report import ROOM, SHOWN, ScanSource, pictures, scan_report
+from equipoise.io import read_annotations, read_predictions
+from equipoise.page import render
+from tests.cli_sample import caller
+
+Image = pytest.importorskip("PIL.Image", reason="images are read by Pillow")
+QUICK = ScanOptions(check=False)
+
+
+def photographs(number, seed=0):
+    """Three kinds of pictures, by class, with noise."""
+    random = np.random.default_rng(seed)
+    kinds = random.integers(0, 3, number)
+    x, y = np.meshgrid(np.linspace(0, 6, 16), np.linspace(0, 6, 16))
+    base = np.stack([np.sin(x), np.sin(y), np.sin(x * y / 3)])
+    grey = 128 + 80 * base[kinds] + random.normal(0, 14, (number, 16, 16))
+    return np.repeat(grey.clip(0, 255)[..., None], 3, axis=3).astype(np.uint8), kinds
+
+
+def collection(number=60, **more):
+    """Embedded pictures with labels; image 5 is a copy of 0, and label 7 is wrong."""
+    pixels, kinds = photographs(number)
+    pixels[5], kinds[5] = pixels[0], kinds[0]
+    labels = kinds.copy()
+    labels[7] = (labels[7] + 1) % 3
+    images = ArrayImages(pixels)
+    rows = GreyPixels(8).encode(images, range(number))
+    return Collection(items=tuple(f"i{n:03}.png" for n in range(number)), images=images,
+                      embeddings=rows, labels=labels, classes=tuple("abc"), **more)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return collection(split=tuple("train" if n < 3 else "test" for n in range(60)))
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return scan(data, ScanOptions(encoder=GreyPixels(8), cut=True))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Pictures as files, with labels and parts of the data."""
+    pixels, kinds = photographs(40)
+    pixels[5], kinds[5] = pixels[0], kinds[0]
+    (tmp_path / "images").mkdir()
+    rows = []
+    for n, one in enumerate(pixels):
+        Image.fromarray(one).save(tmp_path / f"images/{n:02}.png")
+        rows.append((f"{n:02}.png", "abc"[kinds[n]], "train" if n < 5 else "test"))
+    (tmp_path / "images/broken.png").write_bytes(b"\x89PNG")
+    for name, at in (("label", 1), ("split", 2)):
+        lines = [f"item,{name}", *(f"{row[0]},{row[at]}" for row in rows)]
+        (tmp_path / f"{name}s.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    run = caller(monkeypatch, capsys)
+
+    def clean(*words):
+        code, out, err = run("clean", "scan", *words)
+        assert "Traceback" not in err
+        return code, out, err
+
+    clean.other = run
+    return clean
+
+
+# ---- lists ---------------------------------------------------------------------------------
+
+
+def test_ranks_of_ties_are_those_of_the_definition():
+    values = np.random.default_rng(0).integers(0, 5, 40) / 5
+    slow = [1 + sum(other > one for other in values) for one in values]
+    assert smallest_ranks(values).tolist() == slow
+
+
+def test_known_problems_come_first(data, found):
+    pairs = found.of("near_duplicates")
+    assert pairs.suspects[0].items == ("i000.png", "i005.png")
+    assert pairs.suspects[0].score == 1 and pairs.suspects[0].group == 1
+    assert pairs.groups[0][:2] == ("i000.png", "i005.png")
+    wrong = found.of("label_errors").suspects[0]
+    assert wrong.items == ("i007.png",)
+    assert wrong.labels != (wrong.suggested,)
+    scores = [one.score for one in found.of("off_topic").suspects]
+    assert scores == sorted(scores, reverse=True) and len(scores) == len(data)
+
+
+def test_the_suggested_label_is_the_commonest_among_the_nearest(data, found):
+    rows = np.asarray(data.embeddings, float)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for one in found.of("label_errors").suspects[:20]:
+        place = data.items.index(one.items[0])
+        far = np.delete(1 - unit @ unit[place], place)
+        near = np.delete(np.arange(len(data)), place)[np.argsort(far, kind="stable")[:10]]
+        votes = Counter(data.labels[near].tolist())
+        assert votes[data.classes.index(one.suggested)] == max(votes.values())
+
+
+def test_leakage_and_groups_without_a_cut_are_of_images_that_are_the_same(data):
+    pairs = scan(data, QUICK).of("near_duplicates")
+    assert pairs.cut is None and pairs.groups == (("i000.png", "i005.png"),)
+    (leak,) = pairs.leaks
+    assert leak.parts == ("test", "train") and leak.counts == (1, 1)
+    report = scan_report(scan(data, QUICK), ScanSource(name="x"))
+    said = {one.key: one.sentence for one in report.findings}
+    assert "1 image of test and 1 of train" in said["leakage"]
+
+
+def test_tasks_that_lack_something_are_left_out_with_the_reason():
+    plain = scan(Collection(items=collection().items, embeddings=collection().embeddings))
+    (left,) = plain.left_out
+    assert left.task == "label_errors" and "labels" in left.reason
+    assert {one.task for one in plain.tasks} == {"off_topic", "near_duplicates"}
+    with pytest.raises(InputError, match="labels"):
+        scan(Collection(items=("a", "b"), embeddings=np.eye(2)),
+             ScanOptions(detectors=choose(["selfclean_label_errors"], DETECTORS)))  # fmt: skip
+
+
+def test_two_detectors_of_one_kind_are_refused(data):
+    both = choose(["selfclean_off_topic", "knn_distance"], DETECTORS)
+    with pytest.raises(InputError, match="one per kind"):
+        scan(data, ScanOptions(detectors=both))
+
+
+def test_other_detectors_without_bounds_rank_without_a_cut(data):
+    some = choose(["knn_distance", "phash"], DETECTORS)
+    result = scan(data, ScanOptions(detectors=some, cut=True, check=False))
+    assert [one.detector for one in result.tasks] == ["knn_distance", "phash"]
+    assert result.of("off_topic").cut is None
+    assert result.of("off_topic").suspects[0].flagged is None
+    assert [one.task for one in result.left_out] == ["label_errors"]
+
+
+def test_all_beyond_the_cut_are_listed_even_where_few_lines_are_asked_for(data, found):
+    few = scan(data, ScanOptions(cut=True, most=1, check=False))
+    for task in few.tasks:
+        assert len(task.suspects) == max(1, task.cut.flagged)
+        assert sum(one.flagged for one in task.suspects) == task.cut.flagged
+        assert found.of(task.task).cut == task.cut
+
+
+# ---- planted problems ----------------------------------------------------------------------
+
+
+def test_planted_problems_are_found_and_scored_with_intervals(found):
+    assert [one.task for one in found.planted] == [
+        "off_topic",
+        "near_duplicates",
+        "label_errors",
+    ]
+    for one in found.planted:
+        assert one.planted >= 2 and one.found <= min(one.planted, one.within)
+        auroc = next(part for part in one.metrics if part.metric == "auroc")
+        assert auroc.low <= auroc.value <= auroc.high and auroc.value > 0.6
+    assert max(one.found / one.planted for one in found.planted) > 0.5
+
+
+def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
+    from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
+
+    def blind(self, data, **_):
+        return self.of_items(data.items, np.full(len(data), 0.5))
+
+    monkeypatch.setattr(SelfCleanOffTopic, "score", blind)
+    result = scan(data, ScanOptions(encoder=GreyPixels(8)))
+    off = result.planted[0]
+    assert off.found <= off.planted / 4
+    assert next(one for one in off.metrics if one.metric == "auroc").value == 0.5
+    report = scan_report(result, ScanSource(name="x"))
+    assert "tie for the first place" in " ".join(report.findings[0].more)
+
+
+def test_few_images_are_not_checked_and_that_is_said():
+    small = scan(collection(12))
+    assert small.planted == () and "20 images or more" in small.unchecked
+
+
+# ---- report, pictures and the folder -------------------------------------------------------
+
+
+def record(data, found, *, beside=False):
+    known, files = pictures(data, found, beside=beside)
+    return ScanRecord(scan=found, source=ScanSource(name="images", pictures=known)), files
+
+
+def test_a_scan_comes_back_from_its_folder_and_is_the_same_bytes(data, found, tmp_path):
+    first, _ = record(data, found)
+    first.save(tmp_path / "one")
+    again, _ = record(data, scan(data, ScanOptions(encoder=GreyPixels(8), cut=True)))
+    again.save(tmp_path / "two")
+    names = sorted(one.relative_to(tmp_path / "one") for one in (tmp_path / "one").rglob("*"))
+    assert {"scan.json", "report.html", "off_topic.csv", "near_duplicates.csv",
+            "label_errors.csv", "scores.csv"} <= {str(one) for one in names}  # fmt: skip
+    for name in names:
+        path = tmp_path / "one" / name
+        assert path.is_dir() or path.read_bytes() == (tmp_path / "two" / name).read_bytes()
+    loaded = load_scan(tmp_path / "one")
+    assert loaded.scan == found
+    assert render(loaded.report) == (tmp_path / "one/report.html").read_text()
+
+
+def test_pictures_beside_the_page_come_inside_a_page_elsewhere(data, found, tmp_path, call):
+    made, files = record(data, found, beside=True)
+    made.save(tmp_path / "run", files)
+    page = (tmp_path / "run/report.html").read_text()
+    assert 'src="thumbnails/' in page and "data:image/jpeg" not in page
+    assert all((tmp_path / "run" / name).read_bytes()[:2] == b"\xff\xd8" for name in files)
+    code, _, _ = call.other("report", tmp_path / "run", "--out", tmp_path / "mailed.html")
+    mailed = (tmp_path / "mailed.html").read_text()
+    assert code == 0 and "thumbnails/" not in mailed and "data:image/jpeg" in mailed
+
+
+def test_pictures_that_are_hard_to_press_still_leave_the_page_small():
+    random = np.random.default_rng(0)
+    pixels = random.integers(0, 255, (200, 160, 160, 3)).astype(np.uint8)
+    rows = random.normal(size=(200, 8))
+    noisy = Collection(items=tuple(f"{n}.png" for n in range(200)), embeddings=rows,
+                       images=ArrayImages(pixels), labels=np.arange(200) % 2,
+                       classes=("a", "b"))  # fmt: skip
+    result = scan(noisy, QUICK)
+    known, _ = pictures(noisy, result, beside=False)
+    assert sum(map(len, known.values())) < ROOM * 1.4
+    page = render(scan_report(result, ScanSource(name="noise", pictures=known)))
+    assert len(page.encode()) < 3_000_000
+    assert page.count("class=shot ") == 3 * SHOWN
+
+
+def test_files_that_could_not_be_used_are_listed(found):
+    report = scan_report(found, ScanSource(name="x", rejected=(("a.png", "zero bytes"),)))
+    part = next(one for one in report.findings if one.key == "rejected")
+    assert part.tables[0].rows == [{"file": "a.png", "reason": "zero bytes"}]
+
+
+def test_parts_come_from_a_table_and_must_name_every_item(tmp_path):
+    table = tmp_path / "parts.csv"
+    table.write_text("item,fold\na,train\nb,test\nc,test\n")
+    assert read_parts(table, ["b", "a"]) == ("test", "train")
+    with pytest.raises(InputError, match="no part for 'd'"):
+        read_parts(table, ["a", "d"])
+    table.write_text("item,split\na,train\na,test\n")
+    with pytest.raises(InputError, match="one part per item"):
+        read_parts(table, ["a"])
+
+
+# ---- the command ---------------------------------------------------------------------------
+
+
+def test_a_stranger_gets_lists_and_a_folder(folder, call):
+    before = set(folder.rglob("*"))
+    code, out, err = call(folder / "images", "--labels", folder / "labels.csv", "--split",
+                          folder / "splits.csv", "--encoder", "pixels", "--cut", "--out",
+                          folder / "run")  # fmt: skip
+    assert code == 0, err
+    lines = out.splitlines()
+    assert len(lines) <= 40
+    assert lines[2].strip().startswith("Among 40 images")
+    for words in ("Which images do not belong?", "Which images are there twice?",
+                  "Which labels are wrong?", "00.png", "05.png", "looks like", "Leakage",
+                  "Rejected", "report.html"):  # fmt: skip
+        assert words in out, words
+    new = set(folder.rglob("*")) - before
+    assert all(one.is_relative_to(folder / "run") for one in new)
+    with (folder / "run/near_duplicates.csv").open(newline="") as file:
+        first = next(csv.DictReader(file))
+    assert (first["rank"], first["first"], first["second"]) == ("1", "00.png", "05.png")
+    assert first["cut"] == "True"
+
+
+def test_turned_copies_are_duplicates_when_asked_for(folder, call):
+    with Image.open(folder / "images/03.png") as upright:
+        upright.rotate(90).save(folder / "images/turned.png")
+    words = (folder / "images", "--encoder", "pixels", "--no-check", "--json")
+    firsts = {}
+    for more in ((), ("--turned",)):
+        rows = json.loads(call(*words, *more)[1])["rows"]
+        pair = next(row for row in rows if {row.get("first"), row.get("second")}
+                    == {"03.png", "turned.png"} or row is rows[-1])  # fmt: skip
+        firsts[more] = pair
+    assert firsts[("--turned",)]["second"] == "turned.png"
+    assert firsts[("--turned",)]["group"] and firsts[("--turned",)]["score"] > 1 - 1e-6
+    assert firsts[()]["score"] < 1 - 1e-6
+
+
+def test_json_has_a_row_for_every_line(folder, call):
+    code, out, _ = call(folder / "images", "--labels", folder / "labels.csv", "--encoder",
+                        "pixels", "--no-check", "--most", "7", "--json")  # fmt: skip
+    made = json.loads(out)
+    assert code == 0 and made["answer"].startswith("Among 40 images")
+    assert [row["task"] for row in made["rows"]].count("off_topic") == 7
+    assert {"task", "rank", "item", "score", "cut"} <= set(made["rows"][0])
+    pair = next(row for row in made["rows"] if row["task"] == "near_duplicates")
+    assert {"first", "second", "rank", "score", "cut", "group"} <= set(pair)
+
+
+def test_an_earlier_scan_is_replaced_only_when_asked_and_leaves_nothing_behind(folder, call):
+    words = (folder / "images", "--encoder", "pixels", "--no-check", "--out", folder / "run")
+    assert call(*words, "--labels", folder / "labels.csv", "--thumbnails", "beside")[0] == 0
+    assert (folder / "run/label_errors.csv").exists()
+    code, _, err = call(*words)
+    assert code == 1 and "--overwrite" in err
+    assert call(*words, "--overwrite", "--thumbnails", "none")[0] == 0
+    assert not (folder / "run/label_errors.csv").exists()
+    assert not list((folder / "run/thumbnails").iterdir())
+    assert "class=gallery" not in (folder / "run/report.html").read_text()
+    code, _, err = call(*words[:4], "--out", folder / "images/run")
+    assert code == 1 and "inside the folder" in err
+
+
+def test_report_opens_a_scan_again(folder, call):
+    call(folder / "images", "--encoder", "pixels", "--no-check", "--out", folder / "run")
+    page = folder / "run/report.html"
+    before = page.read_bytes()
+    page.unlink()
+    assert call.other("report", folder / "run")[0] == 0
+    assert page.read_bytes() == before
+    code, out, _ = call.other("report", folder / "run", "--json")
+    assert code == 0 and json.loads(out)["rows"]
+    assert call.other("report", folder / "run", "--export", folder / "paper")[0] == 0
+    assert (folder / "paper/methods.md").exists()
+
+
+def test_votes_on_a_list_can_be_evaluated_against_its_scores(folder, call):
+    call(folder / "images", "--encoder", "pixels", "--no-check", "--out", folder / "run")
+    scores = read_predictions(folder / "run/scores.csv")
+    assert {one.task for one in scores} == {"off_topic", "near_duplicates"}
+    lines = ["item,annotator,label,task"]
+    for one in scores:
+        order = np.argsort(-one.values, kind="stable")[:8]
+        lines += [f"{one.items[at]},me,{'yes' if k < 3 else 'no'},{one.task}"
+                  for k, at in enumerate(order)]  # fmt: skip
+    (folder / "votes.csv").write_text("\n".join(lines) + "\n")
+    assert read_annotations(folder / "votes.csv").kind == "binary"
+    code, out, err = call.other("evaluate", "-a", folder / "votes.csv", "-p",
+                                folder / "run/scores.csv", "--on-missing", "drop",
+                                "--json")  # fmt: skip
+    assert code == 0, err
+    rows = json.loads(out)["rows"]
+    assert {row["task"] for row in rows} >= {"off_topic", "near_duplicates"}
+    best = [row["value"] for row in rows
+            if row["metric"] == "auroc" and row["task"] == "off_topic"]  # fmt: skip
+    assert max(best) == 1
+
+
+# ---- bad input -----------------------------------------------------------------------------
+
+
+def picture(path: Path, shade: int) -> None:
+    path.parent.mkdir(exist_ok=True)
+    noise = np.random.default_rng(shade).integers(0, 40, (12, 12, 3))
+    Image.fromarray((noise + shade).astype(np.uint8)).save(path)
+
+
+def test_an_empty_folder_and_one_of_broken_images_are_refused(tmp_path, call):
+    (tmp_path / "empty").mkdir()
+    code, _, err = call(tmp_path / "empty", "--encoder", "pixels")
+    assert code == 1 and "no image" in err
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/a.png").write_bytes(b"")
+    code, _, err = call(tmp_path / "broken", "--encoder", "pixels")
+    assert code == 1 and "a.png" in err
+    code, _, err = call(tmp_path / "nowhere")
+    assert code == 1
+
+
+def test_one_image_is_nothing_to_compare(tmp_path, call):
+    picture(tmp_path / "one/a.png", 3)
+    code, out, _ = call(tmp_path / "one", "--encoder", "pixels", "--out", tmp_path / "run")
+    assert code == 0 and "it takes two to compare" in out
+    assert load_scan(tmp_path / "run").scan.tasks == ()
+
+
+def test_two_images_and_a_class_with_one_member(tmp_path, call):
+    for n in range(2):
+        picture(tmp_path / f"two/{n}.png", 9 * n)
+    (tmp_path / "labels.csv").write_text("item,label\n0.png,cat\n1.png,dog\n")
+    words = (tmp_path / "two", "--encoder", "pixels", "--labels", tmp_path / "labels.csv")
+    code, out, _ = call(*words, "--cut", "--out", tmp_path / "run")
+    assert code == 0 and "Nothing stands out among 2 images" in out
+
+
+def test_images_that_are_all_identical_are_one_group(tmp_path, call):
+    for n in range(25):
+        picture(tmp_path / f"same/{n}.png", 3)
+    code, _, _ = call(tmp_path / "same", "--encoder", "pixels", "--cut", "--out",
+                      tmp_path / "run")  # fmt: skip
+    assert code == 0
+    (group,) = load_scan(tmp_path / "run").scan.of("near_duplicates").groups
+    assert len(group) == 25
+    assert "tie for the first place" in (tmp_path / "run/report.html").read_text()
+
+
+def test_labels_for_none_are_refused_and_one_class_is_left_out(tmp_path, call):
+    for n in range(6):
+        picture(tmp_path / f"some/{n}.png", 20 * n)
+    words = (tmp_path / "some", "--encoder", "pixels", "--labels", tmp_path / "labels.csv")
+    (tmp_path / "labels.csv").write_text("item,label\nz.png,cat\n")
+    code, _, err = call(*words)
+    assert code == 1 and "z.png" in err
+    lines = "\n".join(f"{n}.png,cat" for n in range(6))
+    (tmp_path / "labels.csv").write_text(f"item,label\n{lines}\n")
+    code, out, _ = call(*words)
+    assert code == 0 and "one class" in out.lower()
+
+
+def test_wrong_words_are_wrong_usage(folder, call):
+    assert call(folder / "images", "--thumbnails", "big")[0] == 2
+    code, _, err = call(folder / "images", "--detectors", "selfclean_of_topic")
+    assert code == 1 and "selfclean_off_topic" in err
+    code, _, err = call(folder / "images", "--encoder", "nothing")
+    assert code == 1 and "pixels" in err
+
+
+def test_a_file_that_is_no_scan_is_refused(tmp_path):
+    (tmp_path / MARK).write_text('{"schema": 99}')
+    with pytest.raises(InputError, match="schema"):
+        load_scan(tmp_path)
