@@ -135,7 +135,7 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         return Outcome(cell, None, reason=str(error))
     except Exception as error:  # noqa: BLE001
         return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
-    seconds = time.perf_counter() - start
+    seconds = round(time.perf_counter() - start, 3)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         content = io.BytesIO()

@@ -2,9 +2,9 @@
 
 Every detector, task and seed is a cell (`equipoise.cells`) that is computed once. Detectors are
 then competitors of an ordinary evaluation: the value of one is the mean over its seeds,
-intervals and verdicts speak for items and annotators like these, and every analysis can be asked
-for. The chance level is .5 for AUROC, the share of positives for average precision and P@k, and
-k over the number of items for R@k.
+intervals and verdicts speak for items and annotators like these, and every analysis can be
+asked for. The chance level is .5 for AUROC, the share of positives for average precision and
+P@k, and k over the number of items for R@k.
 
 Pairs that share an image are not independent. Pairs that hang together, directly or through
 others, are therefore one unit of resampling; where they all hang together, pairs are the units,
@@ -362,7 +362,9 @@ def _votes(study: CleanStudy, task: Task) -> Annotations:
 def in_components(votes: Annotations) -> Annotations:
     """Votes on pairs, grouped by what hangs together; ungrouped where nearly all does."""
     pairs = [split_pair(name) for name in votes.items]
-    images = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
+    images = {
+        name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(pairs)))
+    }
     root = list(range(len(images)))
 
     def find(place: int) -> int:
@@ -381,8 +383,8 @@ def in_components(votes: Annotations) -> Annotations:
         return votes
     if effective < UNITS:
         return replace(votes, notices=(*votes.notices, CHAIN))
-    names = tuple(f"component {place}" for place in range(len(number)))
-    return replace(votes, groups=names, group=np.asarray(codes, dtype=np.int64))
+    groups = tuple(f"component {place}" for place in range(len(number)))
+    return replace(votes, groups=groups, group=np.asarray(codes, dtype=np.int64))
 
 
 def _predictions(
