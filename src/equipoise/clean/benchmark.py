@@ -15,6 +15,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import chain, islice
 from pathlib import Path
@@ -37,6 +38,12 @@ from equipoise.predictions import Predictions
 TOP = (100, 500, 1000)  # items that are looked at first
 FEWER = (10,)  # where there are not so many
 UNITS = 10  # groups of pairs from which on they are the units
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "faiss": "faiss-cpu",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+}  # packages that are not called as their modules
 UNSEEN = (
     "{items:count} judged items are left out: they are not in the collection, or have no label "
     "to be wrong."
@@ -320,15 +327,19 @@ def _code(detector: Detector) -> str:
 
 
 def _versions(modules: Sequence[str]) -> dict[str, str]:
-    home = packages_distributions()
+    """Versions of the packages that modules come from; empty where nobody knows."""
     found = {}
     for module in modules:
-        for name in home.get(module, [module]):
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = ""
+        name = DISTRIBUTIONS.get(module, module)
+        try:
+            found[module] = version(name)
+        except PackageNotFoundError:
+            every = _distributions().get(module, ())
+            found[module] = " ".join(version(one) for one in every)
     return found
+
+
+_distributions = cache(packages_distributions)  # looks at every file that is installed
 
 
 # ---- what is compared ----------------------------------------------------------------------

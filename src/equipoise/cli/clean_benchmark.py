@@ -11,7 +11,6 @@ from equipoise.cli._screen import output, print_json, progress, say, stages
 from equipoise.cli.options import (
     FILES,
     RESULT,
-    AsJson,
     Level,
     QuestionReading,
     Seed,
@@ -143,7 +142,21 @@ class BenchmarkResult:
     title: Annotated[
         str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
     ] = None
-    as_json: AsJson = False
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            rich_help_panel=RESULT,
+            help="Print rows as JSON: task, detector, metric, labels, value, low, high, and "
+            "what chance reaches.",
+        ),
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", rich_help_panel=RESULT, help="Print every finding, table and notice."
+        ),
+    ] = False
 
 
 @command
@@ -170,7 +183,7 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
     _check_out(result.out)
     study, detectors = _study(data), _detectors(asked)
     done = _compared(study, detectors, asked, result.out)
-    for one in done.left_out:
+    for one in done.left_out if result.as_json else ():
         say(f"Note: {one.detector} ({one.task}) is left out: {one.reason}")
     if result.as_json and result.out is None:
         print_json(done.rows())
@@ -181,7 +194,7 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
     if result.as_json:
         print_json(done.rows())
     else:
-        _show(report, result.out)
+        _show(report, result)
 
 
 def _check_out(out: Path | None) -> None:
@@ -355,18 +368,21 @@ def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
             write_text(out / name, text)
 
 
-def _show(report: "Report", out: Path | None) -> None:
+def _show(report: "Report", result: BenchmarkResult) -> None:
     """Print the answer, the standings of every task, and what was left out."""
     from equipoise.cli.evaluate import tell_notices
     from equipoise.findings.screen import show
     from equipoise.findings.terminal import show_answer
 
-    console = output()
+    console, out = output(), result.out
     boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))
     files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
     show_answer(console, replace(report, findings=boards), files=files)
-    rest = tuple(one for one in report.findings if one.key in ("left_out_detectors", "cost"))
-    if rest:
-        console.print()
-        show(console, replace(report, findings=rest))
-    tell_notices(report)
+    rest = tuple(
+        one
+        for one in report.findings
+        if result.verbose or one.key in ("left_out_detectors", "cost")
+    )
+    console.print()
+    show(console, replace(report, findings=rest), verbose=result.verbose)
+    tell_notices(report, verbose=result.verbose)
