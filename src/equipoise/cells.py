@@ -133,7 +133,7 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         arrays = cell.run(tell)
     except InputError as error:
         return Outcome(cell, None, reason=str(error))
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
     seconds = round(time.perf_counter() - start, 3)
     if folder is not None:
@@ -142,7 +142,7 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         np.savez(content, allow_pickle=False, **{n: np.asarray(a) for n, a in arrays.items()})
         digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
         path = folder / f"{cell.key}{SUFFIX}"
-        _put(path.with_suffix(TIME), f"{seconds:.3f}\n".encode("ascii"))
+        _put(path.with_suffix(TIME), f"{seconds}\n".encode("ascii"))
         _put(path, digest + b"\n" + content.getvalue())
     return Outcome(cell, arrays, seconds)
 
