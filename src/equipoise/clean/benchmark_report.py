@@ -31,7 +31,7 @@ from equipoise.run import Provenance, Run, record
 from equipoise.run.record import DatasetRecord
 from equipoise.wording import capital, joined
 
-NAMED = 4  # detectors that a sentence names
+NAMED = 3  # detectors that a sentence names
 BINS = 20  # of items, by the probability that they are a problem, that experts were asked from
 SOURCES = ("groger2025",)
 Stage = Callable[[str], Progress]
@@ -161,8 +161,11 @@ def _leaders(front: Standing) -> str:
         return f"{first} scores highest, but annotators are too few for a verdict"
     if len(group) == 1:
         return f"{first} is the best"
+    if len(group) > NAMED:
+        which = "all" if not front.behind else f"{in_words(len(group))} of"
+        return f"{which} {in_words(front.known)} cannot be told apart, {first} in front"
     lead = " lead and" if front.behind else ""
-    return f"{joined(group, most=NAMED)}{lead} cannot be told apart"
+    return f"{joined(group)}{lead} cannot be told apart"
 
 
 def _card(done: CleanBenchmark) -> Card:
@@ -175,7 +178,7 @@ def _card(done: CleanBenchmark) -> Card:
     metric = fronts[0].column.metric
     best = [
         f"{number(float(front.values[0]))} for {TITLES[one.task].lower()} "
-        f"({percent(one.prevalence('soft'))} of the votes say yes)"
+        f"({percent(one.prevalence('hard'))} are problems)"
         for one, front in zip(done.tasks, fronts, strict=True)
         if front.known
     ]
