@@ -11,6 +11,7 @@ EVERY = (
     "vote_bootstrap",
     "influence",
     "inference",
+    "seeds",
     "verdict",
     "plackett_luce",
     "glad",

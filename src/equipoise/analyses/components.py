@@ -8,8 +8,8 @@ that noise (:math:`V_r`), and the noise alone (:math:`V_c`):
 .. math:: \text{votes} = \min(V_c, V_i), \quad \text{items} = V_i - \text{votes}, \quad
     \text{annotators} = \max(V_r - V_c, 0)
 
-Their sum, with the spread over possible truths where a model of them is the truth, is the
-variance for items and annotators like these, by which a fresh study of the same size would
+Their sum, with the spread over possible truths where a model of them is the truth, and that of
+seeds where a value is the mean over several runs, is the variance for items and annotators like these, by which a fresh study of the same size would
 vary. Intervals are chi-square with the degrees of freedom of items (fewer where few items
 matter most) and of annotators, the noise of votes taken as known.
 
@@ -43,6 +43,7 @@ from equipoise.wording import capital, joined
 TITLE = "Where does the uncertainty come from?"
 ROUNDING = 1e-12  # of the variance of a number that did not vary
 ITEMS, ANNOTATORS, VOTES, DRAWS = "items", "annotators", "votes", "possible truths"
+SEEDS = "seeds"
 TOTAL = "total"
 SMALL = 0.0005  # half a unit of the last printed digit
 NOTE = (
@@ -292,6 +293,8 @@ def _parts(spread: Spread, names: tuple[str, str], level: float) -> list[Compone
         made.append((VOTES, min(noise, of_items), spread.df_items, 0.0))
     if reason is Reason.MODEL:
         made.append((DRAWS, spread.draws, spread.df_items, 0.0))
+    if spread.seeds > 0:
+        made.append((SEEDS, spread.seeds, spread.df_seeds, 0.0))
     total = whole.variance
     made.append((TOTAL, total, whole.df, 0.0))
     found = []

@@ -296,7 +296,7 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
         return ""
     needed = (lead / critical) ** 2  # the variance at which the pair is told apart
     people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
-    left = needed - people
+    left = needed - people - parts.seeds
     units = nouns.items if whom.units == "items" else nouns.groups
     if left <= 0:
         return f"More {units} alone would not part {pair[0]} from {pair[1]}."

@@ -12,6 +12,7 @@ from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
 from equipoise.cli.audit import audit
 from equipoise.cli.check import check
+from equipoise.cli.clean import clean
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
@@ -56,6 +57,7 @@ _thresholds.command("plan", no_args_is_help=True)(threshold_plan)
 _thresholds.command("set", no_args_is_help=True)(threshold)
 app.add_typer(_thresholds, name="threshold")
 app.command(no_args_is_help=True)(audit)
+app.add_typer(clean, name="clean")
 for _verb in (reproduce, datasets, demo):
     app.command()(_verb)
 for _name, _verb in (

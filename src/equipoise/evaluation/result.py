@@ -322,6 +322,37 @@ class Evaluation:
             _rows={},
         )
 
+    def across_seeds(
+        self, methods: Mapping[str, Sequence[str]], *, shared: bool = False
+    ) -> "Evaluation":
+        """Several runs of a method with different seeds as one competitor.
+
+        Its value is the mean over its runs; its interval counts what other seeds would change
+        beside other items and annotators.
+
+        Parameters
+        ----------
+        methods
+            By method that chance has a part in, its runs among the models; models that no
+            method names stay as they are.
+        shared
+            Whether the s-th runs of all methods share what chance decided, such as a split of
+            the data; else the runs of different methods are independent.
+
+        Examples
+        --------
+        >>> from equipoise import evaluate
+        >>> from equipoise.demo import reading_study
+        >>> readings, scores = reading_study()
+        >>> result = evaluate(scores[:3], readings, metrics=["auroc"])
+        >>> runs = [one.model for one in scores[:2]]
+        >>> len(result.across_seeds({"both": runs}).models)
+        2
+        """
+        from equipoise.evaluation.seeds import average_runs
+
+        return average_runs(self, methods, shared=shared)
+
     def two_way(self, metric: str, *, labels: str = "soft", task: str | None = None) -> TwoWay:
         """What the uncertainty of all models in one question is made of."""
         t, k, label = self._cell(metric, labels, task)

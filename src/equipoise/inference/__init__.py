@@ -10,6 +10,7 @@ from equipoise.inference.ballots import (
 from equipoise.inference.families import Family, family
 from equipoise.inference.margins import Judgement, check_margin, judge
 from equipoise.inference.mrmc import obuchowski_rockette
+from equipoise.inference.seeds import seed_means
 from equipoise.inference.spread import Population, Reason, Spread
 from equipoise.inference.two_way import (
     TwoWay,
@@ -37,6 +38,7 @@ __all__ = [
     "normal_replicates",
     "obuchowski_rockette",
     "population_of",
+    "seed_means",
     "two_way",
     "unit_design",
 ]

@@ -154,7 +154,7 @@ def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Floats:
     square = annotators * df / random.chisquare(df, (_CHUNK, 1))
     wide = items + np.maximum(square - cells, 0.0)
     ratio = np.where(found > 0, wide / np.where(found > 0, found, 1.0), 1.0)
-    usual = _student(float(np.median([one.df_items for one in spreads])), random)
+    usual = _student(float(np.median([one.df_rest for one in spreads])), random)
     return np.asarray(np.sqrt(ratio) * usual)
 
 

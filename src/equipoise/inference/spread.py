@@ -12,6 +12,10 @@ where the bracket was cut to 0. With fewer, the mean square is a pivot: the half
 which is t when annotators are all the uncertainty there is, and never collapses at the cut.
 Values between 0 and 1 have their interval on the logit scale.
 
+A mean over K runs with different seeds varies by :math:`V_s = S^2 / K` besides, with K - 1
+degrees of freedom (`equipoise.inference.seeds`); items and seeds together then have
+Satterthwaite's.
+
 A number that did not vary at all (every item alike, a metric at its bound) has the variance
 that one more unit at the other extreme would give it.
 """
@@ -143,6 +147,8 @@ class Spread:
         Whom it speaks for, which decides what counts.
     floor
         The variance of a number that did not vary.
+    seeds, df_seeds
+        Variance of a mean over runs with different seeds, and its degrees of freedom.
     """
 
     items: float
@@ -153,22 +159,38 @@ class Spread:
     df_annotators: float = 0.0
     population: Population = Population()
     floor: float = 0.0
+    seeds: float = 0.0
+    df_seeds: float = math.inf
 
     @property
     def parts(self) -> tuple[float, float, float]:
-        """The parts that count: items (with draws), annotators, cells; 0 for rounding."""
+        """The parts that count: items (draws, seeds), annotators, cells; 0 for rounding."""
         found, limit = self._counted(), _NOTHING * self.floor
         return (0.0, 0.0, 0.0) if all(one <= limit for one in found) else found
 
     def _counted(self) -> tuple[float, float, float]:
-        whom = self.population
+        whom, rest = self.population, self.draws + self.seeds
         if whom.items and whom.annotators:
-            return self.items + self.draws, self.annotators, self.cells
+            return self.items + rest, self.annotators, self.cells
         if whom.items:
-            return self.items + self.draws, 0.0, 0.0
+            return self.items + rest, 0.0, 0.0
         if whom.annotators:
-            return self.draws, self.annotators, 0.0
-        return self.draws + self.cells, 0.0, 0.0
+            return rest, self.annotators, 0.0
+        return rest + self.cells, 0.0, 0.0
+
+    @property
+    def df_rest(self) -> float:
+        """Degrees of freedom of everything but annotators: of items, less with few seeds."""
+        whole = self.parts[0]
+        if not (self.seeds > 0 and whole > 0):
+            return self.df_items
+        return whole**2 / self._below(whole)
+
+    def _below(self, whole: float) -> float:
+        """Satterthwaite's denominator of everything but annotators."""
+        if not self.seeds > 0:
+            return whole**2 / self.df_items
+        return (whole - self.seeds) ** 2 / self.df_items + self.seeds**2 / self.df_seeds
 
     @property
     def variance(self) -> float:
@@ -186,7 +208,7 @@ class Spread:
     def df(self) -> float:
         """Satterthwaite's degrees of freedom, at least 1."""
         items, annotators, _ = self.parts
-        below = items**2 / self.df_items if items > 0 else 0.0
+        below = self._below(items) if items > 0 else 0.0
         if annotators > 0 and self.df_annotators > 0:
             below += annotators**2 / self.df_annotators
         total = self.variance
@@ -215,7 +237,7 @@ class Spread:
         spread = np.where(spread <= _NOTHING * self.floor, self.floor, spread)
         with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
             t = np.where(spread > 0, size / np.sqrt(spread), np.inf if size else 0.0)
-        return float(2 * stdtr(self.df_items, -t).mean())
+        return float(2 * stdtr(self.df_rest, -t).mean())
 
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of the interval of a plain number."""

@@ -21,6 +21,7 @@ from equipoise.arrays import Floats, Ints, frozen, short_repr
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 
+MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_seeds")
 _ROUNDING = 1e-14  # of a value, up to which its influences are rounding
 
 
@@ -43,6 +44,9 @@ class TwoWay:
         Standard error of a value that did not vary; of a difference it is the same.
     population
         Whom the result speaks for.
+    seeds, df_seeds
+        Covariance of means over runs with different seeds, and its degrees of freedom laid
+        out as `df_items`; None where nothing is such a mean.
     """
 
     values: Floats
@@ -54,24 +58,25 @@ class TwoWay:
     df_annotators: float
     floor: float
     population: Population
+    seeds: Floats | None = None
+    df_seeds: Floats | None = None
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        for name in ("values", "items", "annotators", "cells", "draws", "df_items"):
-            object.__setattr__(self, name, frozen(np.asarray(getattr(self, name), float)))
+        for name in ("values", *MATRICES):
+            matrix = getattr(self, name)
+            if matrix is not None:
+                object.__setattr__(self, name, frozen(np.asarray(matrix, float)))
 
     def of(self, model: int) -> Spread:
         """Uncertainty of one model's value."""
-        parts = [
-            float(one[model, model])
-            for one in (self.items, self.annotators, self.cells, self.draws)
-        ]
-        return self._spread(parts, float(self.df_items[model, model]), self.floor)
+        parts = [float(one[model, model]) for one in self._sources]
+        return self._spread(parts, (model, model), self.floor)
 
     def between(self, a: int, b: int) -> Spread:
         """Uncertainty of the difference of two models."""
-        every = (self.items, self.annotators, self.cells, self.draws)
+        every = self._sources
         parts = [float(one[a, a] + one[b, b] - 2 * one[a, b]) for one in every]
         scale = [float(one[a, a] + one[b, b]) for one in every]
         parts = [
@@ -79,19 +84,26 @@ class TwoWay:
             for part, size in zip(parts, scale, strict=True)
         ]
         floor = self.floor if self.values[a] != self.values[b] else 0.0
-        return self._spread(parts, float(self.df_items[a, b]), floor)
+        return self._spread(parts, (a, b), floor)
 
-    def _spread(self, parts: Sequence[float], df_items: float, floor: float) -> Spread:
-        items, annotators, cells, draws = parts
+    @property
+    def _sources(self) -> list[Floats]:
+        every = (self.items, self.annotators, self.cells, self.draws, self.seeds)
+        return [one for one in every if one is not None]
+
+    def _spread(self, parts: Sequence[float], place: tuple[int, int], floor: float) -> Spread:
+        items, annotators, cells, draws, *seeds = parts
         return Spread(
             items=items,
             annotators=max(annotators, 0.0),
             cells=max(cells, 0.0),
             draws=max(draws, 0.0),
-            df_items=df_items,
+            df_items=float(self.df_items[place]),
             df_annotators=self.df_annotators,
             population=self.population,
             floor=floor**2,
+            seeds=max(seeds[0], 0.0) if seeds else 0.0,
+            df_seeds=math.inf if self.df_seeds is None else float(self.df_seeds[place]),
         )
 
     def covariance(self) -> Floats:
@@ -99,6 +111,8 @@ class TwoWay:
         whom = self.population
         annotators = self.annotators - (self.cells if whom.items else 0.0)
         base = self.draws + (self.items if whom.items else 0.0)
+        if self.seeds is not None:
+            base = base + self.seeds
         if not whom.items and not whom.annotators:
             base = base + self.cells
         if not whom.annotators or np.isnan(annotators).any():
@@ -110,10 +124,9 @@ class TwoWay:
         """The same of some models, in their order."""
         rows = np.asarray(models, dtype=np.int64)
         square = np.ix_(rows, rows)
-        parts = ("items", "annotators", "cells", "draws", "df_items")
-        return replace(
-            self, values=self.values[rows], **{one: getattr(self, one)[square] for one in parts}
-        )
+        parts = {one: getattr(self, one) for one in MATRICES}
+        known = {name: one[square] for name, one in parts.items() if one is not None}
+        return replace(self, values=self.values[rows], **known)
 
 
 def two_way(

@@ -1,0 +1,213 @@
+"""Seeds: an evaluation of runs becomes one of methods, each the mean over its seeds.
+
+Values, intervals, ranks and verdicts are of the mean of the metric over the runs of a method
+(`equipoise.inference.seeds`). Resamples move by what other seeds would change, too. Scores of items are
+means over the runs, which is what figures and analyses of single items see.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, listed, nearest
+from equipoise.duplicates import duplicate_models, duplicate_notices
+from equipoise.evaluation.alignment import Aligned
+from equipoise.evaluation.influence import Influential, influential_items
+from equipoise.evaluation.result import LABELS, Evaluation
+from equipoise.inference import normal_replicates, seed_means
+from equipoise.notices import Notice, notice
+from equipoise.predictions import Predictions
+
+_ONE_SEED = (
+    "Chance has a part in {models:listed}, with one seed each: how far other seeds would move "
+    "the values is unknown, and no part of the intervals. Give several seeds."
+)
+_MEANS = (
+    "{models:listed}: values are means over {seeds} seeds; analyses that score items anew take "
+    "the mean score over the seeds."
+)
+_SAID_ANEW = "duplicate_models"
+
+
+def average_runs(
+    done: Evaluation, methods: Mapping[str, Sequence[str]], *, shared: bool = False
+) -> Evaluation:
+    """Methods in place of their runs; see `Evaluation.across_seeds`."""
+    owner = _owners(done, methods)
+    names = tuple(dict.fromkeys(owner.values()))
+    runs = [[m for m, run in enumerate(done.models) if owner[run] == name] for name in names]
+    members = {n: [done.models[m] for m in own] for n, own in zip(names, runs, strict=True)}
+    cells = tuple(
+        tuple(tuple(seed_means(one, runs, shared=shared) for one in both) for both in each)
+        for each in done.cells
+    )
+    several = {name for name, own in members.items() if len(own) > 1}
+    scores = tuple(_mean_scores(each, members) for each in done.scores)
+    made = replace(
+        done,
+        models=names,
+        values=np.stack([done.values[..., own].mean(axis=-1) for own in runs], axis=-1),
+        replicates=_replicates(done, runs, shared=shared),
+        cells=cells,
+        scores=scores,
+        decided=tuple(
+            {owner[run]: yes for run, yes in each.items() if owner[run] not in several}
+            for each in done.decided
+        ),
+        thresholds=tuple(
+            replace(one, model=owner[one.model])
+            for one in done.thresholds
+            if owner[one.model] not in several
+        ),
+        predictions=_mean_predictions(done.predictions, members),
+        influential=(),
+        notices=_notices(done, owner, scores, _said_of_seeds(methods)),
+        _families={},
+        _rows={},
+    )
+    if done.plan.kind == "influence":
+        made = replace(made, replicates=_normal(made))
+    return replace(made, influential=_influential(made))
+
+
+def _owners(done: Evaluation, methods: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The method of every run; a model that no method names is its own."""
+    owner: dict[str, str] = {}
+    for name, runs in methods.items():
+        for run in runs:
+            if run not in done.models or run in owner:
+                raise InputError(
+                    f"seeds of {name!r}",
+                    f"{run!r}" + (" of two methods" if run in owner else ""),
+                    f"runs among {listed(done.models, most=8)}, each of one method",
+                    nearest(run, done.models),
+                )
+            owner[run] = name
+        if not runs:
+            raise InputError(f"seeds of {name!r}", "no run", "at least one", "name its runs")
+    alone = [model for model in done.models if model not in owner]
+    taken = [model for model in alone if model in methods]
+    if taken:
+        raise InputError(
+            f"seeds of {taken[0]!r}",
+            "a model of the same name that is none of its runs",
+            "names of their own",
+            "call the method otherwise, or count the model among its runs",
+        )
+    return {model: owner.get(model, model) for model in done.models}
+
+
+def _mean_scores(
+    scores: Mapping[str, Floats], members: Mapping[str, Sequence[str]]
+) -> dict[str, Floats]:
+    return {
+        name: scores[own[0]] if len(own) == 1 else np.mean([scores[run] for run in own], axis=0)
+        for name, own in members.items()
+    }
+
+
+def _mean_predictions(
+    given: Sequence[Predictions], members: Mapping[str, Sequence[str]]
+) -> tuple[Predictions, ...]:
+    """One per method and task: the mean over its runs, without a threshold of theirs."""
+    made = []
+    for name, own in members.items():
+        by_task: dict[str, list[Predictions]] = {}
+        for one in given:
+            if one.model in own:
+                by_task.setdefault(one.task, []).append(one)
+        for parts in by_task.values():
+            first = parts[0]
+            if len(parts) == 1:
+                made.append(replace(first, model=name))
+                continue
+            every = [one.aligned(first.items, first.classes) for one in parts]
+            mean = np.mean(every, axis=0)
+            made.append(replace(first, model=name, values=mean, threshold=None))
+    return tuple(made)
+
+
+def _replicates(done: Evaluation, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
+    """Means over runs, moved as far as the values of runs that are drawn anew.
+
+    Counts n of K runs become weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample
+    drawn from K runs varies too little.
+    """
+    number = done.plan.replicates
+    random = np.random.default_rng(np.random.Philox(key=int(done.plan.key("seeds"))))
+    drawn: dict[int, Ints] = {}
+    made = []
+    for own in runs:
+        size = len(own)
+        if size == 1:
+            made.append(done.replicates[..., own[0], :])
+            continue
+        if size not in drawn or not shared:
+            drawn[size] = random.multinomial(size, [1 / size] * size, size=number)
+        weight = (drawn[size] - 1) / np.sqrt(size * (size - 1))
+        mean = done.replicates[..., list(own), :].mean(axis=-2)
+        made.append(mean + done.values[..., list(own)] @ weight.T)
+    return np.stack(made, axis=-2)
+
+
+def _normal(made: Evaluation) -> Floats:
+    """Replicates of a plan that resamples nothing."""
+    key = int(made.plan.key("influence"))
+    return np.array(
+        [
+            [[normal_replicates(c, made.plan.replicates, key) for c in both] for both in each]
+            for each in made.cells
+        ]
+    )
+
+
+def _influential(made: Evaluation) -> tuple[Influential, ...]:
+    """Items that decide between the two best methods of each task."""
+    able = (m for m in made.metrics if m.influence is not None and m.labels == "classes")
+    metric = next(able, None)
+    if metric is None or len(made.models) < 2:
+        return ()
+    k, soft = made.metrics.index(metric), LABELS.index("soft")
+    found = [
+        influential_items(
+            Aligned(question, scores),
+            [metric.prepare(scores[name]) for name in made.models],
+            metric,
+            made.values[t, k, soft],
+        )
+        for t, (question, scores) in enumerate(zip(made.questions, made.scores, strict=False))
+    ]
+    return tuple(one for one in found if one is not None)
+
+
+def _said_of_seeds(methods: Mapping[str, Sequence[str]]) -> list[Notice]:
+    alone = tuple(name for name, runs in methods.items() if len(runs) == 1)
+    said = [notice("one_seed", _ONE_SEED, models=alone)] if alone else []
+    sizes = {len(runs): None for runs in methods.values() if len(runs) > 1}
+    return said + [
+        notice(
+            "seed_means",
+            _MEANS,
+            models=tuple(name for name, runs in methods.items() if len(runs) == size),
+            seeds=size,
+        )
+        for size in sizes
+    ]
+
+
+def _notices(
+    done: Evaluation,
+    owner: Mapping[str, str],
+    scores: Sequence[Mapping[str, Floats]],
+    said: Sequence[Notice],
+) -> tuple[Notice, ...]:
+    """Notices of runs are those of their methods; copies are looked for among methods."""
+    kept = [
+        replace(one, about=tuple(dict.fromkeys(owner.get(word, word) for word in one.about)))
+        for one in done.notices
+        if one.code != _SAID_ANEW
+    ]
+    tasks = [one.task for one in done.questions]
+    copies = duplicate_notices(duplicate_models(zip(tasks, scores, strict=False)))
+    return tuple(dict.fromkeys((*kept, *copies, *said)))

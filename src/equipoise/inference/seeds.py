@@ -1,0 +1,106 @@
+r"""Seeds: several runs of one method are one competitor, and how they differ counts.
+
+A method that chance has a part in is run K times. With :math:`T_s` the value of run s and
+:math:`C` any covariance of the runs by items, annotators, cells or draws,
+
+.. math:: \bar T = \frac1K \sum_s T_s, \qquad
+    \mathrm{Cov}(\bar T_a, \bar T_b) = \frac{1}{K_a K_b} \sum_{s \in a} \sum_{u \in b} C_{su},
+    \qquad V_s = \frac{1}{K (K-1)} \sum_s (T_s - \bar T)^2
+
+The last is what other seeds would change, with K - 1 degrees of freedom. Runs of two methods
+are independent, so that of a difference it is the sum of both, unless seeds are shared: then
+run s of one is paired with run s of the other. As :math:`T_s - T_u` on the same items holds
+some of the noise of items, :math:`V_s` is rather too large than too small.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError
+from equipoise.inference.two_way import TwoWay
+
+
+def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = False) -> TwoWay:
+    """Competitors in place of their runs.
+
+    Parameters
+    ----------
+    runs
+        Places of the runs of every competitor; one run for a method without chance.
+    shared
+        Whether run s of all competitors with several runs has the same seed, which moves them
+        together.
+
+    Examples
+    --------
+    >>> from equipoise.inference import Population
+    >>> zero = np.zeros((2, 2))
+    >>> cell = TwoWay(np.array([0.7, 0.9]), zero + 1, zero, zero, zero, zero + 99, 0.0, 0.0,
+    ...     Population())
+    >>> spread = seed_means(cell, [[0, 1]]).of(0)
+    >>> spread.items, spread.seeds, spread.df_seeds
+    (1.0, 0.01, 1.0)
+    """
+    linear = {
+        name: _means(getattr(cell, name), runs)
+        for name in ("items", "annotators", "cells", "draws")
+    }
+    seeds = _covariance(cell.values, runs, shared=shared)
+    values = np.array([cell.values[list(places)].mean() for places in runs])
+    return replace(
+        cell,
+        values=values,
+        df_items=_smallest(cell.df_items, runs),
+        seeds=seeds,
+        df_seeds=_freedom(seeds, runs, shared=shared),
+        **linear,
+    )
+
+
+def _means(covariance: Floats, runs: Sequence[Sequence[int]]) -> Floats:
+    """Covariance of means over runs."""
+    return np.array([[covariance[np.ix_(list(a), list(b))].mean() for b in runs] for a in runs])
+
+
+def _smallest(df: Floats, runs: Sequence[Sequence[int]]) -> Floats:
+    """Degrees of freedom of items: the fewest among the runs of both."""
+    return np.array([[df[np.ix_(list(a), list(b))].min() for b in runs] for a in runs])
+
+
+def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
+    """Covariance of the means by seeds, shape (competitors, competitors)."""
+    number = len(runs)
+    found = np.zeros((number, number))
+    for a, own in enumerate(runs):
+        for b, other in enumerate(runs):
+            several = min(len(own), len(other)) > 1
+            if not several or (a != b and not shared):
+                continue
+            if len(own) != len(other):
+                raise InputError(
+                    "seeds",
+                    f"{len(own)} and {len(other)} runs of two methods",
+                    "the same number, where seeds are shared",
+                    "run every method with the same seeds",
+                )
+            both = np.cov(values[list(own)], values[list(other)])
+            found[a, b] = both[0, 1] / len(own)
+    return found
+
+
+def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
+    """Degrees of freedom of seeds, of values on the diagonal and of differences elsewhere."""
+    own, own_df = np.diag(seeds), np.array([len(one) - 1.0 for one in runs])
+    found = np.full(seeds.shape, np.inf)
+    for a in range(len(runs)):
+        for b in range(len(runs)):
+            moving = [m for m in {a, b} if own[m] > 0]
+            if not moving:
+                continue
+            below = sum(own[m] ** 2 / own_df[m] for m in moving)
+            found[a, b] = sum(own[m] for m in moving) ** 2 / below
+            if shared and len(moving) == 2:
+                found[a, b] = own_df[a]
+    return found
