@@ -61,12 +61,21 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
 
 def _means(covariance: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Covariance of means over runs."""
-    return np.array([[covariance[np.ix_(list(a), list(b))].mean() for b in runs] for a in runs])
+    sizes = np.array([len(one) for one in runs])
+    return _by_runs(np.add, covariance, runs) / np.outer(sizes, sizes)
 
 
 def _smallest(df: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Degrees of freedom of items: the fewest among the runs of both."""
-    return np.array([[df[np.ix_(list(a), list(b))].min() for b in runs] for a in runs])
+    return _by_runs(np.minimum, df, runs)
+
+
+def _by_runs(function: np.ufunc, matrix: Floats, runs: Sequence[Sequence[int]]) -> Floats:
+    """Reduce rows and columns of a matrix to one per competitor."""
+    order = [place for one in runs for place in one]
+    start = np.cumsum([0, *(len(one) for one in runs[:-1])])
+    rows = function.reduceat(matrix[np.ix_(order, order)], start, axis=0)
+    return np.asarray(function.reduceat(rows, start, axis=1))
 
 
 def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:

@@ -27,15 +27,16 @@ trapezoids on coverages of 5 %, 10 %, ..., 100 %, divided by the width of that r
 
 .. math:: \mathrm{AUAC} = \frac{1}{1 - 1/s} \int_{1/s}^{1} \bigl(1 - R(\kappa)\bigr) d\kappa
 
-`accuracy_coverage_curve`: coverages from 1/steps to 1, and the accuracy among the most confident
-items of each,
+`accuracy_coverage_curve`: coverages from 1/steps to 1, and the accuracy among the most
+confident items of each,
 
 .. math:: \Bigl(\tfrac{j}{s},\ 1 - R\bigl(\tfrac{j}{s}\bigr)\Bigr), \quad j = 1, \dots, s
 
 Items of equal confidence (to 12 decimals) stand in a random order: every cut inside them takes
 each by the same share, which is the mean over their orders. Harmonic numbers sum such runs,
 :math:`\sum_{j \le m} (E + j \bar e)/(N + j) = m \bar e + (E - \bar e N)(H_{N+m} - H_N)`, and
-their continuation to real counts has the derivatives that intervals rest on.
+their continuation to real counts has the derivatives that intervals rest on. With steps, what
+one more item moves across a cut is the error near the cut, within half a step of it.
 
 All take class codes or label distributions (items, classes), for two classes also one number in
 [0, 1] per item, and predicted distributions (items, classes), or of the second of two classes
@@ -210,7 +211,8 @@ def _area_slopes(runs: _Runs, errors: PerItem) -> tuple[float, PerItem, PerItem]
     mean, after = stages.mean[:, 0], before + size
     grown, lead = harmonic(after) - harmonic(before), error_before - mean * before
     later = _from_next(grown), _from_next(lead * (slope(after) - slope(before)) - mean * grown)
-    inside, moved = 1 - before / size * grown, lead * slope(after) + mean * before / size * grown
+    part = before / size * grown
+    inside, moved = 1 - part, lead * slope(after) + mean * part
     by_error = runs.spread(inside + later[0]) / len(errors)
     by_weight = errors * by_error + (runs.spread(moved + later[1]) - value) / len(errors)
     return value, by_weight - by_weight.mean(), by_error
@@ -232,6 +234,32 @@ def _area_influence(
     constant = 1.0 if sign < 0 else 0.0
     shares = -sign * slopes[:, None] * prepared.classes
     return Influence(constant + sign * value, sign * items, shares)
+
+
+def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Influence:
+    """Of every coverage c: 1/n (-R + (s_i (e_i - e_c) + c e_c) / c), then by trapezoids.
+
+    s_i is the share of item i that is kept, e_c the error near the cut.
+    """
+    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    runs, number = _Runs.of(prepared.confidence), len(errors)
+    size, error, before, error_before = (
+        part[:, 0] for part in _Stages.of(runs, errors, np.ones((number, 1)))
+    )
+    ends = np.append(0.0, before + size)
+    wrong = np.append(0.0, error_before + error)
+    near = np.clip(_coverages(steps) + np.array([[-0.5], [0.5]]) / steps, 0.0, 1.0) * number
+    low, high = np.interp(near, ends, wrong)
+    weight = np.ones(steps) if steps < 3 else np.append(np.append(0.5, np.ones(steps - 2)), 0.5)
+    weight = weight / weight.sum()
+    value, items, slopes = 1.0, np.zeros(number), np.zeros(number)
+    for c, w, cut in zip(_coverages(steps), weight, (high - low) / (near[1] - near[0]), strict=True):
+        risk = float(np.interp(c * number, ends, wrong)) / (c * number)
+        kept = runs.spread(np.clip((c * number - before) / size, 0.0, 1.0))
+        value -= w * risk
+        items -= w / number * ((kept * (errors - cut)) / c + cut - risk)
+        slopes -= w * kept / (c * number)
+    return Influence(value, items, -slopes[:, None] * prepared.classes)
 
 
 def _error_influence(prepared: _Decided, labels: Floats) -> Influence:
@@ -356,7 +384,9 @@ def accuracy_coverage_area_metric(*, steps: int = 0) -> Metric:
         finish=_mean_height if steps else lambda areas: 1 - areas[0],
         needs="probabilities",
         labels="distribution",
-        influence=None if steps else partial(_area_influence, sign=-1.0),
+        influence=partial(_height_influence, steps=steps)
+        if steps
+        else partial(_area_influence, sign=-1.0),
         curve=partial(accuracy_coverage_curve, steps=steps or STEPS),
         topic=Topic.RETAINED,
         references=_SOURCES,

@@ -1,0 +1,695 @@
+"""Evaluation of uncertainty: methods and their scores on the six tasks, with intervals.
+
+Every question of `equipoise.uq.tasks` is one shared evaluation (`equipoise.evaluate`) in which
+the competitors are a method's scores (PU, AU, EU, and its own, if it has one) or, for
+calibration, its mean prediction. Labels are tasks; images are resampled by patient; runs with
+different seeds are one competitor (`Evaluation.across_seeds`). The truth is taken as gold, so
+that intervals speak for other images and other seeds.
+
+All scores are reported. Which of them a method is judged by is chosen on the validation images;
+where these have no such truth it is PU, fixed beforehand. The best score on the test images
+would favour methods with more scores.
+
+Examples
+--------
+>>> rng = np.random.default_rng(0)
+>>> truth = rng.random((400, 2)) < 0.4
+>>> def members(noise):
+...     logits = 3 * truth - 1.5 + rng.normal(size=(400, 2)) * 2
+...     return 1 / (1 + np.exp(-logits - noise * rng.normal(size=(5, 400, 2))))
+>>> result = evaluate_uncertainty({"ensemble": members(1), "dropout": members(0.3)}, truth)
+>>> [row.task for row in result.table() if row.chosen and row.method == "dropout"][:2]
+['errors', 'abstention']
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, choice, short_repr
+from equipoise.evaluation import Evaluation, Settings, evaluate
+from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
+from equipoise.metrics import accuracy_coverage_curve, reliability_curve
+from equipoise.notices import Notice, notice
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from equipoise.uq.correlation import constant_noise, rank_correlation
+from equipoise.uq.decompose import DECOMPOSITIONS, IMAGE_LEVEL, Beta, image_level
+from equipoise.uq.study import (
+    Outputs,
+    PartLabels,
+    Prediction,
+    Run,
+    UncertaintyStudy,
+    part_labels,
+)
+from equipoise.uq.tasks import (
+    BINNING,
+    LabelQuestion,
+    Question,
+    UncertaintyTask,
+    ask,
+    label_values,
+    macro,
+    scores_of,
+    six_tasks,
+)
+
+if TYPE_CHECKING:
+    from equipoise.findings import Report
+
+USUAL = "PU"  # the score where none can be chosen
+REPLICATES = 200  # drawn from the covariance, for shares of resamples alone
+COVERAGES = 20
+ONE_MEMBER = (
+    "{methods:listed}: a single member, so that EU is 0 and AU equals PU; both are left out."
+)
+UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
+LEFT_OUT = (
+    "Task {number}: {labels:names} left out of the macro average, undefined without both answers."
+)
+BLANK = "{labels:names}: blank on every test image, and in no task."
+PRESET = (
+    "Task {number}: validation images have no such truth, so that every method is judged by PU, "
+    "fixed beforehand."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UncertaintyOptions:
+    """How uncertainty is evaluated.
+
+    Attributes
+    ----------
+    level
+        Level of the intervals.
+    image
+        How one score per image is made of those of its labels: mean, max or sum.
+    decomposition
+        ``information`` or ``reverse_mi``; see `equipoise.uq.decompose`.
+    binning
+        Bins of calibration: equally wide (``width``) or equally full (``mass``).
+    seed
+        Of the noise of the null of correlations.
+    classes
+        Names of the labels; empty for numbers.
+    progress
+        Called as ``progress(done, all)``.
+    """
+
+    level: float = 0.95
+    image: str = "mean"
+    decomposition: str = "information"
+    binning: str = "width"
+    seed: int = 0
+    classes: tuple[str, ...] = ()
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        choice("image", self.image, tuple(IMAGE_LEVEL))
+        choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        choice("binning", self.binning, BINNING)
+        if not 0 < self.level < 1:
+            do = "0.95 is usual"
+            raise InputError("level", f"{self.level}", "a number between 0 and 1", do)
+
+
+class UncertaintyKeywords(TypedDict, total=False):
+    """The fields of `UncertaintyOptions`."""
+
+    level: float
+    image: str
+    decomposition: str
+    binning: str
+    seed: int
+    classes: tuple[str, ...]
+    progress: Callable[[int, int], None] | None
+
+
+class TaskRow(NamedTuple):
+    """A method's score on a task by one metric.
+
+    `chosen` says whether the method is judged by this score; `best` whether no other method's
+    is surely better (of chosen scores alone); `labels` and `left_out` how many labels are in
+    the macro average, and how many are undefined.
+    """
+
+    task: str
+    method: str
+    architecture: str
+    score: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    chosen: bool
+    best: bool
+    labels: int
+    left_out: int
+
+
+class PartsRow(NamedTuple):
+    """Epistemic against aleatoric uncertainty on a task: EU less AU, paired."""
+
+    task: str
+    method: str
+    architecture: str
+    epistemic: float
+    aleatoric: float
+    difference: float
+    low: float
+    high: float
+
+
+class CorrelationRow(NamedTuple):
+    """Rank correlation of AU and EU on a task, beside that of constant noise; paired."""
+
+    task: str
+    method: str
+    architecture: str
+    value: float
+    low: float
+    high: float
+    null: float
+    beyond: float
+    beyond_low: float
+    beyond_high: float
+
+
+class MethodCurve(NamedTuple):
+    """A curve of a method: (x, y) points, and how many items each rests on."""
+
+    method: str
+    architecture: str
+    score: str
+    points: tuple[tuple[float, float], ...]
+
+
+class CostRow(NamedTuple):
+    """What a method took on average over its runs: seconds, and bytes at most."""
+
+    method: str
+    architecture: str
+    runs: int
+    training: float
+    prediction: float
+    memory: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contest:
+    """One question of one architecture: the shared evaluation, and who competes in it.
+
+    `names` holds the competitors by method and score.
+    """
+
+    question: Question
+    architecture: str
+    evaluation: Evaluation
+    names: Mapping[tuple[str, str], str]
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UncertaintyEvaluation:
+    """What `evaluate_uncertainty` returns.
+
+    Attributes
+    ----------
+    tasks
+        The six.
+    contests
+        Shared evaluations by architecture and question; a question without truth has none.
+    chosen
+        The score that a method is judged by, by architecture, task and method.
+    parts, correlations, coverage, reliability, costs
+        EU against AU, correlations with their null, and curves; see their types.
+    options, study
+        What was asked, and of what.
+    notices
+        What the reader should know.
+    """
+
+    tasks: tuple[UncertaintyTask, ...]
+    study: UncertaintyStudy
+    options: UncertaintyOptions
+    contests: Mapping[tuple[str, str], Contest]
+    chosen: Mapping[tuple[str, str, str], str]
+    parts: tuple[PartsRow, ...]
+    correlations: tuple[CorrelationRow, ...]
+    coverage: tuple[MethodCurve, ...]
+    reliability: tuple[MethodCurve, ...]
+    costs: tuple[CostRow, ...]
+    notices: tuple[Notice, ...]
+    _rows: list[TaskRow] = field(default_factory=list, repr=False)
+
+    __repr__ = short_repr
+
+    def table(self) -> list[TaskRow]:
+        """Every task, architecture, method, score and metric."""
+        if not self._rows:
+            self._rows.extend(
+                row
+                for task in self.tasks
+                for architecture in self.study.architectures
+                for row in self._task_rows(task, architecture)
+            )
+        return list(self._rows)
+
+    def judged(self, task: UncertaintyTask, architecture: str) -> Evaluation | None:
+        """The contest of a task between methods, each with the score it is judged by."""
+        contest = self.contests.get((architecture, task.question))
+        if contest is None:
+            return None
+        methods = dict.fromkeys(method for method, _ in contest.names)
+        names = [
+            contest.names[method, self.chosen.get((architecture, task.key, method), "")]
+            for method in methods
+        ]
+        return contest.evaluation.subset(names)
+
+    def _task_rows(self, task: UncertaintyTask, architecture: str) -> Iterable[TaskRow]:
+        contest = self.contests.get((architecture, task.question))
+        judged = self.judged(task, architecture)
+        if contest is None or judged is None:
+            return
+        for metric in task.metrics:
+            best = dict(zip(judged.models, judged.family(metric).best, strict=True))
+            left = left_out_labels(contest, metric)
+            for (method, score), name in contest.names.items():
+                found = contest.evaluation.estimate(name, metric)
+                low, high = found.interval(self.options.level)
+                yield TaskRow(
+                    task.key,
+                    method,
+                    architecture,
+                    score,
+                    metric,
+                    found.value,
+                    low,
+                    high,
+                    name in best,
+                    bool(best.get(name, False)) and not math.isnan(found.value),
+                    len(contest.question.labels) - len(left),
+                    len(left) + len(contest.question.blank),
+                )
+
+    @property
+    def verdict(self) -> str:
+        """What to use for what, as far as the intervals support it."""
+        from equipoise.uq.report import recommendation
+
+        return " ".join(recommendation(self))
+
+    def report(self) -> "Report":
+        """Everything, for the terminal, the page and the files."""
+        from equipoise.uq.report import evaluation_report
+
+        return evaluation_report(self)
+
+
+def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
+    """Labels on which a metric is undefined for some competitor."""
+    done = contest.evaluation
+    k = [one.name for one in done.metrics].index(metric)
+    number = len(contest.question.labels)
+    odd = np.isnan(done.values[:number, k, 1]).any(axis=-1)
+    return tuple(one.label for one, out in zip(contest.question.labels, odd, strict=True) if out)
+
+
+# ---- arrays ----------------------------------------------------------------------------------
+
+
+def evaluate_uncertainty(
+    probs: Any,
+    labels: Any,
+    *,
+    ood: Any = None,
+    validation: tuple[Any, Any] | None = None,
+    groups: Sequence[Any] | None = None,
+    **options: Unpack[UncertaintyKeywords],
+) -> UncertaintyEvaluation:
+    """Which method's uncertainty is good for what?
+
+    Parameters
+    ----------
+    probs
+        What a method says of the images: probabilities (members, items, classes) or (items,
+        classes), `Beta`, or `Prediction` with a score of its own; by method, a mapping. A list
+        holds runs of one method with different seeds.
+    labels
+        1, 0, -1 (uncertain) or nan (blank), (items, classes).
+    ood
+        What the same methods say of other images; as many as `probs` are the same images
+        transformed, and are resampled with them.
+    validation
+        Probabilities and labels of validation images, on which scores are chosen.
+    groups
+        Patient of each image, or what else images are resampled by.
+    options
+        The fields of `UncertaintyOptions`.
+    """
+    how = UncertaintyOptions(**options)
+    test = part_labels(labels, groups=groups)
+    parts: dict[str, tuple[Any, PartLabels]] = {"test": (probs, test)}
+    if validation is not None:
+        parts["val"] = validation[0], part_labels(validation[1])
+    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+    if ood is not None:
+        number = len(_by_run(ood, how)[0][2].mean)
+        alike = number == len(test.items)
+        names = test.items if alike else tuple(f"other {k}" for k in range(number))
+        parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
+    for part, (given, _) in parts.items():
+        for method, seed, one in _by_run(given, how):
+            said.setdefault((method, seed), {})[part] = one
+    runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
+    assert test.labels is not None
+    names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
+    known = {part: one for part, (_, one) in parts.items()}
+    return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
+
+
+def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
+    """Method, seed and outputs of everything that was given."""
+    methods = given if isinstance(given, Mapping) else {"model": given}
+    found = []
+    for name, runs in methods.items():
+        several = isinstance(runs, list | tuple) and all(
+            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
+        )
+        for seed, one in enumerate(runs if several else [runs]):
+            said = one if isinstance(one, Prediction) else Prediction(one)
+            made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
+            found.append((str(name), str(seed) if several else "", made))
+    return found
+
+
+# ---- the study -------------------------------------------------------------------------------
+
+
+def evaluate_study(
+    study: UncertaintyStudy, options: UncertaintyOptions | None = None
+) -> UncertaintyEvaluation:
+    """Evaluate every run of a study; see `evaluate_uncertainty`."""
+    how = options or UncertaintyOptions()
+    tasks = six_tasks(how.binning)
+    questions = {task.question: ask(task.question, study) for task in tasks}
+    every = [(a, q) for a in study.architectures for q in questions.values() if q.labels]
+    contests = {}
+    for done, (architecture, question) in enumerate(every, 1):
+        metrics = [m for task in tasks if task.question == question.name for m in task.metrics]
+        made = _contest(study, architecture, question, metrics, how)
+        contests[architecture, question.name] = made
+        if how.progress is not None:
+            how.progress(done, len(every))
+    chosen, preset = _choices(study, tasks, questions)
+    return UncertaintyEvaluation(
+        tasks=tasks,
+        study=study,
+        options=how,
+        contests=contests,
+        chosen=chosen,
+        parts=tuple(_parts_rows(tasks, contests, how)),
+        correlations=tuple(_correlations(study, tasks, questions, how)),
+        coverage=tuple(_coverage(study, questions["correctness"], chosen)),
+        reliability=tuple(_reliability(study, questions["calibration"])),
+        costs=tuple(_costs(study)),
+        notices=tuple(_notices(study, tasks, questions, contests, preset)),
+    )
+
+
+def _contest(
+    study: UncertaintyStudy,
+    architecture: str,
+    question: Question,
+    metrics: Sequence[str],
+    how: UncertaintyOptions,
+) -> Contest:
+    """All scores of all methods of an architecture, as one shared evaluation over seeds."""
+    methods = study.methods(architecture)
+    given, runs = [], {}
+    names: dict[tuple[str, str], str] = {}
+    for method, each in methods.items():
+        scores = scores_of(each[0].parts["test"]) if question.name != "calibration" else [""]
+        for score in scores:
+            name = names.setdefault((method, score), f"{method} {score}".strip())
+            runs[name] = [f"{name} #{run.seed}" for run in each]
+            for run, model in zip(each, runs[name], strict=True):
+                given += [_prediction(question, run, score, model, one) for one in question.labels]
+    truth = question.truth()
+    plan = resample(truth, "influence", replicates=REPLICATES)
+    settings = Settings(level=how.level)
+    done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
+    seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
+    done = done.across_seeds(runs, shared=len(seeds) == 1)
+    return Contest(question, architecture, done, names)
+
+
+def _prediction(
+    question: Question, run: Run, score: str, model: str, one: LabelQuestion
+) -> Predictions:
+    items = question.items
+    if len(one.rows) < len(items):
+        items = tuple(items[k] for k in one.rows)
+    return Predictions(model, items, question.values(run.parts, score, one), task=one.label)
+
+
+def _choices(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+) -> tuple[dict[tuple[str, str, str], str], list[UncertaintyTask]]:
+    """The score of every method on every task by validation images; tasks where none is."""
+    chosen, preset = {}, []
+    for task in (one for one in tasks if one.scored and questions[one.question].labels):
+        known = ask(task.question, study, "val")
+        if not known.labels:
+            preset.append(task)
+        for architecture in study.architectures:
+            for method, runs in study.methods(architecture).items():
+                scores = scores_of(runs[0].parts["test"])
+                best = _best_score(known, runs, scores, task.metrics[0])
+                chosen[architecture, task.key, method] = best
+    return chosen, preset
+
+
+def _best_score(known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str) -> str:
+    """The best by the mean over labels and seeds; PU where there is nothing to see."""
+    if not known.labels:
+        return USUAL
+    each = [
+        np.mean([macro(label_values(known, run.parts, score, [metric]))[0] for run in runs])
+        for score in scores
+    ]
+    return USUAL if np.isnan(each).all() else scores[int(np.nanargmax(each))]
+
+
+# ---- epistemic and aleatoric -----------------------------------------------------------------
+
+
+def _parts_rows(
+    tasks: Sequence[UncertaintyTask],
+    contests: Mapping[tuple[str, str], Contest],
+    how: UncertaintyOptions,
+) -> Iterable[PartsRow]:
+    for task in tasks:
+        for (architecture, question), contest in contests.items():
+            if question != task.question or not task.scored:
+                continue
+            done, metric = contest.evaluation, task.metrics[0]
+            for method in dict.fromkeys(method for method, _ in contest.names):
+                if (method, "EU") not in contest.names:
+                    continue
+                two = [
+                    done.estimate(contest.names[method, score], metric)
+                    for score in ("EU", "AU")
+                ]
+                gap = two[0] - two[1]
+                ends = gap.interval(how.level)
+                values = (two[0].value, two[1].value, gap.value, *ends)
+                yield PartsRow(task.key, method, architecture, *values)
+
+
+def _correlations(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+    how: UncertaintyOptions,
+) -> Iterable[CorrelationRow]:
+    """Of the images of task 1 and of the labels of task 2; without either, of test images."""
+    asked = [(task.key, questions[task.question]) for task in tasks[:2]]
+    asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
+    for key, question in asked:
+        for architecture in study.architectures:
+            for method, runs in study.methods(architecture).items():
+                if "EU" not in runs[0].parts["test"].scores:
+                    continue
+                cell = _correlation_cell(question, runs, how)
+                yield CorrelationRow(key, method, architecture, *_against_null(cell, how.level))
+
+
+def _all_images(study: UncertaintyStudy) -> Question:
+    test = study.labels["test"]
+    rows = np.arange(len(test.items))
+    one = LabelQuestion("image", 0, rows, np.zeros(len(rows)))
+    return Question("test", "test", test.items, test.groups, (one,), study.image)
+
+
+def _correlation_cell(
+    question: Question, runs: Sequence[Run], how: UncertaintyOptions
+) -> TwoWay:
+    """Correlations of the runs and of their nulls, first all of the one kind."""
+    own, null = [], []
+    for run in runs:
+        nulls = {
+            part: constant_noise(
+                said.mean, said.scores["EU"], members=said.members, seed=how.seed
+            )._asdict()
+            for part, said in run.parts.items()
+        }
+        own.append(_label_correlation(question, {p: o.scores for p, o in run.parts.items()}))
+        null.append(_label_correlation(question, nulls))
+    values = np.array([value for value, _ in own + null])
+    influence = np.stack([moved for _, moved in own + null])
+    codes = question.groups if question.groups is not None else question.items
+    unit = np.unique(np.array(codes), return_inverse=True)[1]
+    units = "items" if question.groups is None else "groups of items"
+    whom = Population(annotators=False, reason=Reason.GOLD, units=units)
+    cell = two_way(values, influence, unit, design=unit_design(unit), population=whom)
+    number = len(runs)
+    both = [list(range(number)), list(range(number, 2 * number))]
+    return seed_means(cell, both, shared=True)
+
+
+def _label_correlation(
+    question: Question, scores: Mapping[str, Mapping[str, Floats]]
+) -> tuple[float, Floats]:
+    """Mean correlation over the labels where it is defined, and the influence of items."""
+    found = []
+    for one in question.labels:
+        x, y = (_seen(question, one, scores, part) for part in ("AU", "EU"))
+        value, moved = rank_correlation(x, y)
+        if not math.isnan(value):
+            wide = np.zeros(len(question.items))
+            wide[one.rows] = moved
+            found.append((value, wide))
+    if not found:
+        return math.nan, np.full(len(question.items), np.nan)
+    values, moved = zip(*found, strict=True)
+    return float(np.mean(values)), np.mean(moved, axis=0)
+
+
+def _seen(
+    question: Question,
+    one: LabelQuestion,
+    scores: Mapping[str, Mapping[str, Floats]],
+    name: str,
+) -> Floats:
+    if question.name == "uncertain":
+        return np.asarray(scores["test"][name][one.rows, one.place])
+    parts = ("test", "ood") if question.name == "images" else ("test",)
+    return np.concatenate([image_level(scores[part][name], question.image) for part in parts])
+
+
+def _against_null(cell: TwoWay, level: float) -> tuple[float, ...]:
+    """Value with its interval, null, and what is beyond it with its interval."""
+    value, null = (float(one) for one in cell.values)
+    if math.isnan(value):
+        return (math.nan,) * 7
+    own = cell.of(0).interval(value, level, (-1.0, 1.0))
+    gap = value - null
+    ends = (math.nan, math.nan)
+    if not math.isnan(gap):
+        half = cell.between(0, 1).half_width(level)
+        ends = gap - half, gap + half
+    return value, *own, null, gap, *ends
+
+
+# ---- curves and costs ------------------------------------------------------------------------
+
+
+def _coverage(
+    study: UncertaintyStudy,
+    question: Question,
+    chosen: Mapping[tuple[str, str, str], str],
+) -> Iterable[MethodCurve]:
+    """Accuracy by coverage, the mean over labels and seeds."""
+    for (architecture, task, method), score in chosen.items():
+        if task != "abstention":
+            continue
+        curves = [
+            accuracy_coverage_curve(
+                one.truth, question.values(run.parts, score, one), steps=COVERAGES
+            )
+            for run in study.methods(architecture)[method]
+            for one in question.labels
+        ]
+        height = np.mean([curve[1] for curve in curves], axis=0)
+        points = tuple(zip(curves[0][0].tolist(), height.tolist(), strict=True))
+        yield MethodCurve(method, architecture, score, points)
+
+
+def _reliability(study: UncertaintyStudy, question: Question) -> Iterable[MethodCurve]:
+    """What was predicted and what was so, all labels and seeds together."""
+    if not question.labels:
+        return
+    truth = np.concatenate([one.truth for one in question.labels])
+    for architecture in study.architectures:
+        for method, runs in study.methods(architecture).items():
+            said = [
+                np.concatenate([question.values(run.parts, "", one) for one in question.labels])
+                for run in runs
+            ]
+            found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
+            full = found.items >= 10 * len(runs)
+            pairs = zip(found.predicted[full], found.observed[full], strict=True)
+            points = tuple((float(x), float(y)) for x, y in pairs)
+            yield MethodCurve(method, architecture, "", points)
+
+
+def _costs(study: UncertaintyStudy) -> Iterable[CostRow]:
+    for architecture in study.architectures:
+        for method, runs in study.methods(architecture).items():
+            costs = [run.cost for run in runs]
+            each = (
+                float(np.mean([getattr(cost, name) for cost in costs]))
+                for name in ("training", "prediction")
+            )
+            most = max(cost.memory for cost in costs)
+            yield CostRow(method, architecture, len(runs), *each, most)
+
+
+def _notices(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+    contests: Mapping[tuple[str, str], Contest],
+    preset: Sequence[UncertaintyTask],
+) -> Iterable[Notice]:
+    single = [run.method for run in study.runs if run.parts["test"].members == 1]
+    if single:
+        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
+    blank = questions["correctness"].blank
+    if blank:
+        yield notice("blank_labels", BLANK, labels=blank)
+    for task in tasks:
+        question = questions[task.question]
+        if not question.labels:
+            about = {"number": task.number, "title": task.title, "reason": question.reason}
+            yield notice("undefined_task", UNDEFINED, **about)
+            continue
+        gone = dict.fromkeys(
+            label
+            for (_, name), contest in contests.items()
+            if name == task.question
+            for label in left_out_labels(contest, task.metrics[0])
+        )
+        if gone:
+            yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
+    for task in preset:
+        yield notice("preset_score", PRESET, number=task.number)
