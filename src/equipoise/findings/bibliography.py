@@ -40,14 +40,17 @@ ENTRIES: Mapping[str, str] = {
   year   = {2024},
 }""",
     "baur2025": """@article{baur2025,
-  title  = {Benchmarking Uncertainty and its Disentanglement in multi-label Chest {X}-Ray Classification},
+  title  = {Benchmarking Uncertainty and its Disentanglement in multi-label Chest {X}-Ray
+    Classification},
   author = {Baur, Simon and Samek, Wojciech and Ma, Jackie},
   journal = {arXiv preprint},
   year   = {2025},
 }""",
     "depeweg2018": """@inproceedings{depeweg2018,
-  title  = {Decomposition of Uncertainty in {B}ayesian Deep Learning for Efficient and Risk-sensitive Learning},
-  author = {Depeweg, Stefan and Hern{\'a}ndez-Lobato, Jos{\'e} Miguel and Doshi-Velez, Finale and Udluft, Steffen},
+  title  = {Decomposition of Uncertainty in {B}ayesian Deep Learning for Efficient and
+    Risk-sensitive Learning},
+  author = {Depeweg, Stefan and Hern{\'a}ndez-Lobato, Jos{\'e} Miguel and Doshi-Velez, Finale
+    and Udluft, Steffen},
   booktitle = {International Conference on Machine Learning},
   year   = {2018},
 }""",

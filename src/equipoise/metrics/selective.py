@@ -188,7 +188,7 @@ def _coverages(steps: int) -> Floats:
 def _mean_height(heights: Floats) -> PerReplicate:
     """By trapezoids; a single step is the accuracy itself."""
     if len(heights) == 1:
-        return heights[0]
+        return np.asarray(heights[0])
     return np.asarray(((heights[1:] + heights[:-1]) / 2).mean(axis=0))
 
 
@@ -253,7 +253,9 @@ def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Infl
     weight = np.ones(steps) if steps < 3 else np.append(np.append(0.5, np.ones(steps - 2)), 0.5)
     weight = weight / weight.sum()
     value, items, slopes = 1.0, np.zeros(number), np.zeros(number)
-    for c, w, cut in zip(_coverages(steps), weight, (high - low) / (near[1] - near[0]), strict=True):
+    for c, w, cut in zip(
+        _coverages(steps), weight, (high - low) / (near[1] - near[0]), strict=True
+    ):
         risk = float(np.interp(c * number, ends, wrong)) / (c * number)
         kept = runs.spread(np.clip((c * number - before) / size, 0.0, 1.0))
         value -= w * risk

@@ -3,9 +3,9 @@ r"""Correlation of aleatoric and epistemic uncertainty, next to what it would be
 Spearman's rank correlation with mid-ranks. That the two parts are told apart does not make them
 uncorrelated: noise of one size on every logit moves probabilities near one half the most, where
 the aleatoric part is largest, too. The *null* is the correlation of such a model: members
-:math:`\sigma(\mathrm{logit}\,\bar p + s \epsilon_m)` with the method's own mean and the constant
-s that gives its mean epistemic uncertainty. What goes beyond the null says something about the
-method; what the null has, too, does not.
+:math:`\sigma(\mathrm{logit}\,\bar p + s \epsilon_m)` with the method's own mean and the
+constant s that gives its mean epistemic uncertainty. What goes beyond the null says something
+about the method; what the null has, too, does not.
 
 The influence of an item on a rank correlation :math:`C / \sqrt{V_x V_y}` of
 :math:`F, G` (mid-ranks over n, less one half) is that of
@@ -27,7 +27,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.ranks import mid_ranks
-from equipoise.uq.decompose import Decomposition, decompose
+from equipoise.uq.decomposition import Decomposition, decompose
 
 _EQUAL = 12  # decimals to which values must differ to stand apart
 _LEAST = 1e-7  # distance of a mean from 0 and 1
@@ -85,7 +85,9 @@ class _Ranked(NamedTuple):
         return out / len(other)
 
 
-def constant_noise(mean: Floats, epistemic: Floats, *, members: int, seed: int) -> Decomposition:
+def constant_noise(
+    mean: Floats, epistemic: Floats, *, members: int, seed: int
+) -> Decomposition:
     """The parts of a model with noise of one size on every logit.
 
     Parameters

@@ -29,15 +29,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, choice, short_repr
+from equipoise.arrays import InputError, choice, short_repr
 from equipoise.evaluation import Evaluation, Settings, evaluate
-from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
-from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.notices import Notice, notice
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
-from equipoise.uq.correlation import constant_noise, rank_correlation
-from equipoise.uq.decompose import DECOMPOSITIONS, IMAGE_LEVEL, Beta, image_level
+from equipoise.uq.curves import (
+    CostRow,
+    MethodCurve,
+    cost_rows,
+    coverage_curves,
+    reliability_curves,
+)
+from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
+from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
 from equipoise.uq.study import (
     Outputs,
     PartLabels,
@@ -63,18 +68,15 @@ if TYPE_CHECKING:
 
 USUAL = "PU"  # the score where none can be chosen
 REPLICATES = 200  # drawn from the covariance, for shares of resamples alone
-COVERAGES = 20
 ONE_MEMBER = (
     "{methods:listed}: a single member, so that EU is 0 and AU equals PU; both are left out."
 )
 UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
-LEFT_OUT = (
-    "Task {number}: {labels:names} left out of the macro average, undefined without both answers."
-)
+LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
 BLANK = "{labels:names}: blank on every test image, and in no task."
 PRESET = (
-    "Task {number}: validation images have no such truth, so that every method is judged by PU, "
-    "fixed beforehand."
+    "Task {number}: validation images have no such truth; every method is judged by PU, fixed "
+    "beforehand."
 )
 
 
@@ -89,7 +91,7 @@ class UncertaintyOptions:
     image
         How one score per image is made of those of its labels: mean, max or sum.
     decomposition
-        ``information`` or ``reverse_mi``; see `equipoise.uq.decompose`.
+        ``information`` or ``reverse_mi``; see `equipoise.uq.decomposition`.
     binning
         Bins of calibration: equally wide (``width``) or equally full (``mass``).
     seed
@@ -149,54 +151,6 @@ class TaskRow(NamedTuple):
     best: bool
     labels: int
     left_out: int
-
-
-class PartsRow(NamedTuple):
-    """Epistemic against aleatoric uncertainty on a task: EU less AU, paired."""
-
-    task: str
-    method: str
-    architecture: str
-    epistemic: float
-    aleatoric: float
-    difference: float
-    low: float
-    high: float
-
-
-class CorrelationRow(NamedTuple):
-    """Rank correlation of AU and EU on a task, beside that of constant noise; paired."""
-
-    task: str
-    method: str
-    architecture: str
-    value: float
-    low: float
-    high: float
-    null: float
-    beyond: float
-    beyond_low: float
-    beyond_high: float
-
-
-class MethodCurve(NamedTuple):
-    """A curve of a method: (x, y) points, and how many items each rests on."""
-
-    method: str
-    architecture: str
-    score: str
-    points: tuple[tuple[float, float], ...]
-
-
-class CostRow(NamedTuple):
-    """What a method took on average over its runs: seconds, and bytes at most."""
-
-    method: str
-    architecture: str
-    runs: int
-    training: float
-    prediction: float
-    memory: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,8 +271,10 @@ def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
     done = contest.evaluation
     k = [one.name for one in done.metrics].index(metric)
     number = len(contest.question.labels)
-    odd = np.isnan(done.values[:number, k, 1]).any(axis=-1)
-    return tuple(one.label for one, out in zip(contest.question.labels, odd, strict=True) if out)
+    odd = np.isnan(done.values[:number, k, 1]).any(axis=-1).tolist()
+    return tuple(
+        one.label for one, out in zip(contest.question.labels, odd, strict=True) if out
+    )
 
 
 # ---- arrays ----------------------------------------------------------------------------------
@@ -414,11 +370,11 @@ def evaluate_study(
         options=how,
         contests=contests,
         chosen=chosen,
-        parts=tuple(_parts_rows(tasks, contests, how)),
-        correlations=tuple(_correlations(study, tasks, questions, how)),
-        coverage=tuple(_coverage(study, questions["correctness"], chosen)),
-        reliability=tuple(_reliability(study, questions["calibration"])),
-        costs=tuple(_costs(study)),
+        parts=tuple(parts_rows(tasks, contests, how)),
+        correlations=tuple(correlations(study, tasks, questions, how)),
+        coverage=tuple(coverage_curves(study, questions["correctness"], chosen)),
+        reliability=tuple(reliability_curves(study, questions["calibration"])),
+        costs=tuple(cost_rows(study)),
         notices=tuple(_notices(study, tasks, questions, contests, preset)),
     )
 
@@ -440,7 +396,9 @@ def _contest(
             name = names.setdefault((method, score), f"{method} {score}".strip())
             runs[name] = [f"{name} #{run.seed}" for run in each]
             for run, model in zip(each, runs[name], strict=True):
-                given += [_prediction(question, run, score, model, one) for one in question.labels]
+                given += [
+                    _prediction(question, run, score, model, one) for one in question.labels
+                ]
     truth = question.truth()
     plan = resample(truth, "influence", replicates=REPLICATES)
     settings = Settings(level=how.level)
@@ -478,7 +436,9 @@ def _choices(
     return chosen, preset
 
 
-def _best_score(known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str) -> str:
+def _best_score(
+    known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
+) -> str:
     """The best by the mean over labels and seeds; PU where there is nothing to see."""
     if not known.labels:
         return USUAL
@@ -487,181 +447,6 @@ def _best_score(known: Question, runs: Sequence[Run], scores: Sequence[str], met
         for score in scores
     ]
     return USUAL if np.isnan(each).all() else scores[int(np.nanargmax(each))]
-
-
-# ---- epistemic and aleatoric -----------------------------------------------------------------
-
-
-def _parts_rows(
-    tasks: Sequence[UncertaintyTask],
-    contests: Mapping[tuple[str, str], Contest],
-    how: UncertaintyOptions,
-) -> Iterable[PartsRow]:
-    for task in tasks:
-        for (architecture, question), contest in contests.items():
-            if question != task.question or not task.scored:
-                continue
-            done, metric = contest.evaluation, task.metrics[0]
-            for method in dict.fromkeys(method for method, _ in contest.names):
-                if (method, "EU") not in contest.names:
-                    continue
-                two = [
-                    done.estimate(contest.names[method, score], metric)
-                    for score in ("EU", "AU")
-                ]
-                gap = two[0] - two[1]
-                ends = gap.interval(how.level)
-                values = (two[0].value, two[1].value, gap.value, *ends)
-                yield PartsRow(task.key, method, architecture, *values)
-
-
-def _correlations(
-    study: UncertaintyStudy,
-    tasks: Sequence[UncertaintyTask],
-    questions: Mapping[str, Question],
-    how: UncertaintyOptions,
-) -> Iterable[CorrelationRow]:
-    """Of the images of task 1 and of the labels of task 2; without either, of test images."""
-    asked = [(task.key, questions[task.question]) for task in tasks[:2]]
-    asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
-    for key, question in asked:
-        for architecture in study.architectures:
-            for method, runs in study.methods(architecture).items():
-                if "EU" not in runs[0].parts["test"].scores:
-                    continue
-                cell = _correlation_cell(question, runs, how)
-                yield CorrelationRow(key, method, architecture, *_against_null(cell, how.level))
-
-
-def _all_images(study: UncertaintyStudy) -> Question:
-    test = study.labels["test"]
-    rows = np.arange(len(test.items))
-    one = LabelQuestion("image", 0, rows, np.zeros(len(rows)))
-    return Question("test", "test", test.items, test.groups, (one,), study.image)
-
-
-def _correlation_cell(
-    question: Question, runs: Sequence[Run], how: UncertaintyOptions
-) -> TwoWay:
-    """Correlations of the runs and of their nulls, first all of the one kind."""
-    own, null = [], []
-    for run in runs:
-        nulls = {
-            part: constant_noise(
-                said.mean, said.scores["EU"], members=said.members, seed=how.seed
-            )._asdict()
-            for part, said in run.parts.items()
-        }
-        own.append(_label_correlation(question, {p: o.scores for p, o in run.parts.items()}))
-        null.append(_label_correlation(question, nulls))
-    values = np.array([value for value, _ in own + null])
-    influence = np.stack([moved for _, moved in own + null])
-    codes = question.groups if question.groups is not None else question.items
-    unit = np.unique(np.array(codes), return_inverse=True)[1]
-    units = "items" if question.groups is None else "groups of items"
-    whom = Population(annotators=False, reason=Reason.GOLD, units=units)
-    cell = two_way(values, influence, unit, design=unit_design(unit), population=whom)
-    number = len(runs)
-    both = [list(range(number)), list(range(number, 2 * number))]
-    return seed_means(cell, both, shared=True)
-
-
-def _label_correlation(
-    question: Question, scores: Mapping[str, Mapping[str, Floats]]
-) -> tuple[float, Floats]:
-    """Mean correlation over the labels where it is defined, and the influence of items."""
-    found = []
-    for one in question.labels:
-        x, y = (_seen(question, one, scores, part) for part in ("AU", "EU"))
-        value, moved = rank_correlation(x, y)
-        if not math.isnan(value):
-            wide = np.zeros(len(question.items))
-            wide[one.rows] = moved
-            found.append((value, wide))
-    if not found:
-        return math.nan, np.full(len(question.items), np.nan)
-    values, moved = zip(*found, strict=True)
-    return float(np.mean(values)), np.mean(moved, axis=0)
-
-
-def _seen(
-    question: Question,
-    one: LabelQuestion,
-    scores: Mapping[str, Mapping[str, Floats]],
-    name: str,
-) -> Floats:
-    if question.name == "uncertain":
-        return np.asarray(scores["test"][name][one.rows, one.place])
-    parts = ("test", "ood") if question.name == "images" else ("test",)
-    return np.concatenate([image_level(scores[part][name], question.image) for part in parts])
-
-
-def _against_null(cell: TwoWay, level: float) -> tuple[float, ...]:
-    """Value with its interval, null, and what is beyond it with its interval."""
-    value, null = (float(one) for one in cell.values)
-    if math.isnan(value):
-        return (math.nan,) * 7
-    own = cell.of(0).interval(value, level, (-1.0, 1.0))
-    gap = value - null
-    ends = (math.nan, math.nan)
-    if not math.isnan(gap):
-        half = cell.between(0, 1).half_width(level)
-        ends = gap - half, gap + half
-    return value, *own, null, gap, *ends
-
-
-# ---- curves and costs ------------------------------------------------------------------------
-
-
-def _coverage(
-    study: UncertaintyStudy,
-    question: Question,
-    chosen: Mapping[tuple[str, str, str], str],
-) -> Iterable[MethodCurve]:
-    """Accuracy by coverage, the mean over labels and seeds."""
-    for (architecture, task, method), score in chosen.items():
-        if task != "abstention":
-            continue
-        curves = [
-            accuracy_coverage_curve(
-                one.truth, question.values(run.parts, score, one), steps=COVERAGES
-            )
-            for run in study.methods(architecture)[method]
-            for one in question.labels
-        ]
-        height = np.mean([curve[1] for curve in curves], axis=0)
-        points = tuple(zip(curves[0][0].tolist(), height.tolist(), strict=True))
-        yield MethodCurve(method, architecture, score, points)
-
-
-def _reliability(study: UncertaintyStudy, question: Question) -> Iterable[MethodCurve]:
-    """What was predicted and what was so, all labels and seeds together."""
-    if not question.labels:
-        return
-    truth = np.concatenate([one.truth for one in question.labels])
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            said = [
-                np.concatenate([question.values(run.parts, "", one) for one in question.labels])
-                for run in runs
-            ]
-            found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
-            full = found.items >= 10 * len(runs)
-            pairs = zip(found.predicted[full], found.observed[full], strict=True)
-            points = tuple((float(x), float(y)) for x, y in pairs)
-            yield MethodCurve(method, architecture, "", points)
-
-
-def _costs(study: UncertaintyStudy) -> Iterable[CostRow]:
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            costs = [run.cost for run in runs]
-            each = (
-                float(np.mean([getattr(cost, name) for cost in costs]))
-                for name in ("training", "prediction")
-            )
-            most = max(cost.memory for cost in costs)
-            yield CostRow(method, architecture, len(runs), *each, most)
 
 
 def _notices(
@@ -680,8 +465,13 @@ def _notices(
     for task in tasks:
         question = questions[task.question]
         if not question.labels:
-            about = {"number": task.number, "title": task.title, "reason": question.reason}
-            yield notice("undefined_task", UNDEFINED, **about)
+            yield notice(
+                "undefined_task",
+                UNDEFINED,
+                number=task.number,
+                title=task.title,
+                reason=question.reason,
+            )
             continue
         gone = dict.fromkeys(
             label

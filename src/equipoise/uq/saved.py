@@ -19,7 +19,7 @@ and no names: clean and transformed then count as one image when images are resa
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -27,7 +27,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.uq.decompose import Beta
+from equipoise.uq.decomposition import Beta
 from equipoise.uq.study import (
     PARTS,
     Cost,
@@ -51,7 +51,7 @@ class Meta:
     method: str
     architecture: str = ""
     seed: str = ""
-    cost: Cost = Cost()
+    cost: Cost = field(default_factory=Cost)
 
 
 class Files(NamedTuple):
@@ -180,8 +180,8 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
 def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
     """What a file says of its run, or what its name says."""
     if "meta" not in arrays:
-        words = path.stem.split(".")
-        return Meta(*words) if len(words) == 3 else Meta(path.stem)
+        method, *rest = path.stem.split(".")
+        return Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
     try:
         said = json.loads(str(arrays["meta"]))
         schema = said["schema"]
@@ -193,7 +193,9 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
     if not said.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    cost = Cost(*(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes")))
+    cost = Cost(
+        *(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes"))
+    )
     return Meta(
         str(said["method"]), str(said.get("architecture", "")), str(said.get("seed", "")), cost
     )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, frozen, listed, require_unique, short_repr
-from equipoise.uq.decompose import (
+from equipoise.uq.decomposition import (
     Beta,
     as_members,
     decompose,
@@ -94,7 +94,7 @@ def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run took: seconds of training and of prediction, and bytes at most; nan unknown."""
+    """What a run took: seconds of training and prediction, bytes at most; nan is unknown."""
 
     training: float = math.nan
     prediction: float = math.nan

@@ -1,8 +1,8 @@
 """Tasks: the six things that a score of uncertainty should be good for, as shared questions.
 
-A question is a truth (yes or no of every item and label) and what a method says to it, in a form
-that the metrics of `equipoise.metrics` take; labels are the tasks of `equipoise.evaluate`, whose
-macro average leaves out labels on which a metric is undefined.
+A question is a truth (yes or no of every item and label) and what a method says to it, in a
+form that the metrics of `equipoise.metrics` take; labels are the tasks of `equipoise.evaluate`,
+whose macro average leaves out labels on which a metric is undefined.
 
 ============  ==========================  ==========================  ==========================
 question      items                       truth                       what a method says
@@ -36,7 +36,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints, PerItem, choice
 from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.ranks import mid_ranks
-from equipoise.uq.decompose import image_level
+from equipoise.uq.decomposition import image_level
 from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
 
 BINNING = ("width", "mass")
@@ -84,7 +84,12 @@ def six_tasks(binning: str = "width") -> tuple[UncertaintyTask, ...]:
     coverage = "accuracy_coverage_area"
     return (
         UncertaintyTask(
-            1, "ood", "bad images", "Does it flag images unlike the others?", "images", ("auroc",)
+            1,
+            "ood",
+            "bad images",
+            "Does it flag images unlike the others?",
+            "images",
+            ("auroc",),
         ),
         UncertaintyTask(
             2,
@@ -202,10 +207,10 @@ class Question:
             both = [said[part].scores[score] for part in (self.part, OTHER[self.part])]
             return np.concatenate([image_level(one, self.image) for one in both])
         rows, place = question.rows, question.place
-        mean = said[self.part].mean[rows, place]
+        mean: PerItem = said[self.part].mean[rows, place]
         if self.name == "calibration":
             return mean
-        own = said[self.part].scores[score][rows, place]
+        own: PerItem = said[self.part].scores[score][rows, place]
         return own if self.name == "uncertain" else confident(mean, own)
 
 
@@ -235,7 +240,9 @@ def ask(name: str, study: UncertaintyStudy, part: str = "test") -> Question:
         asked, truth = (labels == 0) | (labels == 1), labels == 1
         reason = "" if asked.any() else "no label that is 0 or 1"
     found = [
-        LabelQuestion(label, k, np.flatnonzero(asked[:, k]), truth[asked[:, k], k].astype(float))
+        LabelQuestion(
+            label, k, np.flatnonzero(asked[:, k]), truth[asked[:, k], k].astype(float)
+        )
         for k, label in enumerate(study.classes)
     ]
     blank = tuple(one.label for one in found if not len(one.rows))

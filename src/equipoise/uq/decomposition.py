@@ -1,8 +1,8 @@
-r"""Decomposition: how much of a probability's uncertainty the members of a model disagree about.
+r"""Decomposition: how much of the uncertainty of a probability is disagreement of members.
 
 M members (networks of an ensemble, passes with dropout, samples of weights) give an item M
-probabilities of a label. With :math:`h` the binary entropy in nats and :math:`\bar p` their mean
-(the prediction), the *information* decomposition is
+probabilities of a label. With :math:`h` the binary entropy in nats and :math:`\bar p` their
+mean (the prediction), the *information* decomposition is
 
 .. math:: PU = h(\bar p), \qquad AU = \frac1M \sum_m h(p_m), \qquad EU = PU - AU \ge 0
 
@@ -20,8 +20,8 @@ A method that predicts Beta(a, b) needs no members: with :math:`S = a + b, m = a
 
 .. math:: PU = h(m), \quad AU = \psi(S+1) - m\,\psi(a+1) - (1-m)\,\psi(b+1), \quad EU = PU - AU
 
-and besides vacuity :math:`2/S`, variance :math:`m(1-m)/(S+1)` and the reverse mutual information
-:math:`1/S - EU`.
+and besides vacuity :math:`2/S`, variance :math:`m(1-m)/(S+1)` and the reverse mutual
+information :math:`1/S - EU`.
 
 M members see too little of the disagreement: the mean of EU over draws of M members is about
 (1 - 1/M) of what infinitely many would show, so that methods with different M are not compared
