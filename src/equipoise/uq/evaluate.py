@@ -271,10 +271,8 @@ def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
     done = contest.evaluation
     k = [one.name for one in done.metrics].index(metric)
     number = len(contest.question.labels)
-    odd = np.isnan(done.values[:number, k, 1]).any(axis=-1).tolist()
-    return tuple(
-        one.label for one, out in zip(contest.question.labels, odd, strict=True) if out
-    )
+    odd = np.flatnonzero(np.isnan(done.values[:number, k, 1]).any(axis=-1))
+    return tuple(contest.question.labels[place].label for place in odd)
 
 
 # ---- arrays ----------------------------------------------------------------------------------
