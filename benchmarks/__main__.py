@@ -22,6 +22,7 @@ EVERY = (
     "agreement",
     "stability",
     "planning",
+    "uq",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

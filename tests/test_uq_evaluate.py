@@ -18,7 +18,7 @@ from equipoise.uq.tasks import label_values, macro
 ITEMS, CLASSES = 160, 3
 
 
-def world(seed=0, items=ITEMS, uncertain=True):
+def world(seed=0, items=ITEMS, *, uncertain=True):
     """Logits, labels with uncertain ones, and patients with two images each."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(items, CLASSES)) * 2 - 1
@@ -65,7 +65,11 @@ def test_every_score_of_every_task_is_there(result):
     assert {row.task for row in result.table()} == {
         "ood", "uncertain", "errors", "abstention", "ece", "mce",
     }  # fmt: skip
-    assert [row.score for row in rows(result, task="errors", method="good")] == ["PU", "AU", "EU"]
+    assert [row.score for row in rows(result, task="errors", method="good")] == [
+        "PU",
+        "AU",
+        "EU",
+    ]
     assert [row.score for row in rows(result, task="errors", method="single")] == ["PU"]
     assert {one.code for one in result.notices} >= {"one_member", "preset_score"}
     for row in result.table():
@@ -101,12 +105,14 @@ def test_the_score_is_chosen_on_validation_images(result):
     assert set(alone.chosen.values()) == {"PU"}
 
 
-def test_choosing_looks_at_no_test_label(result):
+def test_choosing_looks_at_no_test_label():
     logits, labels, groups = world()
     val = ({"good": members(world(1)[0], 0.5)}, world(1)[1])
     other = np.where(labels == -1, -1, 1 - labels)
     found = [
-        evaluate_uncertainty({"good": members(logits, 0.5)}, each, validation=val, groups=groups)
+        evaluate_uncertainty(
+            {"good": members(logits, 0.5)}, each, validation=val, groups=groups
+        )
         for each in (labels, other)
     ]
     assert found[0].chosen == found[1].chosen
@@ -119,9 +125,7 @@ def test_patients_make_intervals_wider():
     probs = np.repeat(probs, 3, axis=1)
     groups = np.repeat(np.arange(len(logits)), 3)
     assert twice.shape == copied.shape
-    wide, narrow = (
-        evaluate_uncertainty(probs, copied, groups=one) for one in (groups, None)
-    )
+    wide, narrow = (evaluate_uncertainty(probs, copied, groups=one) for one in (groups, None))
     for a, b in zip(wide.table(), narrow.table(), strict=True):
         assert a.value == pytest.approx(b.value)
     a, b = (rows(one, task="errors", score="PU")[0] for one in (wide, narrow))
@@ -270,8 +274,7 @@ def test_plain_files_are_named_by_their_method(tmp_path):
     for name in ("dropout", "ensemble"):
         np.save(other / f"{name}.npy", members(0.3 * logits, 1.5))
     np.savez(tmp_path / "truth.npz", labels=labels)
-    files = sorted(tmp_path.glob("*e*.npz")) + [tmp_path / "dropout.npz"]
-    runs = [one for one in files if one.stem in ("dropout", "ensemble")]
+    runs = [tmp_path / "dropout.npz", tmp_path / "ensemble.npz"]
     found = read_study(Files(runs, tmp_path / "truth.npz", sorted(other.glob("*.npy"))))
     assert {run.method for run in found.runs} == {"dropout", "ensemble"}
     assert set(found.labels) == {"test", "ood"}
@@ -299,7 +302,7 @@ def test_files_of_another_kind_are_refused(tmp_path, make, said):
 
 
 def test_a_folder_without_labels_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no labels.npz"):
+    with pytest.raises(InputError, match="no labels"):
         find_files(tmp_path)
     runner = CliRunner()
     alone = runner.invoke(app, ["uq", "evaluate", str(tmp_path / "x.npz")])

@@ -8,7 +8,14 @@ from scipy.stats import spearmanr
 
 from equipoise.metrics import auroc, expected_calibration_error, maximum_calibration_error
 from equipoise.uq.correlation import constant_noise, rank_correlation
-from equipoise.uq.study import Outputs, PartLabels, Prediction, Run, UncertaintyStudy, part_labels
+from equipoise.uq.study import (
+    Outputs,
+    PartLabels,
+    Prediction,
+    Run,
+    UncertaintyStudy,
+    part_labels,
+)
 from equipoise.uq.tasks import ask, confident, label_values, macro, six_tasks
 
 NAN = np.nan
@@ -103,7 +110,9 @@ def test_temperature_changes_no_order_of_entropies():
     probs, labels = world(members=1)
     hot = expit(logit(probs) / 2.5)
     values = [
-        label_values(ask("correctness", one), one.runs[0].parts, "PU", ["error_detection_auroc"])
+        label_values(
+            ask("correctness", one), one.runs[0].parts, "PU", ["error_detection_auroc"]
+        )
         for one in (study(probs, labels), study(hot, labels))
     ]
     assert_allclose(*values, atol=1e-12)
@@ -153,7 +162,7 @@ def test_rank_correlation_takes_mid_ranks(digits):
     assert found.influence.sum() == pytest.approx(0, abs=1e-12)
     for k in (0, 70):
         without = spearmanr(np.delete(x, k), np.delete(y, k))[0]
-        assert found.influence[k] == pytest.approx(found.value - without, abs=2e-3)
+        assert found.influence[k] == pytest.approx(found.value - without, abs=3e-4)
     assert np.isnan(rank_correlation(x, np.zeros(150)).value)
 
 

@@ -1,6 +1,6 @@
 """Slow twins of selective prediction: every order of tied items, item by item."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def area(confidence, errors):
     found = []
     for order in permutations(range(len(errors))):
         placed = [confidence[k] for k in order]
-        if all(a >= b for a, b in zip(placed, placed[1:], strict=False)):
+        if all(a >= b for a, b in pairwise(placed)):
             found.append(np.mean(risks([errors[k] for k in order])))
     return float(np.mean(found))
 

@@ -26,6 +26,7 @@ Examples
 array([0.875, 0.625, 0.25 ])
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,6 +35,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints, PerItem, choice
+from equipoise.evaluation.engine import map_chunks
 from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.ranks import mid_ranks
 from equipoise.uq.decomposition import image_level
@@ -271,9 +273,11 @@ def label_values(
 ) -> Floats:
     """Every metric on every label, without intervals, (metrics, labels); nan is undefined."""
     chosen = [named(one) for one in metrics]
-    made = [
-        _scored(chosen, question.values(said, score, one), one.truth) for one in question.labels
-    ]
+
+    def of_label(one: LabelQuestion) -> Floats:
+        return _scored(chosen, question.values(said, score, one), one.truth)
+
+    made = map_chunks(of_label, question.labels, workers=os.cpu_count() or 1)
     return np.stack(made, axis=1) if made else np.full((len(chosen), 0), np.nan)
 
 
