@@ -89,8 +89,8 @@ def main():
             if images * members == IMAGES * MEMBERS
             else ""
         )
-        print(f"   M = {members}, N = {images:,}: {wall:.2f} s ({processor:.2f} s of processor), "
-              f"{peak:.2f} GB in all{goal}")  # fmt: skip
+        spent = f"{wall:.2f} s ({processor:.2f} s of processor), {peak:.2f} GB in all"
+        print(f"   M = {members}, N = {images:,}: {spent}{goal}")
     probs, _ = world()
     ours, theirs = once(lambda: decompose(probs)), once(lambda: peer(probs))
     print(f"   decomposition alone: {ours:.2f} s, scipy {theirs:.2f} s")

@@ -69,6 +69,7 @@ class _Ranked(NamedTuple):
 
     @classmethod
     def of(cls, values: PerItem) -> "_Ranked":
+        """Sort values, the smallest first."""
         order = np.argsort(values, kind="stable")
         placed = values[order]
         start = np.flatnonzero(np.append(True, placed[1:] != placed[:-1]))
