@@ -10,7 +10,7 @@ from equipoise.cli import app
 from tests.cli_sample import FILES, caller, flat, write_study
 
 MOST = 32  # options that the help of `evaluate` shows
-TOTAL = 160  # that the helps of all verbs show
+TOTAL = 200  # that the helps of all verbs show
 VERBS = typer.main.get_command(app).commands
 
 

@@ -9,9 +9,10 @@ that noise (:math:`V_r`), and the noise alone (:math:`V_c`):
     \text{annotators} = \max(V_r - V_c, 0)
 
 Their sum, with the spread over possible truths where a model of them is the truth, and that of
-seeds where a value is the mean over several runs, is the variance for items and annotators like these, by which a fresh study of the same size would
-vary. Intervals are chi-square with the degrees of freedom of items (fewer where few items
-matter most) and of annotators, the noise of votes taken as known.
+seeds where a value is the mean over several runs, is the variance for items and annotators like
+these, by which a fresh study of the same size would vary. Intervals are chi-square with the
+degrees of freedom of items (fewer where few items matter most) and of annotators, the noise of
+votes taken as known.
 
 A source counts as moving a result less than the largest when its interval lies wholly below
 that of the largest; the others are named without an order.

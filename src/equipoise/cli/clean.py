@@ -14,4 +14,8 @@ clean = typer.Typer(
 for _verb in ("scan", "benchmark", "rounds"):
     _module = f"equipoise.cli.clean_{_verb}"
     if find_spec(_module) is not None:
-        clean.command(_verb, no_args_is_help=True)(getattr(import_module(_module), _verb))
+        _made = getattr(import_module(_module), _verb)
+        if isinstance(_made, typer.Typer):
+            clean.add_typer(_made, name=_verb)
+        else:
+            clean.command(_verb, no_args_is_help=True)(_made)

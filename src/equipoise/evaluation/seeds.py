@@ -1,8 +1,8 @@
 """Seeds: an evaluation of runs becomes one of methods, each the mean over its seeds.
 
 Values, intervals, ranks and verdicts are of the mean of the metric over the runs of a method
-(`equipoise.inference.seeds`). Resamples move by what other seeds would change, too. Scores of items are
-means over the runs, which is what figures and analyses of single items see.
+(`equipoise.inference.seeds`). Resamples move by what other seeds would change, too. Scores of
+items are means over the runs, which is what figures and analyses of single items see.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def average_runs(
             for each in done.decided
         ),
         thresholds=tuple(
-            replace(one, model=owner[one.model])
+            one._replace(model=owner[one.model])
             for one in done.thresholds
             if owner[one.model] not in several
         ),

@@ -7,11 +7,11 @@ characters in them do nothing.
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from equipoise.findings.charts import Dot, Dots, Standing, Standings
-from equipoise.findings.record import Report
+from equipoise.findings.charts import Chart, Dot, Dots, Standing, Standings
+from equipoise.findings.record import Finding, Report
 from equipoise.numbers import bound, number
 from equipoise.wording import in_command, printable
 
@@ -60,10 +60,9 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     yield from _fact("Settled by", card.settled_by, width)
     yield from _fact("Caveat", card.caveat, width, style="yellow")
     charts = {one.name: one for part in report.findings for one in part.charts}
-    board, bars = charts.get("standings"), charts.get("distance")
-    if isinstance(board, Standings):
-        yield Text("")
-        yield from _board(board, bars if isinstance(bars, Dots) else None, width)
+    for part in report.findings:
+        if part.key == "standings":
+            yield from _boards(part, charts, width)
     others = [
         one
         for one in report.findings
@@ -77,6 +76,19 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     if files:
         yield Text("")
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
+
+
+def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> "Iterator[Text]":
+    """The standings of all tasks, or of one of them under its name."""
+    from rich.text import Text
+
+    for board in part.charts:
+        if isinstance(board, Standings):
+            bars = charts.get(board.name.replace("standings", "distance"))
+            yield Text("")
+            if part.task:
+                yield Text(f"{EDGE}{printable(part.task)}", style="bold")
+            yield from _board(board, bars if isinstance(bars, Dots) else None, width)
 
 
 def evidence_lines(report: Report, width: int) -> "Iterator[Text]":

@@ -43,19 +43,18 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
     >>> spread.items, spread.seeds, spread.df_seeds
     (1.0, 0.01, 1.0)
     """
-    linear = {
-        name: _means(getattr(cell, name), runs)
-        for name in ("items", "annotators", "cells", "draws")
-    }
     seeds = _covariance(cell.values, runs, shared=shared)
     values = np.array([cell.values[list(places)].mean() for places in runs])
     return replace(
         cell,
         values=values,
+        items=_means(cell.items, runs),
+        annotators=_means(cell.annotators, runs),
+        cells=_means(cell.cells, runs),
+        draws=_means(cell.draws, runs),
         df_items=_smallest(cell.df_items, runs),
         seeds=seeds,
         df_seeds=_freedom(seeds, runs, shared=shared),
-        **linear,
     )
 
 

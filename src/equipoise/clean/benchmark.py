@@ -1,0 +1,462 @@
+"""Benchmark: detectors of data problems compared on a study, task by task.
+
+Every detector, task and seed is a cell (`equipoise.cells`) that is computed once. Detectors are
+then competitors of an ordinary evaluation: the value of one is the mean over its seeds,
+intervals and verdicts speak for items and annotators like these, and every analysis can be
+asked for. The chance level is .5 for AUROC, the share of positives for average precision and
+P@k, and k over the number of items for R@k.
+
+Pairs that share an image are not independent. Pairs that hang together, directly or through
+others, are therefore one unit of resampling; where they all hang together, pairs are the units,
+and a notice says that intervals are too narrow to the degree that pairs depend.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.analyses.study import Study, StudyOptions
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, require_unique, require_whole, short_repr
+from equipoise.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
+from equipoise.clean.collection import MISSING, Collection, split_pair
+from equipoise.clean.detector import TASKS, Detector, Task
+from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.study import CleanStudy
+from equipoise.evaluation import Evaluation, Settings, evaluate
+from equipoise.metrics import named, parsed
+from equipoise.notices import Notice
+from equipoise.predictions import Predictions
+
+TOP = (100, 500, 1000)  # items that are looked at first
+FEWER = (10,)  # where there are not so many
+UNITS = 10  # groups of pairs from which on they are the units
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "faiss": "faiss-cpu",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+}  # packages that are not called as their modules
+UNSEEN = (
+    "{items:count} judged items are left out: they are not in the collection, or have no label "
+    "to be wrong."
+)
+CHAIN = Notice(
+    "chained_pairs",
+    "Nearly all pairs hang together by images that they share, so that pairs count as "
+    "independent: intervals are too narrow to the degree that pairs of one image depend.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOptions:
+    """How detectors are compared.
+
+    Attributes
+    ----------
+    tasks
+        Some of the tasks; empty is every task that has votes.
+    seeds
+        How often a detector in which chance has a part is run.
+    metrics
+        Names; empty is AUROC, average precision, and precision and recall at 100, 500 and
+        1,000 as far as there are items.
+    store
+        Folder of the finished cells; None keeps nothing.
+    replicates, seed, level
+        As in `evaluate`.
+    """
+
+    tasks: Sequence[Task] = ()
+    seeds: int = 3
+    metrics: Sequence[str] = ()
+    store: Path | None = None
+    replicates: int | None = None
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        require_whole("benchmark, seeds", self.seeds, least=1, do="3 are usual")
+        for task in self.tasks:
+            if task not in TASKS:
+                raise InputError(
+                    "benchmark, tasks", f"{task!r}", f"some of {', '.join(TASKS)}", "correct it"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A detector that could not be scored in a task, and why."""
+
+    task: Task
+    detector: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """How long a detector took: the mean over its seeds, in seconds."""
+
+    task: Task
+    detector: str
+    seconds: float
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskBenchmark:
+    """All detectors of one task.
+
+    Attributes
+    ----------
+    study
+        Detectors as models, votes, and their evaluation, in which seeds are averaged.
+    seeds
+        By detector, how many runs its values are the mean of.
+    experts
+        Votes of a panel of experts on some of the items; None where there is none.
+    """
+
+    task: Task
+    study: Study
+    seeds: Mapping[str, int]
+    experts: Annotations | None = None
+
+    __repr__ = short_repr
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Values, intervals and verdicts."""
+        return self.study.evaluation
+
+    def prevalence(self, labels: str) -> float:
+        """Share of positives by hard or soft labels."""
+        question = self.evaluation.questions[0]
+        return float((question.hard if labels == "hard" else question.shares)[0].mean())
+
+    def chance(self, metric: str, labels: str) -> float:
+        """What scores without information would reach on average; nan where nobody knows."""
+        name, given = parsed(metric)
+        if name == "auroc":
+            return 0.5
+        if name in ("average_precision", "precision_at_k"):
+            return self.prevalence(labels)
+        if name == "recall_at_k":
+            return float(given["k"]) / len(self.evaluation.questions[0].items)
+        return float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CleanBenchmark:
+    """What `benchmark` returns.
+
+    Attributes
+    ----------
+    study, detectors
+        What was compared on what.
+    tasks
+        One per task in which at least one detector could be scored.
+    left_out, costs
+        Detectors without a result, with reasons; and how long the others took.
+    """
+
+    study: CleanStudy
+    detectors: tuple[Detector, ...]
+    tasks: tuple[TaskBenchmark, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    costs: tuple[Cost, ...] = ()
+
+    __repr__ = short_repr
+
+    def rows(self) -> list[dict[str, str | float | int]]:
+        """Every value with its interval, by task, detector, metric and labels."""
+        return [
+            {
+                "task": one.task,
+                "detector": row.model,
+                "metric": row.metric,
+                "labels": row.labels,
+                "value": row.value,
+                "low": row.low,
+                "high": row.high,
+                "chance": one.chance(row.metric, row.labels),
+                "rank_low": row.rank_low,
+                "rank_high": row.rank_high,
+                "seeds": one.seeds[row.model],
+            }
+            for one in self.tasks
+            for row in one.evaluation.table()
+        ]
+
+
+def benchmark(
+    study: CleanStudy,
+    detectors: Sequence[Detector] = DETECTORS,
+    options: BenchmarkOptions | None = None,
+    progress: Progress | None = None,
+) -> CleanBenchmark:
+    """Compare detectors on every task that a study has votes for.
+
+    Parameters
+    ----------
+    detectors
+        Those of other tasks are passed over. One that fails is left out with its reason.
+    progress
+        Called as ``progress(done, all)`` over all cells.
+    """
+    how = options or BenchmarkOptions()
+    require_unique([one.name for one in detectors], where="detectors")
+    chosen = _tasks(study, detectors, how)
+    used = [one for one in detectors if one.task in chosen]
+    outcomes = iter(run_cells(_cells(study, used, how.seeds), how.store, progress))
+    tasks, missing, costs = [], [], []
+    for task in chosen:
+        own = [one for one in used if one.task == task]
+        runs = {one: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
+        votes = _votes(study, task)
+        scored = {one: _predictions(one, found, votes) for one, found in runs.items()}
+        for one, found in scored.items():
+            if isinstance(found, str):
+                missing.append(LeftOut(task, one.name, found))
+            else:
+                seconds = float(np.mean([each.seconds for each in runs[one]]))
+                costs.append(Cost(task, one.name, seconds, len(found)))
+        kept = {one: found for one, found in scored.items() if not isinstance(found, str)}
+        if kept:
+            tasks.append(_compared(study, task, votes, kept, how))
+    if not tasks:
+        raise InputError(
+            f"benchmark of {study.name}",
+            f"every detector was left out: {missing[0].detector}: {missing[0].reason}"
+            if missing
+            else "no detector",
+            "a detector that can score the items",
+            "choose others, or install what they need",
+        )
+    return CleanBenchmark(study, tuple(used), tuple(tasks), tuple(missing), tuple(costs))
+
+
+def _tasks(
+    study: CleanStudy, detectors: Sequence[Detector], how: BenchmarkOptions
+) -> list[Task]:
+    """Tasks with votes and detectors, in their order."""
+    for task in how.tasks:
+        if task not in study.truths:
+            raise InputError(
+                f"study {study.name}, task {task}",
+                "no votes",
+                f"one of {', '.join(study.truths)}",
+                "choose a task that it has votes for",
+            )
+    wanted = set(how.tasks or study.truths) & {one.task for one in detectors}
+    return [task for task in TASKS if task in wanted]
+
+
+# ---- cells ---------------------------------------------------------------------------------
+
+
+def _runs(detector: Detector, seeds: int) -> int:
+    return seeds if detector.seeded else 1
+
+
+def _cells(study: CleanStudy, detectors: Sequence[Detector], seeds: int) -> list[Cell]:
+    """One per detector and seed, task by task."""
+    whole, made = collection_digest(study.collection), []
+    for task in TASKS:
+        own = [one for one in detectors if one.task == task]
+        data = study.seen(task) if own else study.collection
+        pairs = data.pairs
+        seen = digest([] if pairs is None else [pairs.first, pairs.second])
+        for detector in own:
+            facts = {"data": whole, "pairs": seen, **detector_facts(detector)}
+            for seed in range(_runs(detector, seeds)):
+                name = f"{detector.name}, seed {seed}"
+                run = _scoring(detector, data, seed)
+                made.append(Cell(name, {**facts, "seed": seed}, run))
+    return made
+
+
+def _scoring(detector: Detector, data: Collection, seed: int) -> "Callable[[Progress], Arrays]":
+    def run(tell: Progress) -> Arrays:
+        detector.check(data)
+        found = detector.score(data, seed=seed, progress=tell)
+        return {"items": np.array(found.items), "values": found.values}
+
+    return run
+
+
+def collection_digest(data: Collection) -> str:
+    """Hash of everything that detectors see of a collection, pairs apart."""
+    images = None if data.images is None else _image_digests(data)
+    return digest(
+        [data.items, data.embeddings, images, data.labels, data.classes, data.known, data.split]
+    )
+
+
+def _image_digests(data: Collection) -> list[str]:
+    assert data.images is not None
+    return [data.images.digest(place) for place in range(len(data.images))]
+
+
+def detector_facts(detector: Detector) -> dict[str, object]:
+    """What decides the scores of a detector beside the data: settings, code and packages."""
+    settings = {name: repr(value) for name, value in detector.settings.items()}
+    return {
+        "detector": detector.name,
+        "task": detector.task,
+        "settings": settings,
+        "code": _code(detector),
+        "versions": _versions(("equipoise", "numpy", "scipy", *detector.packages)),
+    }
+
+
+def _code(detector: Detector) -> str:
+    """Hash of the file that a detector is written in."""
+    try:
+        path = inspect.getsourcefile(type(detector))
+        return "" if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except (OSError, TypeError):
+        return ""
+
+
+def _versions(modules: Sequence[str]) -> dict[str, str]:
+    """Versions of the packages that modules come from; empty where nobody knows."""
+    found = {}
+    for module in modules:
+        name = DISTRIBUTIONS.get(module, module)
+        try:
+            found[module] = version(name)
+        except PackageNotFoundError:
+            every = _distributions().get(module, ())
+            found[module] = " ".join(version(one) for one in every)
+    return found
+
+
+_distributions = cache(packages_distributions)  # looks at every file that is installed
+
+
+# ---- what is compared ----------------------------------------------------------------------
+
+
+def _votes(study: CleanStudy, task: Task) -> Annotations:
+    """Votes on what detectors can see: label errors need a label; pairs have their groups."""
+    votes, data = study.truths[task], study.collection
+    if task == "near_duplicates":
+        return in_components(votes)
+    known = set(data.items)
+    if task == "label_errors" and data.labels is not None:
+        labels = data.labels.tolist()
+        known = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
+    keep = np.array([name in known for name in votes.items])
+    if not keep.any():
+        raise InputError(
+            f"study {study.name}, votes on {task}",
+            "no item that detectors see",
+            "votes on items of the collection"
+            + (" with a label" if task == "label_errors" else ""),
+            "check the names of the items",
+        )
+    if keep.all():
+        return votes
+    said = Notice("unseen_items", UNSEEN, (), {"items": int((~keep).sum())})
+    part = votes.of_items(keep)
+    return replace(part, notices=(*part.notices, said))
+
+
+def in_components(votes: Annotations) -> Annotations:
+    """Votes on pairs, grouped by what hangs together; ungrouped where nearly all does."""
+    pairs = [split_pair(name) for name in votes.items]
+    images = {
+        name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(pairs)))
+    }
+    root = list(range(len(images)))
+
+    def find(place: int) -> int:
+        while root[place] != place:
+            root[place] = root[root[place]]
+            place = root[place]
+        return place
+
+    for one, other in pairs:
+        a, b = find(images[one]), find(images[other])
+        root[max(a, b)] = min(a, b)
+    codes = np.unique([find(images[one]) for one, _ in pairs], return_inverse=True)[1]
+    number = np.bincount(codes)
+    effective = len(codes) ** 2 / float((number.astype(float) ** 2).sum())
+    if len(number) == len(codes):
+        return votes
+    if effective < UNITS:
+        return replace(votes, notices=(*votes.notices, CHAIN))
+    groups = tuple(f"component {place}" for place in range(len(number)))
+    return replace(votes, groups=groups, group=np.asarray(codes, dtype=np.int64))
+
+
+def _predictions(
+    detector: Detector, outcomes: Sequence[Outcome], votes: Annotations
+) -> list[Predictions] | str:
+    """The runs of a detector on the judged items, or why there are none."""
+    made = []
+    for seed, one in enumerate(outcomes):
+        if one.arrays is None:
+            return one.reason
+        items = tuple(one.arrays["items"].tolist())
+        missing = set(votes.items) - set(items)
+        if missing:
+            return (
+                f"no score for {len(missing):,} of {len(votes.items):,} judged items, such as "
+                f"{min(missing)!r}"
+            )
+        name = f"{detector.name}#{seed}" if detector.seeded else detector.name
+        scores = Predictions(name, items, one.arrays["values"])
+        made.append(scores.of_items(votes.items))
+    return made
+
+
+def metrics_for(items: int) -> tuple[str, ...]:
+    """The usual metrics for so many items.
+
+    Examples
+    --------
+    >>> metrics_for(600)[2:]
+    ('precision_at_100', 'recall_at_100', 'precision_at_500', 'recall_at_500')
+    """
+    top = [k for k in TOP if k < items] or [k for k in FEWER if k < items]
+    at = (f"{what}_at_{k}" for k in top for what in ("precision", "recall"))
+    return ("auroc", "average_precision", *at)
+
+
+def _compared(
+    study: CleanStudy,
+    task: Task,
+    votes: Annotations,
+    scored: Mapping[Detector, Sequence[Predictions]],
+    how: BenchmarkOptions,
+) -> TaskBenchmark:
+    """Evaluate the detectors of a task, seeds averaged."""
+    options = StudyOptions(
+        metrics=tuple(named(one) for one in how.metrics or metrics_for(len(votes.items))),
+        replicates=how.replicates,
+        seed=how.seed,
+        level=how.level,
+    )
+    done = evaluate(
+        [run for found in scored.values() for run in found],
+        votes,
+        metrics=options.metrics,
+        resampling=options.plan(votes),
+        settings=Settings(level=how.level),
+    )
+    methods = {
+        one.name: [run.model for run in found] for one, found in scored.items() if one.seeded
+    }
+    made = done.across_seeds(methods) if methods else done
+    whole = Study(made.predictions, votes, options, made, lambda *_: None)
+    seeds = {one.name: len(found) for one, found in scored.items()}
+    return TaskBenchmark(task, whole, seeds, study.experts.get(task))

@@ -1,0 +1,538 @@
+"""What a benchmark of detectors says, as one report and as one run folder.
+
+The card answers every task in a sentence: which detectors cannot be told from the best, which
+fall behind, and which are no better than chance. Everything an evaluation says of one task
+stands under the reader's choice of the task.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from equipoise.analyses.catalogue import ANALYSES
+from equipoise.analyses.study import Progress
+from equipoise.analyses.threshold_study import ItemProbabilities, threshold_report
+from equipoise.analyses.thresholds import ExpertSample, Rule
+from equipoise.annotations import Annotations
+from equipoise.answer import Answer, Asked, Standing, answer_report
+from equipoise.arrays import InputError
+from equipoise.clean.benchmark import CleanBenchmark, TaskBenchmark
+from equipoise.clean.detector import TITLES
+from equipoise.evaluation import LABELS
+from equipoise.findings import Card, Column, Finding, Report, Standings, Table, left_out
+from equipoise.findings.bibliography import cite
+from equipoise.notices import Notice
+from equipoise.nouns import Nouns, counted, in_words
+from equipoise.numbers import count, number, percent
+from equipoise.run import Provenance, Run, record
+from equipoise.run.record import DatasetRecord
+from equipoise.wording import capital, joined
+
+NAMED = 3  # detectors that a sentence names
+BINS = 20  # of items, by the probability that they are a problem, that experts were asked from
+SOURCES = ("groger2025",)
+Stage = Callable[[str], Progress]
+NO_AUDIT = InputError(
+    "audit",
+    "no audited sample of what nobody judged",
+    "labels of a random sample of the items, or pairs, that were never candidates",
+    "label some and give them to equipoise audit",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """What a report of a benchmark holds.
+
+    Attributes
+    ----------
+    analyses
+        Names of analyses of every task.
+    title
+        Its heading; empty is that of the study.
+    command
+        Whether advice is in the words of the command line.
+    costs
+        Whether it says how long detectors took, which is different every time.
+    """
+
+    analyses: Sequence[str] = tuple(ANALYSES)
+    title: str = ""
+    command: bool = False
+    costs: bool = True
+
+
+def benchmark_report(
+    done: CleanBenchmark, options: ReportOptions | None = None, stage: Stage | None = None
+) -> Report:
+    """Everything that is said of a benchmark."""
+    asked = options or ReportOptions()
+    parts = [_task_report(done, one, asked, stage) for one in done.tasks]
+    detectors = {one.name: one for one in done.detectors}
+    shown = [name for one in done.tasks for name in one.evaluation.models]
+    every = [*_merged(done.tasks, parts), *_left_out(done)]
+    if asked.costs and done.costs:
+        every.append(_costs(done))
+    sources = [key for name in shown for key in detectors[name].references]
+    study = done.study
+    return Report(
+        title=asked.title or study.title,
+        banner=study.simulated,
+        scope=" ".join(dict.fromkeys(one.scope for one in parts)),
+        models=tuple(shown),
+        card=_card(done),
+        findings=tuple(every),
+        known=(
+            count(len(shown), "detector"),
+            count(len(done.tasks), "kind") + " of problem",
+            counted(len(study.collection), study.nouns.item),
+        ),
+        terms=_unique(term for one in parts for term in one.terms),
+        settings=_unique(pair for one in parts for pair in one.settings),
+        notices=_notices(done, parts),
+        methods=_methods(done, parts),
+        references=_unique(
+            (*SOURCES, *sources, *(key for one in parts for key in one.references))
+        ),
+        task=TITLES[done.tasks[0].task],
+    )
+
+
+def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _notices(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[Notice, ...]:
+    several = len(done.tasks) > 1
+    return tuple(
+        notice.of(TITLES[one.task]) if several else notice
+        for one, part in zip(done.tasks, parts, strict=True)
+        for notice in part.notices
+    )
+
+
+# ---- the answer ----------------------------------------------------------------------------
+
+
+def _front(one: TaskBenchmark) -> Standing:
+    return Answer(one.evaluation).front
+
+
+def no_better(one: TaskBenchmark) -> tuple[str, ...]:
+    """Detectors whose interval reaches down to the chance level of the metric that decides."""
+    front = _front(one)
+    level = one.chance(front.column.metric.name, front.column.labels)
+    return tuple(
+        name
+        for name, low in zip(front.models, front.low.tolist(), strict=True)
+        if not math.isnan(level) and low <= level
+    )
+
+
+def verdict(one: TaskBenchmark) -> str:
+    """Who is best, who falls behind, and who is no better than chance, without a full stop."""
+    front, lost = _front(one), no_better(one)
+    if front.known == 0:
+        return "no detector has a value"
+    said, behind = _leaders(front), front.behind
+    if front.decides and behind:
+        verb = "falls" if len(behind) == 1 else "fall"
+        who = joined(behind) if len(behind) <= 2 else in_words(len(behind))
+        said += f"; {who} {verb} behind"
+    if not lost:
+        return said
+    if len(lost) == front.known:
+        return f"{said}; none is surely better than chance"
+    are = "is" if len(lost) == 1 else "are"
+    if front.decides and set(lost) == set(behind):
+        return f"{said} and {are} no better than chance"
+    return f"{said}; {joined(lost, most=NAMED)} {are} no better than chance"
+
+
+def _leaders(front: Standing) -> str:
+    """Who may be the best."""
+    first, group = front.models[0], front.best_group
+    if front.known == 1:
+        return f"{first} reaches {number(float(front.values[0]))}, alone"
+    if not front.decides:
+        return f"{first} scores highest, but annotators are too few for a verdict"
+    if len(group) == 1:
+        return f"{first} is the best"
+    if len(group) > NAMED:
+        which = "all" if not front.behind else f"{in_words(len(group))} of"
+        return f"{which} {in_words(front.known)} cannot be told apart, {first} in front"
+    lead = " lead and" if front.behind else ""
+    return f"{joined(group)}{lead} cannot be told apart"
+
+
+def _card(done: CleanBenchmark) -> Card:
+    """One sentence per task, with what it rests on."""
+    fronts = [_front(one) for one in done.tasks]
+    inside: dict[str, bool] = {}
+    for front in fronts:
+        if front.decides:
+            inside |= {name: name in front.best_group for name in front.models[: front.known]}
+    metric = fronts[0].column.metric
+    best = [
+        f"{number(float(front.values[0]))} for {TITLES[one.task].lower()} "
+        f"({percent(one.prevalence('hard'))} are problems)"
+        for one, front in zip(done.tasks, fronts, strict=True)
+        if front.known
+    ]
+    missing = {one.detector: None for one in done.left_out}
+    caveat = ""
+    if missing:
+        was = "was" if len(missing) == 1 else "were"
+        caveat = (
+            f"{capital(joined(list(missing), most=NAMED))} {was} left out, with reasons below."
+        )
+    return Card(
+        answer=" ".join(f"{TITLES[one.task]}: {verdict(one)}." for one in done.tasks),
+        lede=f"{capital(metric.soft_title)} of the best: {'; '.join(best)}.",
+        standing=tuple(inside.items()),
+        holds_for=_holds_for(done),
+        caveat=caveat,
+    )
+
+
+def _holds_for(done: CleanBenchmark) -> str:
+    parts: dict[str, list[str]] = {}
+    for one in done.tasks:
+        size = count(len(one.study.annotations.items))
+        what = "pairs" if one.task == "near_duplicates" else done.study.nouns.items
+        whom = capital(_whom(one, done.study.nouns))
+        parts.setdefault(whom, []).append(f"{size} {what} for {TITLES[one.task].lower()}")
+    return " ".join(f"{whom}: {joined(sizes)}." for whom, sizes in parts.items())
+
+
+def _whom(one: TaskBenchmark, nouns: Nouns) -> str:
+    whom = one.evaluation.population
+    units = "images that hang together" if whom.units != "items" else nouns.items
+    named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
+    words = whom.whom.replace(whom.units, units, 1).split(" ")
+    return " ".join(named.get(word, word) for word in words)
+
+
+# ---- findings of a task --------------------------------------------------------------------
+
+
+def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
+    """The standings of a task with all metrics of all detectors, and what chance reaches."""
+    done, front = one.evaluation, _front(one)
+    shares = " and ".join(
+        f"{percent(one.prevalence(labels))} by {words}"
+        for labels, words in (("hard", "majority"), ("soft", "votes"))
+    )
+    units = ""
+    if done.plan.group is not None:
+        number_of = count(int(done.plan.group.max()) + 1)
+        units = f" Pairs that share images are drawn together ({number_of} groups)."
+    levels = (number(one.chance(metric.name, "soft")) for metric in done.metrics)
+    foot = (("chance", tuple(levels)),)
+    return replace(
+        board,
+        title="Which detectors find the problems?",
+        sentence=f"{TITLES[one.task]}: {verdict(one)}.",
+        charts=tuple(
+            replace(chart, foot=foot) if isinstance(chart, Standings) else chart
+            for chart in board.charts
+        ),
+        tables=(*(_scores(one, labels, front) for labels in reversed(LABELS)), *board.tables),
+        note=f"Problems are {shares}, which is the level of chance for average precision and "
+        "P@k; for AUROC it is 0.5. A detector is called no better than chance where its "
+        f"interval reaches down to that.{units}",
+        nav="Detectors",
+    )
+
+
+def _scores(one: TaskBenchmark, labels: str, front: Standing) -> Table:
+    rows: list[dict[str, str | float]] = []
+    for name in front.models:
+        row: dict[str, str | float] = {"task": one.task, "detector": name}
+        for metric in one.evaluation.metrics:
+            found = one.evaluation.estimate(name, metric.name, labels=labels)
+            low, high = found.interval(one.evaluation.level)
+            row |= {
+                metric.name: found.value,
+                f"{metric.name}_low": low,
+                f"{metric.name}_high": high,
+            }
+        rows.append(row | {"seeds": one.seeds[name]})
+    chance: dict[str, str | float] = {"task": one.task, "detector": "chance", "seeds": ""}
+    for metric in one.evaluation.metrics:
+        level = one.chance(metric.name, labels)
+        chance |= {
+            metric.name: level,
+            f"{metric.name}_low": level,
+            f"{metric.name}_high": level,
+        }
+    several = any(size > 1 for size in one.seeds.values())
+    return Table(
+        name=f"{one.task}-scores-{labels}",
+        caption=f"{TITLES[one.task]}, {'soft' if labels == 'soft' else 'majority'} labels, "
+        "best first, with intervals",
+        columns=(
+            Column("detector", "detector", "model"),
+            *(
+                Column(
+                    metric.name,
+                    metric.title,
+                    "number",
+                    (f"{metric.name}_low", f"{metric.name}_high"),
+                    brief=place < 4,
+                )
+                for place, metric in enumerate(one.evaluation.metrics)
+            ),
+            *([Column("seeds", "seeds", "count", brief=False)] if several else []),
+        ),
+        rows=[*rows, chance],
+    )
+
+
+def _task_report(
+    done: CleanBenchmark, one: TaskBenchmark, asked: ReportOptions, stage: Stage | None
+) -> Report:
+    """What the evaluation of a task says, with its thresholds by experts."""
+    nouns = done.study.nouns
+    if one.task == "near_duplicates":
+        nouns = Nouns("pair", nouns.annotator)
+
+    def named(step: str) -> Progress:
+        tell = stage or (lambda _: lambda *__: None)
+        return tell(f"{TITLES[one.task].lower()}: {step}")
+
+    wanted = Asked(analyses=asked.analyses, nouns=nouns, command=asked.command)
+    report = answer_report(one.study, wanted, named)
+    shown = [
+        _leaderboard(one, part) if part.key == "standings" else part for part in report.findings
+    ]
+    title = "How many problems were never candidates?"
+    audit = replace(left_out("audit", title, NO_AUDIT), evidence=True)
+    return replace(report, findings=(*shown, *_expert_threshold(one), audit))
+
+
+def _expert_threshold(one: TaskBenchmark) -> tuple[Finding, ...]:
+    """From which share of votes on experts call an item a problem, and what that changes."""
+    key, title = "expert_threshold", "From where on do experts call it a problem?"
+    if one.experts is None:
+        why = InputError(key, "no panel of experts", "votes of experts", "ask some")
+        return (replace(left_out(key, title, why), evidence=True),)
+    question = one.evaluation.questions[0]
+    known = ItemProbabilities(question.items, question.shares[0], "the share of votes")
+    rule = Rule(seed=one.study.options.seed, level=one.study.options.level)
+    try:
+        sample, votes = _sampled(known, one.experts)
+        report = threshold_report(known, sample, votes, one.study.predictions, rule)
+    except InputError as error:
+        return (replace(left_out(key, title, error), evidence=True),)
+    return tuple(
+        replace(part, key=f"experts_{part.key}", evidence=True) for part in report.findings
+    )
+
+
+def _sampled(
+    known: ItemProbabilities, experts: Annotations
+) -> tuple[ExpertSample, Annotations]:
+    """The experts' items among all, in bins by their probability."""
+    place = {name: number for number, name in enumerate(known.items)}
+    keep = np.array([name in place for name in experts.items])
+    if not keep.any():
+        raise InputError(
+            "experts", "no item that was scored", "some", "check the names of the items"
+        )
+    votes = experts.of_items(keep)
+    parts = np.array_split(np.argsort(known.values, kind="stable"), BINS)
+    parts = [one for one in parts if len(one)]
+    bin_of = np.empty(len(known.items), dtype=np.int64)
+    for number_, rows in enumerate(parts):
+        bin_of[rows] = number_
+    rows = np.array([place[name] for name in votes.items])
+    order = np.argsort(bin_of[rows], kind="stable")
+    sample = ExpertSample(
+        tuple(votes.items[i] for i in order),
+        bin_of[rows][order],
+        known.values[rows][order],
+        np.array([known.values[one].mean() for one in parts]),
+        np.array([len(one) for one in parts]),
+    )
+    return sample, votes
+
+
+def _merged(tasks: Sequence[TaskBenchmark], parts: Sequence[Report]) -> list[Finding]:
+    """Findings of all tasks, those of one kind together, under the choice of a task."""
+    by_key: dict[str, list[Finding]] = {}
+    for one, report in zip(tasks, parts, strict=True):
+        for finding in report.findings:
+            by_key.setdefault(finding.key, []).append(_of_task(finding, one))
+    return [finding for found in by_key.values() for finding in found]
+
+
+def _of_task(finding: Finding, one: TaskBenchmark) -> Finding:
+    """A finding of one task, with names of files of its own."""
+    title = TITLES[one.task]
+    return replace(
+        finding,
+        task=title,
+        tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in finding.tables),
+        charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in finding.charts),
+    )
+
+
+# ---- who is not there, what it cost --------------------------------------------------------
+
+
+def _left_out(done: CleanBenchmark) -> list[Finding]:
+    if not done.left_out:
+        return []
+    rows = [
+        {"task": TITLES[one.task], "detector": one.detector, "reason": one.reason}
+        for one in done.left_out
+    ]
+    verb = "was" if len(rows) == 1 else "were"
+    return [
+        Finding(
+            key="left_out_detectors",
+            title="Detectors without a result",
+            sentence=f"{capital(count(len(rows), 'detector'))} {verb} left out; the next run "
+            "tries again.",
+            tables=(
+                Table(
+                    name="left-out-detectors",
+                    caption="Why",
+                    columns=(
+                        Column("task", "task"),
+                        Column("detector", "detector", "model"),
+                        Column("reason", "reason"),
+                    ),
+                    rows=rows,
+                    open=True,
+                ),
+            ),
+            evidence=True,
+        )
+    ]
+
+
+def cost_rows(done: CleanBenchmark) -> list[dict[str, str | float | int]]:
+    """Seconds per run of every detector, the slowest first."""
+    every = sorted(done.costs, key=lambda one: -one.seconds)
+    return [
+        {"task": one.task, "detector": one.detector, "seconds": one.seconds, "seeds": one.seeds}
+        for one in every
+    ]
+
+
+def _costs(done: CleanBenchmark) -> Finding:
+    rows = cost_rows(done)
+    whole = sum(one.seconds * one.seeds for one in done.costs)
+    return Finding(
+        key="cost",
+        title="What do detectors cost?",
+        sentence=f"All runs took {number(whole, 1)} s; the slowest is {rows[0]['detector']} "
+        f"with {number(float(rows[0]['seconds']), 1)} s a run.",
+        tables=(
+            Table(
+                name="cost",
+                caption="Seconds of one run, on this machine",
+                columns=(
+                    Column("detector", "detector", "model"),
+                    Column("task", "task", words=TITLES),
+                    Column("seconds", "seconds", "figures"),
+                    Column("seeds", "runs", "count"),
+                ),
+                rows=rows,
+                open=True,
+            ),
+        ),
+        evidence=True,
+    )
+
+
+# ---- how it was done -----------------------------------------------------------------------
+
+
+def _methods(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[str, ...]:
+    """Sentences for the methods of a paper."""
+    named = []
+    for one in done.detectors:
+        if any(one.name in part.evaluation.models for part in done.tasks):
+            settings = ", ".join(f"{name} {value!r}" for name, value in one.settings.items())
+            words = f" ({settings})" if settings else ""
+            named.append(f"{one.title}{words}{cite(*one.references)}")
+    seeded = max((size for one in done.tasks for size in one.seeds.values()), default=1)
+    runs = ""
+    if seeded > 1:
+        runs = (
+            f" Detectors that chance has a part in were run with {in_words(seeded)} seeds; "
+            "their values are means, and the variance between seeds is part of the intervals."
+        )
+    tasks = joined([TITLES[one.task].lower() for one in done.tasks])
+    source = done.study.source
+    return _unique(
+        (
+            f"Detectors of {tasks} were compared as rankings{cite(*SOURCES)}: "
+            f"{'; '.join(named)}.{runs}",
+            *([source.methods] if source is not None else []),
+            *(sentence for one in parts for sentence in one.methods),
+        )
+    )
+
+
+# ---- the folder ----------------------------------------------------------------------------
+
+
+def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
+    """One run of all tasks; replicates of detectors that a task does not have are undefined."""
+    study = done.study
+    source = study.source
+    dataset = None
+    if source is not None:
+        facts = (source.name, source.title, source.licence, source.citation)
+        names = ("name", "title", "licence", "citation")
+        dataset = DatasetRecord(**dict(zip(names, facts, strict=True)))
+    provenance = Provenance(
+        title=report.title, simulated=study.simulated or None, dataset=dataset
+    )
+    runs = [record(one.evaluation, provenance, report) for one in done.tasks]
+    first = runs[0].record
+    models = _unique(name for one in runs for name in one.record.models)
+    metrics = {metric.name: metric for one in runs for metric in one.record.metrics}
+    size = max(one.replicates.shape[-1] for one in runs)
+    whole = np.full((len(runs), len(metrics), len(LABELS), len(models), size), np.nan)
+    for t, one in enumerate(runs):
+        columns = [list(metrics).index(metric.name) for metric in one.record.metrics]
+        rows = [models.index(name) for name in one.record.models]
+        kept = one.replicates.shape[-1]
+        whole[t][np.ix_(columns, range(len(LABELS)), rows, range(kept))] = one.replicates[0]
+    tasks = [one.task for one in done.tasks]
+    made = replace(
+        first,
+        tasks=tuple(tasks),
+        models=models,
+        metrics=tuple(metrics.values()),
+        rows=tuple(
+            row._replace(task=task)
+            for task, one in zip(tasks, runs, strict=True)
+            for row in one.record.rows
+        ),
+        differences=tuple(
+            gap._replace(task=task)
+            for task, one in zip(tasks, runs, strict=True)
+            for gap in one.record.differences
+        ),
+        settings=replace(
+            first.settings, plan=" ".join(one.record.settings.plan for one in runs)
+        ),
+        notices=_unique(text for one in runs for text in one.record.notices),
+    )
+    return Run(made, whole)
+
+
+def costs_csv(done: CleanBenchmark) -> Mapping[str, str]:
+    """What a folder holds beside the run, by name."""
+    from equipoise.findings.text import as_csv
+
+    return {"cost.csv": as_csv(cost_rows(done))}

@@ -1,0 +1,388 @@
+"""equipoise clean benchmark: which detectors find the problems of a study, and how surely?"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equipoise.arrays import InputError
+from equipoise.cli._screen import output, print_json, progress, say, stages
+from equipoise.cli.options import (
+    FILES,
+    RESULT,
+    Level,
+    QuestionReading,
+    Seed,
+    check_choice,
+    command,
+    metric_names,
+    misused,
+    panel,
+    words,
+)
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Annotations
+    from equipoise.clean import Detector
+    from equipoise.clean.benchmark import CleanBenchmark
+    from equipoise.clean.study import CleanStudy
+    from equipoise.findings import Report
+
+CELLS = "cells"
+_file = panel(
+    FILES,
+    votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
+    "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind.",
+    experts="The same of a panel of experts on some of the items, for the threshold at which "
+    "they call it a problem.",
+    labels="Labels of the images, for label errors: item, label.",
+    encoder="What embeds images, as in `equipoise clean scan`.",
+)
+_what = panel(
+    "What is compared",
+    detectors="Some detectors, comma-separated. Default: all that the data allow.",
+    tasks="Some of `off_topic`, `near_duplicates`, `label_errors`. Default: all with votes.",
+    seeds="Runs of a detector that chance has a part in; its value is their mean, and how they "
+    "differ is part of the interval.",
+    listed="List detectors and data sets, and stop.",
+)
+_result = panel(
+    RESULT,
+    metric="Metrics, comma-separated, the most important first. Default: AUROC, average "
+    "precision, and precision and recall at 100, 500 and 1,000 as far as there are items.",
+    analyses="Analyses of `equipoise evaluate --analyses`, comma-separated, or `quick`, `all`, "
+    "`none`.",
+    out="Folder for the run (run.json), the page (report.html) and every finished part "
+    "(cells): the same command again goes on where it was stopped, and does no part twice.",
+    replicates="Number of resamples.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkData:
+    """What detectors are compared on."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Argument(
+            show_default=False,
+            help="A study of `--list`, such as `demo`; or a folder of images, or a file of "
+            "embeddings (npz, npy, Parquet, CSV), with --votes.",
+        ),
+    ] = None
+    votes: Annotated[list[str] | None, _file("votes")] = None
+    labels: Annotated[Path | None, _file("labels")] = None
+    experts: Annotated[list[str] | None, _file("experts", hidden=True)] = None
+    encoder: Annotated[str | None, _file("encoder", hidden=True)] = None
+
+    def __post_init__(self) -> None:
+        """Refuse votes without a task."""
+        self.by_task("votes")
+        self.by_task("experts")
+
+    def by_task(self, name: str) -> dict[str, Path]:
+        """Files of votes by task."""
+        from equipoise.clean import TASKS
+
+        found: dict[str, Path] = {}
+        for text in getattr(self, name) or ():
+            task, sign, path = text.partition("=")
+            if not sign or task not in TASKS or not path or task in found:
+                expected = f"TASK=FILE, once per task: {', '.join(TASKS)}"
+                raise misused(f"got {text!r}, expected {expected}", name)
+            found[task] = Path(path)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Which detectors, how often, by what."""
+
+    detectors: Annotated[str | None, _what("detectors")] = None
+    tasks: Annotated[str | None, _what("tasks")] = None
+    seeds: Annotated[int, _what("seeds", min=1)] = 3
+    metric: Annotated[str | None, _result("metric")] = None
+    analyses: Annotated[str, _result("analyses", hidden=True)] = "all"
+    replicates: Annotated[int | None, _result("replicates", min=2)] = None
+    seed: Seed = 0
+    level: Level = 0.95
+    listed: Annotated[bool, _what("listed", "--list")] = False
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        from equipoise.clean import TASKS
+
+        for task in words(self.tasks):
+            check_choice("tasks", task, TASKS)
+        metric_names(self.metric)
+        self.wanted()
+
+    def wanted(self) -> tuple[str, ...]:
+        """Names of analyses."""
+        from equipoise.analyses.catalogue import ANALYSES
+
+        some = {
+            "all": tuple(ANALYSES),
+            "quick": tuple(name for name, one in ANALYSES.items() if one.quick),
+            "none": (),
+        }
+        if self.analyses in some:
+            return some[self.analyses]
+        for name in words(self.analyses):
+            check_choice("analyses", name, (*ANALYSES, *some))
+        return tuple(words(self.analyses))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkResult:
+    """Where results go."""
+
+    out: Annotated[Path | None, _result("out")] = None
+    title: Annotated[
+        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
+    ] = None
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            rich_help_panel=RESULT,
+            help="Print rows as JSON: task, detector, metric, labels, value, low, high, and "
+            "what chance reaches.",
+        ),
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", rich_help_panel=RESULT, help="Print every finding, table and notice."
+        ),
+    ] = False
+
+
+@command
+def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -> None:
+    """Which detectors find the problems of a study, and how surely?
+
+    Runs every detector of off-topic images, near duplicates and label errors, and compares
+    each kind as an evaluation compares models: metrics by soft and majority labels with
+    intervals, best groups, ranks, stability, thresholds of experts and cut-offs of votes. A
+    detector that cannot run is left out with its reason. `--json` prints a row per task,
+    detector, metric and labels, with value, low and high.
+
+    Example: equipoise clean benchmark demo --out demo-run
+
+    Example: equipoise clean benchmark features.npz --labels labels.csv
+    --votes label_errors=votes.csv --detectors knn_disagreement,fine --seeds 5
+    """
+    if asked.listed:
+        _list(as_json=result.as_json)
+        return
+    if data.dataset is None:
+        raise typer.BadParameter("give a study of --list, or data with --votes",
+                                 param_hint="DATASET")  # fmt: skip
+    _check_out(result.out)
+    study, detectors = _study(data), _detectors(asked)
+    done = _compared(study, detectors, asked, result.out)
+    for one in done.left_out if result.as_json else ():
+        say(f"Note: {one.detector} ({one.task}) is left out: {one.reason}")
+    if result.as_json and result.out is None:
+        print_json(done.rows())
+        return
+    report = _report(done, asked, result)
+    if result.out is not None:
+        _save(done, report, result.out)
+    if result.as_json:
+        print_json(done.rows())
+    else:
+        _show(report, result)
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a folder that cannot be written, or holds another evaluation."""
+    from equipoise.run import prepared
+
+    if out is not None:
+        prepared(out, overwrite=(out / CELLS).is_dir())
+
+
+def _list(*, as_json: bool) -> None:
+    """Print detectors and studies."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from equipoise.clean import DETECTORS
+    from equipoise.clean.detector import TITLES
+    from equipoise.clean.studies import STUDIES
+
+    rows = [
+        {
+            "detector": one.name,
+            "task": one.task,
+            "title": one.title,
+            "needs": list(one.needs),
+            "packages": list(one.packages),
+            "seeded": one.seeded,
+        }
+        for one in DETECTORS
+    ]
+    if as_json:
+        print_json({"detectors": rows, "studies": list(STUDIES)})
+        return
+    table = Table("detector", "looks for", "what it is", "needs", box=None, pad_edge=False)
+    for one in DETECTORS:
+        known = (one.name, TITLES[one.task].lower(), one.title, ", ".join(one.needs))
+        table.add_row(*map(escape, known))
+    screen = output()
+    screen.print(table)
+    screen.print(f"\nStudies: {', '.join(STUDIES)}")
+
+
+def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
+    from equipoise.clean import DETECTORS
+    from equipoise.clean.detector import choose
+
+    chosen = words(asked.detectors)
+    return choose(chosen, DETECTORS) if chosen else DETECTORS
+
+
+def _study(data: BenchmarkData) -> "CleanStudy":
+    """A study by its name, or of a user's own data and votes."""
+    from equipoise.clean.studies import STUDIES
+
+    assert data.dataset is not None
+    own = {"votes": data.votes, "labels": data.labels, "experts": data.experts,
+           "encoder": data.encoder}  # fmt: skip
+    if data.dataset in STUDIES:
+        for name, value in own.items():
+            if value:
+                raise misused(f"{data.dataset} has its own; leave it out", name)
+        with progress(f"reading {data.dataset}"):
+            study: CleanStudy = STUDIES[data.dataset]()
+        return study
+    path = Path(data.dataset)
+    if not path.exists():
+        from equipoise.arrays import nearest
+
+        raise typer.BadParameter(
+            f"got {data.dataset!r}, expected a study ({', '.join(STUDIES)}) or a path; "
+            f"{nearest(data.dataset, list(STUDIES))}",
+            param_hint="DATASET",
+        )
+    if not data.votes:
+        raise misused("say what people judged: off_topic=votes.csv", "votes")
+    return _own_study(path, data)
+
+
+def _own_study(path: Path, data: BenchmarkData) -> "CleanStudy":
+    from equipoise.clean.reading import read_collection
+    from equipoise.clean.study import CleanStudy
+    from equipoise.cli._screen import note
+
+    with progress("reading") as tell:
+        found = read_collection(path, labels=data.labels, encoder=data.encoder, progress=tell)
+    note(found.notices)
+    truths: Any = {task: _votes(file, task) for task, file in data.by_task("votes").items()}
+    experts: Any = {task: _votes(file, task) for task, file in data.by_task("experts").items()}
+    return CleanStudy(
+        name=path.stem,
+        title=path.stem,
+        collection=found.collection,
+        truths=truths,
+        experts=experts,
+    )
+
+
+def _votes(path: Path, task: str) -> "Annotations":
+    """Yes/no votes; pairs by the name that their two items give."""
+    from equipoise.clean import pair_name, split_pair
+    from equipoise.cli.probabilities import read_question
+
+    table = read_question(path, QuestionReading(), _pair_column(path))
+    if table.kind != "binary":
+        raise InputError(
+            f"{path}",
+            f"{table.kind} votes",
+            "yes or no: is it a problem?",
+            "keep one column of yes/no labels",
+        )
+    if task != "near_duplicates":
+        return table
+    names = tuple(pair_name(*split_pair(one)) for one in table.items)
+    return replace(table, items=names)
+
+
+def _pair_column(path: Path) -> dict[str, str]:
+    """Where the votes of `equipoise clean rounds` name their pairs."""
+    from equipoise.read.delimited import read_delimited
+    from equipoise.read.files import content
+
+    if path.suffix.lower() not in (".csv", ".tsv"):
+        return {}
+    names = set(read_delimited(content(path)).columns)
+    return {"item": "pair"} if "pair" in names and "item" not in names else {}
+
+
+def _compared(
+    study: "CleanStudy",
+    detectors: "tuple[Detector, ...]",
+    asked: Comparison,
+    out: Path | None,
+) -> "CleanBenchmark":
+    """Run what is not there yet, under a bar."""
+    from equipoise.clean.benchmark import BenchmarkOptions, benchmark
+
+    tasks: Any = words(asked.tasks)
+    options = BenchmarkOptions(
+        tasks=tasks,
+        seeds=asked.seeds,
+        metrics=metric_names(asked.metric),
+        store=None if out is None else out / CELLS,
+        replicates=asked.replicates,
+        seed=asked.seed,
+        level=asked.level,
+    )
+    with progress("running detectors") as tell:
+        return benchmark(study, detectors, options, tell)
+
+
+def _report(done: "CleanBenchmark", asked: Comparison, result: BenchmarkResult) -> "Report":
+    from equipoise.clean.benchmark_report import ReportOptions, benchmark_report
+    from equipoise.cli._results import in_options
+    from equipoise.cli.evaluate import typed_command
+
+    options = ReportOptions(analyses=asked.wanted(), title=result.title or "", command=True)
+    with stages((len(asked.wanted()) + 2) * len(done.tasks)) as stage:
+        report = in_options(benchmark_report(done, options, stage))
+    return replace(report, command=typed_command())
+
+
+def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
+    """Write the run; how long detectors took lies beside it, as it differs every time."""
+    from equipoise.clean.benchmark_report import benchmark_run, costs_csv
+    from equipoise.folders import write_text
+
+    lasting = tuple(one for one in report.findings if one.key != "cost")
+    with progress("page"):
+        benchmark_run(done, replace(report, findings=lasting)).save(out, overwrite=True)
+        for name, text in costs_csv(done).items():
+            write_text(out / name, text)
+
+
+def _show(report: "Report", result: BenchmarkResult) -> None:
+    """Print the answer, the standings of every task, and what was left out."""
+    from equipoise.cli.evaluate import tell_notices
+    from equipoise.findings.screen import show
+    from equipoise.findings.terminal import show_answer
+
+    console, out = output(), result.out
+    boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))
+    files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
+    show_answer(console, replace(report, findings=boards), files=files)
+    rest = tuple(
+        one
+        for one in report.findings
+        if result.verbose or one.key in ("left_out_detectors", "cost")
+    )
+    console.print()
+    show(console, replace(report, findings=rest), verbose=result.verbose)
+    tell_notices(report, verbose=result.verbose)

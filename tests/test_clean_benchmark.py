@@ -1,0 +1,371 @@
+"""Comparing detectors: values, sentences, JSON, the folder, and work that is interrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import equipoise.clean
+from equipoise import InputError, evaluate
+from equipoise.clean.benchmark import (
+    BenchmarkOptions,
+    benchmark,
+    collection_digest,
+    detector_facts,
+    in_components,
+    metrics_for,
+)
+from equipoise.clean.benchmark_report import (
+    ReportOptions,
+    benchmark_report,
+    benchmark_run,
+    no_better,
+    verdict,
+)
+from equipoise.clean.collection import split_pair
+from equipoise.metrics import auroc
+from equipoise.run import Run
+from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
+from tests.cli_sample import caller
+
+ROOT = Path(__file__).parents[1]
+KEYS = ["task", "detector", "metric", "labels", "value", "low", "high"]
+FEW = {"replicates": 40}
+
+
+@pytest.fixture(scope="module")
+def study():
+    return clean_study()
+
+
+@pytest.fixture(scope="module")
+def done(study):
+    return benchmark(study, FAKES, BenchmarkOptions(**FEW))
+
+
+@pytest.fixture(scope="module")
+def report(done):
+    return benchmark_report(done, ReportOptions(analyses=("vote_cutoffs", "ranking")))
+
+
+def of(done, task):
+    return next(one for one in done.tasks if one.task == task)
+
+
+def test_values_are_those_of_the_metrics(done, study):
+    truth = study.truths["off_topic"]
+    shares = np.bincount(truth.item, truth.label) / np.bincount(truth.item)
+    rows = {tuple(row[key] for key in KEYS[:4]): row["value"] for row in done.rows()}
+    own = Column().score(study.collection).values
+    assert rows["off_topic", "column", "auroc", "soft"] == pytest.approx(auroc(shares, own))
+    runs = [Forest().score(study.collection, seed=seed).values for seed in range(3)]
+    mean = np.mean([auroc(shares, one) for one in runs])
+    assert rows["off_topic", "forest", "auroc", "soft"] == pytest.approx(mean)
+    assert rows["off_topic", "column", "precision_at_100", "hard"] == pytest.approx(
+        (shares > 0.5)[np.argsort(-own, kind="stable")[:100]].mean()
+    )
+
+
+def test_rows_begin_with_what_was_promised(done):
+    assert all(list(row)[:7] == KEYS for row in done.rows())
+    assert {row["task"] for row in done.rows()} == set(equipoise.clean.TASKS)
+    assert {row["labels"] for row in done.rows()} == {"hard", "soft"}
+    assert {row["seeds"] for row in done.rows() if row["detector"] == "forest"} == {3}
+
+
+def test_chance_is_what_scores_without_information_reach(done):
+    from equipoise import Predictions
+
+    one = of(done, "off_topic")
+    items = one.study.annotations.items
+    names = [metric.name for metric in one.evaluation.metrics]
+    flat = evaluate(
+        Predictions("flat", items, np.zeros(len(items))), one.study.annotations, metrics=names
+    )
+    for name in names:
+        for labels in ("hard", "soft"):
+            value = flat.estimate("flat", name, labels=labels).value
+            near = {"abs": 0.01} if name == "average_precision" else {}  # of a finite order
+            assert one.chance(name, labels) == pytest.approx(value, **near)
+
+
+def test_detectors_that_fail_are_left_out_with_reasons(done):
+    reasons = {one.detector: one.reason for one in done.left_out}
+    assert set(reasons) == {"broken", "refusing"}
+    assert "no trees" in reasons["broken"] and "no images" in reasons["refusing"]
+    assert not {"broken", "refusing"} & {row["detector"] for row in done.rows()}
+
+
+def test_images_without_a_label_are_no_label_errors(done):
+    assert len(of(done, "label_errors").study.annotations.items) == 156
+    assert len(of(done, "off_topic").study.annotations.items) == 160
+
+
+def test_pairs_of_one_image_are_drawn_together(done):
+    table = of(done, "near_duplicates").study.annotations
+    assert table.group is not None
+    of_image = {}
+    for name, group in zip(table.items, table.group.tolist(), strict=True):
+        for image in split_pair(name):
+            assert of_image.setdefault(image, group) == group
+    assert len(set(table.group.tolist())) == 44  # chains of three images
+    assert "groups" in of(done, "near_duplicates").evaluation.population.units
+
+
+def test_pairs_that_all_hang_together_count_alone_and_say_so():
+    random = np.random.default_rng(0)
+    names = [f"a{i:02d} | a{i + 1:02d}" for i in range(40)]
+    table = in_components(votes(names, random.standard_normal(40), random))
+    assert table.group is None and table.notices[-1].code == "chained_pairs"
+    apart = votes([f"a{i} | b{i}" for i in range(40)], random.standard_normal(40), random)
+    assert in_components(apart) is apart
+
+
+def test_metrics_follow_the_number_of_items():
+    assert metrics_for(60) == ("auroc", "average_precision", "precision_at_10", "recall_at_10")
+    assert "precision_at_1000" in metrics_for(1001) and len(metrics_for(1000)) == 6
+
+
+def test_sentences_say_what_the_numbers_say(done, report):
+    for one in done.tasks:
+        said, cell = verdict(one), one.evaluation.family("auroc")
+        best = [m for m, inside in zip(one.evaluation.models, cell.best, strict=True) if inside]
+        if len(one.evaluation.models) > 1:
+            assert all(name in said.partition(";")[0] for name in best)
+            behind = set(one.evaluation.models) - set(best)
+            assert all(name in said.partition(";")[2] for name in behind)
+        low = {row.model: row.low for row in one.evaluation.table()
+               if (row.metric, row.labels) == ("auroc", "soft")}  # fmt: skip
+        assert set(no_better(one)) == {name for name, end in low.items() if end <= 0.5}
+        assert f"{said}." in report.card.answer
+    assert "blind falls behind and is no better than chance" in report.card.answer
+    assert dict(report.card.standing)["column"] and not dict(report.card.standing)["blind"]
+    assert "Broken and refusing were left out" in report.card.caveat
+
+
+def test_the_report_has_every_task_under_its_own_choice(done, report):
+    titles = ["Off-topic images", "Near duplicates", "Label errors"]
+    boards = [one for one in report.findings if one.key == "standings"]
+    assert [one.task for one in boards] == titles
+    cutoffs = [one for one in report.findings if one.key == "vote_cutoffs"]
+    assert [one.task for one in cutoffs] == titles
+    names = [table.name for one in report.findings for table in one.tables]
+    assert len(set(names)) == len(names)
+    assert {"cost", "left_out_detectors"} <= {one.key for one in report.findings}
+    assert any("three seeds" in one for one in report.methods)
+    with_experts = replace(done.tasks[0], experts=done.tasks[0].study.annotations)
+    made = benchmark_report(replace(done, tasks=(with_experts,)), ReportOptions(analyses=()))
+    found = [one for one in made.findings if one.key.startswith("experts_")]
+    assert len(found) == 3 and not any(one.left_out for one in found)
+
+
+def test_the_run_opens_again(done, report, tmp_path):
+    run = benchmark_run(done, report)
+    run.save(tmp_path / "run")
+    again = Run.load(tmp_path / "run")
+    assert again.report.card == report.card
+    assert again.record.tasks == tuple(one.task for one in done.tasks)
+    assert len(again.record.rows) == len(done.rows())
+    t = again.record.tasks.index("near_duplicates")
+    m = again.record.models.index("close")
+    assert np.array_equal(
+        again.replicates[t, 0, 1, m],
+        of(done, "near_duplicates").evaluation.replicates[0, 0, 1, 0],
+    )
+    assert np.isnan(again.replicates[t, :, :, again.record.models.index("column")]).all()
+
+
+def test_one_seed_says_that_others_are_unknown(study):
+    made = benchmark(study, (Column(), Forest()), BenchmarkOptions(seeds=1, **FEW))
+    assert "one_seed" in [one.code for one in made.tasks[0].evaluation.notices]
+
+
+def test_what_decides_a_cell(study):
+    data = study.collection
+    moved = data.embeddings.copy()
+    moved[0, 0] += 1
+    assert collection_digest(data) == collection_digest(clean_study().collection)
+    assert collection_digest(data) != collection_digest(replace(data, embeddings=moved))
+    assert collection_digest(data) != collection_digest(replace(data, labels=None))
+    assert detector_facts(Column()) != detector_facts(Column(noise=1.0))
+    assert detector_facts(Column())["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("tasks", [("off_topc",), ("label_errors",)])
+def test_tasks_without_votes_are_refused(study, tasks):
+    less = replace(study, truths={"off_topic": study.truths["off_topic"]})
+    with pytest.raises(InputError, match="task"):
+        benchmark(less, FAKES, BenchmarkOptions(tasks=tasks))
+
+
+def test_no_detector_at_all_is_an_error(study):
+    with pytest.raises(InputError, match="left out"):
+        benchmark(study, [one for one in FAKES if one.name in ("broken", "refusing")])
+
+
+# ---- the command line ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    studies = SimpleNamespace(STUDIES={"sample": clean_study})
+    monkeypatch.setitem(sys.modules, "equipoise.clean.studies", studies)
+    monkeypatch.setattr(equipoise.clean, "DETECTORS", FAKES)
+    call = caller(monkeypatch, capsys)
+    return lambda *words: call("clean", "benchmark", *words)
+
+
+QUICK = ("--set", "replicates=40", "--set", "analyses=none")
+
+
+def test_json_is_a_list_of_rows(command):
+    code, out, said = command("sample", "--json", "--tasks", "off_topic", *QUICK)
+    assert code == 0, said
+    rows = json.loads(out)
+    assert isinstance(rows, list) and all(list(row)[:7] == KEYS for row in rows)
+    assert {row["task"] for row in rows} == {"off_topic"}
+    assert "broken (off_topic) is left out" in said
+
+
+def test_the_folder_and_the_screen(command, tmp_path):
+    out = tmp_path / "run"
+    code, text, said = command(
+        "sample", "--out", out, "--detectors", "column,forest,close", *QUICK
+    )
+    assert code == 0, said
+    assert "column and forest cannot be told apart" in text
+    assert "Off-topic images" in text and "chance" in text
+    assert {"run.json", "report.html", "cost.csv", "cells"} <= {
+        one.name for one in out.iterdir()
+    }
+    first = {one.name: one.read_bytes() for one in out.iterdir() if one.is_file()}
+    words = ("sample", "--out", out, "--detectors", "column,forest,close")
+    assert command(*words, *QUICK)[0] == 0
+    assert first == {one.name: one.read_bytes() for one in out.iterdir() if one.is_file()}
+
+
+def test_the_page_can_be_rendered_again(command, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "run"
+    command("sample", "--out", out, "--detectors", "column,forest", *QUICK)
+    before = (out / "report.html").read_bytes()
+    code, _, said = caller(monkeypatch, capsys)("report", out, "--out", tmp_path / "page.html")
+    assert code == 0, said
+    assert (tmp_path / "page.html").read_bytes() == before
+
+
+def test_another_evaluation_is_not_overwritten(command, tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    code, _, said = command("sample", "--out", tmp_path, *QUICK)
+    assert code == 1 and "already holds a run" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("sampel",), "did you mean 'sample'"),
+        (("sample", "--detectors", "colum"), "column"),
+        (("sample", "--tasks", "duplicates"), "near_duplicates"),
+        (("sample", "--votes", "off_topic=votes.csv"), "leave it out"),
+        (("sample", "--votes", "votes.csv"), "TASK=FILE"),
+        ((), "DATASET"),
+    ],
+)
+def test_wrong_words_are_explained(command, words, expected):
+    code, _, said = command(*words, "--json")
+    assert code in (1, 2) and expected in " ".join(said.replace("│", " ").split())
+
+
+def test_the_list_names_everything(command):
+    code, out, _ = command("--list")
+    assert code == 0 and "forest" in out and "sample" in out
+    assert json.loads(command("--list", "--json")[1])["detectors"][1]["seeded"] is True
+
+
+def test_votes_of_a_user(command, tmp_path, monkeypatch, study):
+    table = study.truths["near_duplicates"]
+    lines = ["pair,annotator,label"]
+    for item, who, label in zip(table.item, table.annotator, table.label, strict=True):
+        one, other = split_pair(table.items[item])
+        lines.append(f"{other} | {one},{table.annotators[who]},{('no', 'yes')[label]}")
+    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "features.npz").write_bytes(b"")
+    read = SimpleNamespace(
+        read_collection=lambda *_, **__: SimpleNamespace(
+            collection=study.collection, rejected=(), notices=()
+        )
+    )
+    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    words = (tmp_path / "features.npz", "--votes", f"near_duplicates={tmp_path / 'votes.csv'}")
+    code, out, said = command(*words, "--json", *QUICK)
+    assert code == 0, said
+    own = {row["detector"]: row["value"] for row in json.loads(out) if row["metric"] == "auroc"}
+    expected = benchmark(study, FAKES, BenchmarkOptions(tasks=("near_duplicates",), **FEW))
+    assert own == {
+        row["detector"]: row["value"] for row in expected.rows() if row["metric"] == "auroc"
+    }
+
+
+# ---- killed --------------------------------------------------------------------------------
+
+DRIVER = """
+import sys, time
+from dataclasses import replace
+from pathlib import Path
+import tests.clean_sample as sample
+from equipoise.clean.benchmark import BenchmarkOptions, benchmark
+from equipoise.clean.benchmark_report import ReportOptions, benchmark_report, benchmark_run
+
+out, log, pause = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
+plain = sample.Column.score
+
+def score(self, data, *, seed=0, progress=None):
+    with log.open("a") as file:
+        file.write(f"{self.name} {seed}\\n")
+    time.sleep(pause)
+    return plain(self, data, seed=seed, progress=progress)
+
+sample.Column.score = score
+detectors = [one for one in sample.FAKES if one.name in ("column", "forest", "blind", "far")]
+options = BenchmarkOptions(store=out / "cells", replicates=20)
+done = benchmark(sample.clean_study(), detectors, options)
+report = benchmark_report(done, ReportOptions(analyses=(), costs=False))
+benchmark_run(done, report).save(out, overwrite=True)
+"""
+
+
+def start(out, log, pause):
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(out), str(log), str(pause)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+    )
+
+
+def test_a_killed_benchmark_ends_with_the_same_bytes(tmp_path):
+    assert start(tmp_path / "whole", tmp_path / "log", 0).wait(120) == 0
+    runs = (tmp_path / "log").read_text().split("\n")
+    out, log = tmp_path / "killed", tmp_path / "second"
+    log.write_text("")
+    work = start(out, log, 0.3)
+    while work.poll() is None and len(log.read_text().splitlines()) < 3:
+        time.sleep(0.01)
+    os.kill(work.pid, signal.SIGKILL)  # while the third run goes on
+    work.wait(60)
+    assert start(out, log, 0).wait(120) == 0
+    again = log.read_text().split("\n")
+    assert set(again) == set(runs)
+    assert len(again) == len(runs) + 1  # the one that was killed, and nothing else
+
+    def files(folder):
+        every = (one for one in folder.rglob("*") if one.is_file() and one.suffix != ".seconds")
+        return {str(one.relative_to(folder)): one.read_bytes() for one in every}
+
+    assert files(out) == files(tmp_path / "whole")
