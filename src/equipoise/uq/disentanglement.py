@@ -264,7 +264,7 @@ def parts_sentence(rows: Sequence[PartsRow]) -> str:
     ahead, behind, left = _signs(own)
     return (
         f"On bad images the epistemic part does better than the aleatoric one for "
-        f"{len(ahead)} of {len(own)} methods, worse for {len(behind)}, and {left} are open."
+        f"{len(ahead)} of {count(len(own), 'model')}, worse for {len(behind)}; {left} are open."
     )
 
 
