@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import groupby
 
 import numpy as np
 from scipy.stats import entropy
@@ -49,10 +50,10 @@ def six(probs, truth):
     names = tuple(map(str, range(LABELS)))
     run = Run("m", "", "", {"test": said, "ood": said})
     study = UncertaintyStudy(names, known, (run,))
-    for task in six_tasks():
-        question = ask(task.question, study)
-        for score in scores_of(said) if task.scored else [""]:
-            label_values(question, run.parts, score, task.metrics)
+    for name, tasks in groupby(six_tasks(), key=lambda task: task.question):
+        question, metrics = ask(name, study), [one for task in tasks for one in task.metrics]
+        for score in [""] if name == "calibration" else scores_of(said):
+            label_values(question, run.parts, score, metrics)
 
 
 def peer(probs):
