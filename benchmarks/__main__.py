@@ -24,6 +24,7 @@ EVERY = (
     "planning",
     "clean",
     "duplicate_rounds",
+    "uq",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

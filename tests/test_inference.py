@@ -12,7 +12,16 @@ from numpy.testing import assert_allclose
 from equipoise import Annotations, Predictions, Settings, evaluate, resample
 from equipoise.arrays import InputError
 from equipoise.evaluation.blocks import hard_labels
-from equipoise.inference import Population, Reason, Spread, TwoWay, families, family
+from equipoise.inference import (
+    Population,
+    Reason,
+    Spread,
+    TwoWay,
+    families,
+    family,
+    two_way,
+    unit_design,
+)
 from equipoise.metrics import CATALOGUE, Block, Truth, named
 from tests.oracles import two_way as slow
 
@@ -631,3 +640,22 @@ def test_a_crowd_is_left_out_in_groups_whatever_its_order():
         found.append([done.estimate("net", one).standard_error for one in ("auroc", "slow")])
     assert found[0] == pytest.approx(found[1], rel=1e-9)
     assert found[0][1] == pytest.approx(found[0][0], rel=0.25)
+
+
+def test_degrees_of_freedom_of_items_are_those_of_every_pair_by_itself():
+    """Kurtosis of the influences: 2 n / excess, at most those of the design, pair by pair."""
+    rng = np.random.default_rng(0)
+    influence = rng.standard_t(3, size=(4, 60))
+    influence[3] = influence[0]
+    unit = np.arange(60)
+    design = unit_design(unit)
+    cell = two_way(np.arange(4.0), influence, unit, design=design, population=Population())
+    for a in range(4):
+        for b in range(4):
+            gap = influence[a] if a == b else influence[a] - influence[b]
+            total = (gap**2).sum()
+            expected = design.df_units
+            if total > 0:
+                excess = 60 * (gap**4).sum() / total**2 - 1
+                expected = min(design.df_units, max(2 * 60 / excess, 1.0))
+            assert cell.df_items[a, b] == pytest.approx(expected)

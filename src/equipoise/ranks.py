@@ -30,6 +30,18 @@ def average_ranks(good: Floats) -> Floats:
     return np.where(np.isnan(good).any(axis=0), np.nan, ranks)
 
 
+def mid_ranks(values: Floats) -> Floats:
+    """Ranks from 1 of many values, the smallest first; equal values share the mean rank.
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([0.3, 0.1, 0.3]))
+    array([2.5, 1. , 2.5])
+    """
+    _, place, size = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(size) - (size - 1) / 2)[place])
+
+
 def rank_probabilities(good: Floats, weights: Floats | None = None) -> Floats:
     """How often each model holds each rank, shape (models, ranks); tied models share ranks.
 

@@ -83,6 +83,11 @@ def present(
 
         print_json({**record, **as_json(whole)})
         return
+    if whole.card is not None:
+        from equipoise.findings.terminal import show_answer
+
+        show_answer(output(), whole)
+        return
     from equipoise.findings.screen import show
 
     show(output(), whole)

@@ -23,6 +23,7 @@ from equipoise.cli.reproduce import reproduce
 from equipoise.cli.stability import stability
 from equipoise.cli.threshold import threshold
 from equipoise.cli.threshold_plan import threshold_plan
+from equipoise.cli.uq import uq
 
 
 class _WithFormer(TyperGroup):
@@ -57,6 +58,7 @@ _thresholds.command("plan", no_args_is_help=True)(threshold_plan)
 _thresholds.command("set", no_args_is_help=True)(threshold)
 app.add_typer(_thresholds, name="threshold")
 app.command(no_args_is_help=True)(audit)
+app.add_typer(uq, name="uq")
 app.add_typer(clean, name="clean")
 for _verb in (reproduce, datasets, demo):
     app.command()(_verb)

@@ -72,8 +72,9 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
     ]
     if others:
         yield Text("")
-    for one in others:
-        yield from fact_lines(one.nav, one.sentence or one.title, width)
+    for before, one in zip([None, *others], others, strict=False):
+        again = before is not None and before.nav == one.nav
+        yield from fact_lines("" if again else one.nav, one.sentence or one.title, width)
     if files:
         yield Text("")
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")

@@ -60,32 +60,41 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
 
 def _means(covariance: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Covariance of means over runs."""
-    return np.array([[covariance[np.ix_(list(a), list(b))].mean() for b in runs] for a in runs])
+    sizes = np.array([len(one) for one in runs])
+    return _by_runs(np.add, covariance, runs) / np.outer(sizes, sizes)
 
 
 def _smallest(df: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Degrees of freedom of items: the fewest among the runs of both."""
-    return np.array([[df[np.ix_(list(a), list(b))].min() for b in runs] for a in runs])
+    return _by_runs(np.minimum, df, runs)
+
+
+def _by_runs(function: np.ufunc, matrix: Floats, runs: Sequence[Sequence[int]]) -> Floats:
+    """Reduce rows and columns of a matrix to one per competitor."""
+    order = [place for one in runs for place in one]
+    start = np.cumsum([0, *(len(one) for one in runs[:-1])])
+    rows = function.reduceat(matrix[np.ix_(order, order)], start, axis=0)
+    return np.asarray(function.reduceat(rows, start, axis=1))
 
 
 def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
     """Covariance of the means by seeds, shape (competitors, competitors)."""
-    number = len(runs)
-    found = np.zeros((number, number))
-    for a, own in enumerate(runs):
-        for b, other in enumerate(runs):
-            several = min(len(own), len(other)) > 1
-            if not several or (a != b and not shared):
-                continue
-            if len(own) != len(other):
-                raise InputError(
-                    "seeds",
-                    f"{len(own)} and {len(other)} runs of two methods",
-                    "the same number, where seeds are shared",
-                    "run every method with the same seeds",
-                )
-            both = np.cov(values[list(own)], values[list(other)])
-            found[a, b] = both[0, 1] / len(own)
+    found = np.zeros((len(runs), len(runs)))
+    several = [place for place, own in enumerate(runs) if len(own) > 1]
+    sizes = sorted({len(runs[place]) for place in several})
+    if shared and len(sizes) > 1:
+        raise InputError(
+            "seeds",
+            f"{sizes[0]} and {sizes[-1]} runs of two methods",
+            "the same number, where seeds are shared",
+            "run every method with the same seeds",
+        )
+    if shared and several:
+        each = np.stack([values[list(runs[place])] for place in several])
+        found[np.ix_(several, several)] = np.cov(each) / sizes[0]
+        return found
+    for place in several:
+        found[place, place] = np.var(values[list(runs[place])], ddof=1) / len(runs[place])
     return found
 
 

@@ -183,16 +183,17 @@ def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
     models, units = sums.shape
     found = np.full((models, models), design.df_units)
     for a in range(models):
-        for b in range(a, models):
-            gap = sums[a] if a == b else sums[a] - sums[b]
-            square = gap * gap
-            total = float(square.sum())
-            if not total > (_ROUNDING * max(abs(values[a]), abs(values[b]))) ** 2:
-                continue
-            excess = units * float(square @ square) / total**2 - 1
-            if excess > 0:
-                found[a, b] = min(design.df_units, max(2 * units / excess, 1.0))
-            found[b, a] = found[a, b]
+        gap = sums[a] - sums[a:]
+        gap[0] = sums[a]
+        square = gap * gap
+        total, fourth = square.sum(axis=1), np.einsum("bu,bu->b", square, square)
+        size = np.maximum(np.abs(values[a]), np.abs(values[a:]))
+        moves = total > (_ROUNDING * size) ** 2
+        excess = units * fourth / np.where(moves, total, 1.0) ** 2 - 1
+        few = moves & (excess > 0)
+        fewer = np.maximum(2 * units / np.where(few, excess, 1.0), 1.0)
+        found[a, a:] = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
+        found[a:, a] = found[a, a:]
     return found
 
 

@@ -27,6 +27,7 @@ from equipoise.metrics import (
     operating_points,
     ranking,
     retained_samples,
+    selective,
     top,
 )
 from equipoise.metrics._arguments import Copies as Copies
@@ -115,6 +116,13 @@ from equipoise.metrics.ranking import auroc_per_class as auroc_per_class
 from equipoise.metrics.ranking import average_precision as average_precision
 from equipoise.metrics.retained_samples import retained_samples_area as retained_samples_area
 from equipoise.metrics.retained_samples import retained_samples_curve as retained_samples_curve
+from equipoise.metrics.selective import accuracy_coverage_area as accuracy_coverage_area
+from equipoise.metrics.selective import accuracy_coverage_curve as accuracy_coverage_curve
+from equipoise.metrics.selective import error_detection_auroc as error_detection_auroc
+from equipoise.metrics.selective import (
+    excess_risk_coverage_area as excess_risk_coverage_area,
+)
+from equipoise.metrics.selective import risk_coverage_area as risk_coverage_area
 from equipoise.metrics.top import precision_at_k as precision_at_k
 from equipoise.metrics.top import recall_at_k as recall_at_k
 from equipoise.wording import Hint, Option, hint, joined
@@ -151,6 +159,10 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "expected_calibration_error": calibration.expected_calibration_error_metric,
     "maximum_calibration_error": calibration.maximum_calibration_error_metric,
     "retained_samples_area": retained_samples.retained_samples_area_metric,
+    "error_detection_auroc": selective.error_detection_auroc_metric,
+    "accuracy_coverage_area": selective.accuracy_coverage_area_metric,
+    "risk_coverage_area": selective.risk_coverage_area_metric,
+    "excess_risk_coverage_area": selective.excess_risk_coverage_area_metric,
     "topk_accuracy": draws.topk_accuracy_metric,
     "set_accuracy": draws.set_accuracy_metric,
     "overlap": draws.overlap_metric,
@@ -163,6 +175,7 @@ CURVES = (
     "precision_recall_curve",
     "decision_curve",
     "retained_samples_curve",
+    "accuracy_coverage_curve",
     "reliability_curve",
 )
 DEFAULT = ("auroc", "average_precision")

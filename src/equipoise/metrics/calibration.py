@@ -11,7 +11,8 @@ calibration` takes that off, with an interval that can hold 0,
 
 `maximum_calibration_error`: the bin in which predictions are furthest from what was said, over
 bins that hold an item. One item alone in a bin decides it: look at the reliability diagram
-beside it, or take bins that are equally full,
+beside it, take bins that are equally full, or leave out bins of fewer than ``min_items`` items;
+where none is left it is undefined,
 
 .. math:: \mathrm{MCE} = \max_b \,\bigl|\,\overline{\pi}_b - \overline{p}_b\bigr|
 
@@ -57,7 +58,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, PerReplicate, choice
+from equipoise.arrays import Bools, Floats, InputError, Ints, PerReplicate, choice
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, Truth, parameters
 from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import checked_distributions, expected_loss
@@ -65,7 +66,7 @@ from equipoise.metrics.distributions import checked_distributions, expected_loss
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")
 _MOST_BINS = 10_000
-_DEFAULTS = {"bins": 15, "binning": "width", "which": "top"}
+_DEFAULTS = {"bins": 15, "binning": "width", "which": "top", "min_items": 1}
 
 
 def expected_calibration_error(
@@ -78,8 +79,8 @@ def expected_calibration_error(
 ) -> float:
     """Mean gap between predictions and labels over bins; lower is better."""
     labels, predicted = checked_distributions(y_true, probabilities)
-    how = Binning(bins, binning, which)
-    return expected_calibration_error_metric(**how._asdict())(labels, predicted)
+    metric = expected_calibration_error_metric(bins=bins, binning=binning, which=which)
+    return metric(labels, predicted)
 
 
 def expected_calibration_error_metric(
@@ -103,19 +104,21 @@ def maximum_calibration_error(
     bins: int = 15,
     binning: str = "width",
     which: str = "top",
+    min_items: int = 1,
 ) -> float:
     """Largest gap between predictions and labels over bins; lower is better."""
     labels, predicted = checked_distributions(y_true, probabilities)
-    how = Binning(bins, binning, which)
+    how = Binning(bins, binning, which, min_items)
     return maximum_calibration_error_metric(**how._asdict())(labels, predicted)
 
 
 def maximum_calibration_error_metric(
-    *, bins: int = 15, binning: str = "width", which: str = "top"
+    *, bins: int = 15, binning: str = "width", which: str = "top", min_items: int = 1
 ) -> Metric:
     """Maximum calibration error for the engine."""
-    how = Binning(bins, binning, which)
-    text = f"Largest distance between predicted probability and label in {how.words}."
+    how = Binning(bins, binning, which, min_items)
+    few = f", of bins with at least {min_items} items" if min_items > 1 else ""
+    text = f"Largest distance between predicted probability and label in {how.words}{few}."
     return _gap_metric("maximum_calibration_error", "MCE", text, how, _largest_gap)
 
 
@@ -201,6 +204,8 @@ class _Binned(NamedTuple):
         Number of bins.
     shares
         For the largest probability, how tied classes share the item, (items, classes).
+    counted
+        Whether the bin of each holds items enough to count; None where all do.
     """
 
     code: Ints
@@ -208,6 +213,7 @@ class _Binned(NamedTuple):
     label: Ints
     bins: int
     shares: Floats | None = None
+    counted: Bools | None = None
 
     def mass(self, labels: Floats, column: int) -> Floats:
         """Label mass of what was predicted, (items, ...), of labels (classes, items, ...)."""
@@ -224,9 +230,18 @@ class Binning(NamedTuple):
     bins: int
     binning: str
     which: str
+    min_items: int = 1
 
     def checked(self, name: str) -> "Binning":
         """Refuse what cannot be."""
+        few = isinstance(self.min_items, int) and not isinstance(self.min_items, bool)
+        if not (few and self.min_items >= 1):
+            raise InputError(
+                f"{name}, min_items",
+                f"{self.min_items}",
+                "a whole number of at least 1",
+                "10 is usual",
+            )
         choice(f"{name}, binning", self.binning, _BINNING)
         choice(f"{name}, which", self.which, _WHICH)
         whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
@@ -259,7 +274,11 @@ def _binned(probabilities: Floats, how: Binning) -> _Binned:
     code = np.stack([_codes(column, how) for column in value.T], axis=1)
     if classes == 2 and _mirrored(*code.T):
         code, value, label = code[:, 1:], value[:, 1:], label[:, 1:]
-    return _Binned(code, value, label, how.bins, shares)
+    counted = None
+    if how.min_items > 1:
+        sizes = np.stack([np.bincount(one, minlength=how.bins)[one] for one in code.T], axis=1)
+        counted = sizes >= how.min_items
+    return _Binned(code, value, label, how.bins, shares, counted)
 
 
 def _mirrored(one: Ints, other: Ints) -> bool:
@@ -289,7 +308,8 @@ def _bin_sums(prepared: Prepared, block: Block) -> Floats:
     out = np.empty((found.code.shape[1], 3, found.bins, counts.shape[1]))
     for column, sums in enumerate(out):
         shape = (found.bins, len(counts))
-        member = csr_matrix((np.ones(len(rows)), (found.code[:, column], rows)), shape)
+        use = np.ones(len(rows)) if found.counted is None else found.counted[:, column] * 1.0
+        member = csr_matrix((use, (found.code[:, column], rows)), shape)
         mass = found.mass(labels, column)
         mass = mass[:, None] if mass.ndim == 1 else mass
         sums[0] = member @ counts

@@ -1,0 +1,417 @@
+r"""Selective prediction: whether a model's own confidence tells where it is right.
+
+The confidence of an item is its largest probability; the model decides for that class, and is
+right by the label mass :math:`c_i` of it (0 or 1 with hard labels), wrong by
+:math:`e_i = 1 - c_i`. Any score of uncertainty becomes such a confidence: a decision keeps its
+side of one half and stands the further from it, the smaller the uncertainty.
+
+`error_detection_auroc`: whether wrong items have the lower confidence. Errors are the positive
+class: read the other way round, a good score would be near 0. Undefined where the model is
+right, or wrong, on all items,
+
+.. math:: \mathrm{AUROC}\bigl(-\max_k p_{ik},\ e_i\bigr)
+
+`risk_coverage_area`: items are taken by falling confidence; the error among the first k,
+averaged over k = 1, ..., n (AURC),
+
+.. math:: \mathrm{AURC} = \frac1n \sum_{k=1}^n R_k, \quad R_k = \frac1k \sum_{i \le k} e_i
+
+`excess_risk_coverage_area`: how much of it is not due to the number of errors: the same less
+the AURC of the best order there is, errors last. The optimum is that of these n items, not its
+limit :math:`\bar e + (1 - \bar e) \ln (1 - \bar e)`,
+
+.. math:: \mathrm{E\text{-}AURC} = \mathrm{AURC} - \min_{\text{orders}} \mathrm{AURC}
+
+`accuracy_coverage_area`: the mean accuracy over coverages, 1 - AURC; with ``steps=20`` by
+trapezoids on coverages of 5 %, 10 %, ..., 100 %, divided by the width of that range,
+
+.. math:: \mathrm{AUAC} = \frac{1}{1 - 1/s} \int_{1/s}^{1} \bigl(1 - R(\kappa)\bigr) d\kappa
+
+`accuracy_coverage_curve`: coverages from 1/steps to 1, and the accuracy among the most
+confident items of each,
+
+.. math:: \Bigl(\tfrac{j}{s},\ 1 - R\bigl(\tfrac{j}{s}\bigr)\Bigr), \quad j = 1, \dots, s
+
+Items of equal confidence (to 12 decimals) stand in a random order: every cut inside them takes
+each by the same share, which is the mean over their orders. Harmonic numbers sum such runs,
+:math:`\sum_{j \le m} (E + j \bar e)/(N + j) = m \bar e + (E - \bar e N)(H_{N+m} - H_N)`, and
+their continuation to real counts has the derivatives that intervals rest on. With steps, what
+one more item moves across a cut is the error near the cut, within half a step of it.
+
+All take class codes or label distributions (items, classes), for two classes also one number in
+[0, 1] per item, and predicted distributions (items, classes), or of the second of two classes
+(items,).
+
+References
+----------
+Geifman, Uziel and El-Yaniv (2019), *Bias-reduced uncertainty estimation for deep neural
+classifiers*. Traub et al. (2024), *Overcoming common flaws in the evaluation of selective
+classification systems*.
+
+Examples
+--------
+>>> labels, model = [0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3]
+>>> error_detection_auroc(labels, model)
+1.0
+>>> risk_coverage_area(labels, model), excess_risk_coverage_area(labels, model)
+(0.0625, 0.0)
+>>> accuracy_coverage_area(labels, model), accuracy_coverage_area(labels, model, steps=4)
+(0.9375, 0.9583)
+>>> accuracy_coverage_curve(labels, model, steps=2)
+(array([0.5, 1. ]), array([1.  , 0.75]))
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate
+from equipoise.metrics._metric import Block, Influence, Metric, Topic, Truth, parameters
+from equipoise.metrics._ranking import reduce as ranked_sums
+from equipoise.metrics._ranking import sort_items
+from equipoise.metrics.decisions import decide
+from equipoise.metrics.distributions import checked_distributions, expected_loss
+from equipoise.metrics.ranking import auroc_metric
+
+STEPS = 20
+_EQUAL = 12  # decimals to which confidences must differ to stand apart
+_MOST_STEPS = 10_000
+_SOURCES = ("geifman2019", "traub2024")
+
+
+class _Decided(NamedTuple):
+    """Confidence, (items,), and share of every class in the decision, (items, classes)."""
+
+    confidence: PerItem
+    classes: Floats
+
+    def errors(self, block: Block) -> Floats:
+        """By how much every item is wrong, (items,) or (items, replicates)."""
+        labels = np.stack([truth.positive for truth in block.classes])
+        return np.asarray(np.clip(1 - expected_loss(labels, self.classes), 0.0, 1.0))
+
+
+def _decided(probabilities: Floats) -> _Decided:
+    return _Decided(np.round(probabilities.max(axis=1), _EQUAL), decide(probabilities))
+
+
+class _Runs(NamedTuple):
+    """Items in an order, and where runs of equal ones begin: (items,) and (runs,)."""
+
+    order: Ints
+    start: Ints
+
+    @classmethod
+    def of(cls, falling: PerItem) -> "_Runs":
+        """The highest first."""
+        order = np.argsort(-falling, kind="stable")
+        placed = falling[order]
+        return cls(order, np.flatnonzero(np.append(True, placed[1:] != placed[:-1])))
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums of (items, ...) over every run, (runs, ...)."""
+        return np.asarray(np.add.reduceat(values[self.order], self.start, axis=0))
+
+    def spread(self, per_run: PerItem) -> PerItem:
+        """Every item has what its run has."""
+        out = np.empty(len(self.order))
+        sizes = np.diff(np.append(self.start, len(self.order)))
+        out[self.order] = np.repeat(per_run, sizes)
+        return out
+
+
+class _Stages(NamedTuple):
+    """Runs in line: items and error of each, and of all before it; all (runs, ...)."""
+
+    size: Floats
+    error: Floats
+    before: Floats
+    error_before: Floats
+
+    @classmethod
+    def of(cls, runs: _Runs, errors: Floats, counts: Floats) -> "_Stages":
+        """Errors (items,) or (items, replicates), counts (items, replicates)."""
+        each = errors[:, None] if errors.ndim < counts.ndim else errors
+        size, error = runs.sums(counts), runs.sums(counts * each)
+        return cls(size, error, np.cumsum(size, 0) - size, np.cumsum(error, 0) - error)
+
+    @property
+    def mean(self) -> Floats:
+        """Error of a run per item."""
+        return np.asarray(self.error / np.where(self.size > 0, self.size, 1.0))
+
+    def area(self, harmonic: Any) -> PerReplicate:
+        """Mean over k of the error among the first k; nan without items."""
+        grown = harmonic(self.before + self.size) - harmonic(self.before)
+        total = (self.error + (self.error_before - self.mean * self.before) * grown).sum(0)
+        number = self.size.sum(0)
+        return np.where(number > 0, total / np.where(number > 0, number, 1.0), np.nan)
+
+
+def _table(most: int) -> Any:
+    """Harmonic numbers of whole counts, by table."""
+    known = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, most + 1))))
+    return lambda number: known[number.astype(np.intp)]
+
+
+def _areas(prepared: _Decided, block: Block) -> Floats:
+    """AURC, and that of the best order: (2, replicates)."""
+    counts, errors = block.counts.astype(np.float64), prepared.errors(block)
+    harmonic = _table(int(counts.sum(axis=0).max(initial=0)))
+    found = _Stages.of(_Runs.of(prepared.confidence), errors, counts).area(harmonic)
+    if errors.ndim == 1:
+        best = _Stages.of(_Runs.of(-errors), errors, counts).area(harmonic)
+    else:
+        each = zip(errors.T, counts.T, strict=True)
+        made = [_Stages.of(_Runs.of(-one), one, times[:, None]) for one, times in each]
+        best = np.array([one.area(harmonic)[0] for one in made])
+    return np.stack([found, best])
+
+
+def _heights(prepared: _Decided, block: Block, steps: int) -> Floats:
+    """Accuracy at every coverage, (steps, replicates)."""
+    runs, errors = _Runs.of(prepared.confidence), prepared.errors(block)
+    stages = _Stages.of(runs, errors, block.counts.astype(np.float64))
+    ends = np.concatenate([np.zeros((1, stages.size.shape[1])), stages.before + stages.size])
+    wrong = np.concatenate([np.zeros((1, ends.shape[1])), stages.error_before + stages.error])
+    number = np.where(ends[-1] > 0, ends[-1], np.nan)
+    kept = _coverages(steps)[:, None] * number
+    every = zip(kept.T, ends.T, wrong.T, strict=True)
+    return 1 - np.stack([np.interp(*one) for one in every], axis=1) / kept
+
+
+def _coverages(steps: int) -> Floats:
+    return np.arange(1, steps + 1) / steps
+
+
+def _mean_height(heights: Floats) -> PerReplicate:
+    """By trapezoids; a single step is the accuracy itself."""
+    if len(heights) == 1:
+        return np.asarray(heights[0])
+    return np.asarray(((heights[1:] + heights[:-1]) / 2).mean(axis=0))
+
+
+# ---- derivatives -----------------------------------------------------------------------------
+
+
+def _area_slopes(runs: _Runs, errors: PerItem) -> tuple[float, PerItem, PerItem]:
+    """AURC of an order, its derivatives by weights (centred) and by errors, both (items,)."""
+    from scipy.special import digamma, polygamma
+
+    def harmonic(number: Floats) -> Floats:
+        return np.asarray(digamma(number + 1) + np.euler_gamma)
+
+    def slope(number: Floats) -> Floats:
+        return np.asarray(polygamma(1, number + 1))
+
+    stages = _Stages.of(runs, errors, np.ones((len(errors), 1)))
+    value = float(stages.area(harmonic)[0])
+    size, _, before, error_before = (part[:, 0] for part in stages)
+    mean, after = stages.mean[:, 0], before + size
+    grown, lead = harmonic(after) - harmonic(before), error_before - mean * before
+    later = _from_next(grown), _from_next(lead * (slope(after) - slope(before)) - mean * grown)
+    part = before / size * grown
+    inside, moved = 1 - part, lead * slope(after) + mean * part
+    by_error = runs.spread(inside + later[0]) / len(errors)
+    by_weight = errors * by_error + (runs.spread(moved + later[1]) - value) / len(errors)
+    return value, by_weight - by_weight.mean(), by_error
+
+
+def _from_next(values: PerItem) -> PerItem:
+    """Sum of all later runs."""
+    return np.append(np.cumsum(values[:0:-1])[::-1], 0.0)
+
+
+def _area_influence(
+    prepared: _Decided, labels: Floats, *, sign: float = 1.0, excess: bool = False
+) -> Influence:
+    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    value, items, slopes = _area_slopes(_Runs.of(prepared.confidence), errors)
+    if excess:
+        best = _area_slopes(_Runs.of(-errors), errors)
+        value, items, slopes = value - best[0], items - best[1], slopes - best[2]
+    constant = 1.0 if sign < 0 else 0.0
+    shares = -sign * slopes[:, None] * prepared.classes
+    return Influence(constant + sign * value, sign * items, shares)
+
+
+def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Influence:
+    """Of every coverage c: 1/n (-R + (s_i (e_i - e_c) + c e_c) / c), then by trapezoids.
+
+    s_i is the share of item i that is kept, e_c the error near the cut.
+    """
+    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    runs, number = _Runs.of(prepared.confidence), len(errors)
+    size, error, before, error_before = (
+        part[:, 0] for part in _Stages.of(runs, errors, np.ones((number, 1)))
+    )
+    ends = np.append(0.0, before + size)
+    wrong = np.append(0.0, error_before + error)
+    near = np.clip(_coverages(steps) + np.array([[-0.5], [0.5]]) / steps, 0.0, 1.0) * number
+    low, high = np.interp(near, ends, wrong)
+    weight = np.ones(steps) if steps < 3 else np.append(np.append(0.5, np.ones(steps - 2)), 0.5)
+    weight = weight / weight.sum()
+    value, items, slopes = 1.0, np.zeros(number), np.zeros(number)
+    for c, w, cut in zip(
+        _coverages(steps), weight, (high - low) / (near[1] - near[0]), strict=True
+    ):
+        risk = float(np.interp(c * number, ends, wrong)) / (c * number)
+        kept = runs.spread(np.clip((c * number - before) / size, 0.0, 1.0))
+        value -= w * risk
+        items -= w / number * ((kept * (errors - cut)) / c + cut - risk)
+        slopes -= w * kept / (c * number)
+    return Influence(value, items, -slopes[:, None] * prepared.classes)
+
+
+def _error_influence(prepared: _Decided, labels: Floats) -> Influence:
+    whole = auroc_metric()
+    assert whole.influence is not None
+    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    value, items, slopes = whole.influence(sort_items(-prepared.confidence), errors)
+    return Influence(value, items, -slopes[:, None] * prepared.classes)
+
+
+# ---- metrics ---------------------------------------------------------------------------------
+
+
+def error_detection_auroc(y_true: Any, probabilities: Any) -> float:
+    """AUROC of low confidence against being wrong; higher is better."""
+    return error_detection_auroc_metric()(*checked_distributions(y_true, probabilities))
+
+
+def error_detection_auroc_metric() -> Metric:
+    """AUROC of low confidence against being wrong, for the engine."""
+    whole = auroc_metric()
+
+    def reduce(prepared: _Decided, block: Block) -> Floats:
+        errors = np.ascontiguousarray(prepared.errors(block))
+        order = sort_items(-prepared.confidence)
+        return ranked_sums((order,), Block((Truth(errors),), block.counts))
+
+    return Metric(
+        name="error_detection_auroc",
+        title="error AUROC",
+        soft_title="soft error AUROC",
+        definition="AUROC of low confidence (one less the largest probability) against being "
+        "wrong; errors are the positive class.",
+        family="error detection",
+        prepare=_decided,
+        reduce=reduce,
+        finish=whole.finish,
+        needs="probabilities",
+        labels="distribution",
+        influence=_error_influence,
+        topic=Topic.RETAINED,
+        references=("traub2024",),
+    )
+
+
+def risk_coverage_area(y_true: Any, probabilities: Any) -> float:
+    """Mean error among the most confident items, over all coverages; lower is better."""
+    return risk_coverage_area_metric()(*checked_distributions(y_true, probabilities))
+
+
+def risk_coverage_area_metric() -> Metric:
+    """AURC for the engine."""
+    return Metric(
+        name="risk_coverage_area",
+        title="AURC",
+        soft_title="soft AURC",
+        definition="Error among the k most confident items, averaged over k from 1 to all.",
+        family="coverage",
+        prepare=_decided,
+        reduce=_areas,
+        finish=lambda areas: areas[0],
+        better="lower",
+        needs="probabilities",
+        labels="distribution",
+        influence=_area_influence,
+        topic=Topic.RETAINED,
+        references=_SOURCES,
+    )
+
+
+def excess_risk_coverage_area(y_true: Any, probabilities: Any) -> float:
+    """AURC less that of the best order of the same items; lower is better."""
+    return excess_risk_coverage_area_metric()(*checked_distributions(y_true, probabilities))
+
+
+def excess_risk_coverage_area_metric() -> Metric:
+    """Excess AURC for the engine."""
+    return Metric(
+        name="excess_risk_coverage_area",
+        title="E-AURC",
+        soft_title="soft E-AURC",
+        definition="AURC less the AURC of the best order of the same items, errors last.",
+        family="coverage",
+        prepare=_decided,
+        reduce=_areas,
+        finish=lambda areas: np.maximum(areas[0] - areas[1], 0.0),
+        better="lower",
+        needs="probabilities",
+        labels="distribution",
+        influence=partial(_area_influence, excess=True),
+        topic=Topic.RETAINED,
+        references=_SOURCES,
+    )
+
+
+def accuracy_coverage_area(y_true: Any, probabilities: Any, *, steps: int = 0) -> float:
+    """Mean accuracy among the most confident items, over coverages; higher is better.
+
+    Parameters
+    ----------
+    y_true, probabilities
+        As for every metric of this module.
+    steps
+        Number of coverages, evenly spread up to all items; 0 is every number of items.
+    """
+    whole = accuracy_coverage_area_metric(steps=steps)
+    return whole(*checked_distributions(y_true, probabilities))
+
+
+def accuracy_coverage_area_metric(*, steps: int = 0) -> Metric:
+    """AUAC for the engine; without steps it is one less AURC."""
+    _checked_steps("accuracy_coverage_area", steps, least=0)
+    how = f"{steps} even steps of coverage" if steps else "every number of items"
+    return Metric(
+        name=parameters("accuracy_coverage_area", {"steps": 0}, {"steps": steps}),
+        title="AUAC",
+        soft_title="soft AUAC",
+        definition=f"Accuracy among the most confident items, averaged over {how}.",
+        family=f"coverage {steps}" if steps else "coverage",
+        prepare=_decided,
+        reduce=partial(_heights, steps=steps) if steps else _areas,
+        finish=_mean_height if steps else lambda areas: 1 - areas[0],
+        needs="probabilities",
+        labels="distribution",
+        influence=partial(_height_influence, steps=steps)
+        if steps
+        else partial(_area_influence, sign=-1.0),
+        curve=partial(accuracy_coverage_curve, steps=steps or STEPS),
+        topic=Topic.RETAINED,
+        references=_SOURCES,
+    )
+
+
+def accuracy_coverage_curve(
+    y_true: Any, probabilities: Any, *, steps: int = STEPS
+) -> tuple[Floats, Floats]:
+    """Coverages, and the accuracy among so many of the most confident items; (steps,) both."""
+    _checked_steps("accuracy_coverage_curve", steps, least=1)
+    labels, predicted = checked_distributions(y_true, probabilities)
+    truths = tuple(Truth(np.ascontiguousarray(column)) for column in labels.T)
+    once = Block(truths, np.ones((len(labels), 1), dtype=np.uint8))
+    return _coverages(steps), _heights(_decided(predicted), once, steps)[:, 0]
+
+
+def _checked_steps(name: str, steps: int, *, least: int) -> None:
+    whole = isinstance(steps, int) and not isinstance(steps, bool)
+    if not (whole and least <= steps <= _MOST_STEPS):
+        raise InputError(
+            f"{name}, steps",
+            f"{steps}",
+            f"a whole number from {least} to {_MOST_STEPS:,}",
+            "20 are steps of 5 %",
+        )

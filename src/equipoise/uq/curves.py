@@ -1,0 +1,243 @@
+"""Curves and costs: accuracy by coverage, reliability, and what a method takes.
+
+Curves are means over the labels and seeds of a method; their intervals are those of the areas
+and gaps that the tasks report.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.findings import Column, Finding, Line, Lines, Row, Table
+from equipoise.metrics import accuracy_coverage_curve, reliability_curve
+from equipoise.numbers import duration, percent
+from equipoise.uq.study import UncertaintyStudy
+from equipoise.uq.tasks import MIN_ITEMS, Question
+from equipoise.wording import capital
+
+COVERAGES = 20
+BASELINES = ("bce", "baseline")
+
+
+class MethodCurve(NamedTuple):
+    """A curve of a method: (x, y) points, and how many items each rests on."""
+
+    method: str
+    architecture: str
+    score: str
+    points: tuple[tuple[float, float], ...]
+
+
+class CostRow(NamedTuple):
+    """What a method took on average over its runs: seconds, and bytes at most."""
+
+    method: str
+    architecture: str
+    runs: int
+    training: float
+    prediction: float
+    memory: float
+
+
+def coverage_curves(
+    study: UncertaintyStudy,
+    question: Question,
+    chosen: Mapping[tuple[str, str, str], str],
+) -> Iterable[MethodCurve]:
+    """Accuracy by coverage, the mean over labels and seeds."""
+    for (architecture, task, method), score in chosen.items():
+        if task != "abstention":
+            continue
+        curves = [
+            accuracy_coverage_curve(
+                one.truth, question.values(run.parts, score, one), steps=COVERAGES
+            )
+            for run in study.methods(architecture)[method]
+            for one in question.labels
+        ]
+        height = np.mean([curve[1] for curve in curves], axis=0)
+        points = tuple(zip(curves[0][0].tolist(), height.tolist(), strict=True))
+        yield MethodCurve(method, architecture, score, points)
+
+
+def reliability_curves(study: UncertaintyStudy, question: Question) -> Iterable[MethodCurve]:
+    """What was predicted and what was so, all labels and seeds together."""
+    if not question.labels:
+        return
+    truth = np.concatenate([one.truth for one in question.labels])
+    for architecture in study.architectures:
+        for method, runs in study.methods(architecture).items():
+            said = [
+                np.concatenate([question.values(run.parts, "", one) for one in question.labels])
+                for run in runs
+            ]
+            found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
+            full = found.items >= MIN_ITEMS * len(runs)
+            pairs = zip(found.predicted[full], found.observed[full], strict=True)
+            points = tuple((float(x), float(y)) for x, y in pairs)
+            yield MethodCurve(method, architecture, "", points)
+
+
+def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
+    """What every method took, on average over its runs."""
+    for architecture in study.architectures:
+        for method, runs in study.methods(architecture).items():
+            costs = [run.cost for run in runs]
+            training = float(np.mean([cost.training for cost in costs]))
+            prediction = float(np.mean([cost.prediction for cost in costs]))
+            memory = max(cost.memory for cost in costs)
+            yield CostRow(method, architecture, len(runs), training, prediction, memory)
+
+
+# ---- findings ----------------------------------------------------------------------------
+
+
+def curve_findings(
+    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve]
+) -> Iterable[Finding]:
+    """Accuracy by coverage, and reliability."""
+
+    def drawn(
+        curves: Sequence[MethodCurve], name: str, make: Callable[..., Lines]
+    ) -> tuple[Lines, ...]:
+        made = []
+        for architecture in dict.fromkeys(one.architecture for one in curves):
+            own = [one for one in curves if one.architecture == architecture]
+            lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
+            where = f", {architecture}" if architecture else ""
+            mark = f"{name}{'-' if architecture else ''}{architecture}"
+            made.append(make(name=mark, lines=lines, where=where))
+        return tuple(made)
+
+    def coverage(*, name: str, lines: Sequence[Line], where: str) -> Lines:
+        return Lines(
+            name=name,
+            caption=f"Accuracy on what is left{where}: mean over labels",
+            x="share of decisions kept, the surest first",
+            y="accuracy",
+            lines=lines,
+        )
+
+    def reliability(*, name: str, lines: Sequence[Line], where: str) -> Lines:
+        return Lines(
+            name=name,
+            caption=f"Reliability{where}: all labels together, bins with at least 10 items",
+            x="predicted probability",
+            y="share that is positive",
+            lines=lines,
+            diagonal=True,
+            x_range=(0.0, 1.0),
+            y_range=(0.0, 1.0),
+        )
+
+    if covered:
+        yield Finding(
+            key="coverage",
+            title="How accurate is what is left when the least sure go to a reader?",
+            sentence=_coverage_sentence(covered),
+            charts=drawn(covered, "coverage", coverage),
+            tables=(_curve_table("coverage", "kept", "accuracy", covered),),
+            brief=False,
+            nav="Coverage",
+        )
+    if reliable:
+        yield Finding(
+            key="reliability",
+            title="Are the probabilities what they say?",
+            sentence="",
+            charts=drawn(reliable, "reliability", reliability),
+            tables=(_curve_table("reliability", "predicted", "observed", reliable),),
+            note="On the diagonal probabilities are right; below it they are too high.",
+            brief=False,
+            nav="Reliability",
+        )
+
+
+def _coverage_sentence(curves: Sequence[MethodCurve]) -> str:
+    """What leaving half of the decisions to a reader gains, over all methods."""
+    heights = [dict(one.points) for one in curves]
+    middle = min(heights[0], key=lambda kept: abs(kept - 0.5))
+    whole = [one[max(one)] for one in heights]
+    rest = [one[middle] for one in heights]
+    return (
+        f"Of all decisions {_range(whole)} are right, of the surest {percent(middle)} "
+        f"{_range(rest)}, depending on the method."
+    )
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = percent(min(shares), 1), percent(max(shares), 1)
+    return low if low == high else f"{low} to {high}"
+
+
+def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Table:
+    rows: list[Row] = [
+        {"method": one.method, "architecture": one.architecture, "score": one.score, x: a, y: b}
+        for one in curves
+        for a, b in one.points
+    ]
+    return Table(
+        name=name,
+        caption=f"{capital(y)} by {x}",
+        columns=(
+            Column("method", "method", "model"),
+            Column("architecture", "architecture"),
+            Column("score", "score"),
+            Column(x, x, "number"),
+            Column(y, y, "number"),
+        ),
+        rows=rows,
+        brief=(),
+        page=False,
+    )
+
+
+def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
+    """Seconds and memory, where files tell them."""
+    known = [row for row in costs if math.isfinite(row.training) or math.isfinite(row.memory)]
+    if not known:
+        return
+    rows: list[Row] = []
+    for row in known:
+        peers = [one for one in known if one.architecture == row.architecture]
+        base = next((one for one in peers if one.method in BASELINES), None)
+        times = math.nan if base is None else row.training / base.training
+        rows.append(
+            {
+                **row._asdict(),
+                "memory": row.memory / 2**30,
+                "times": times,
+                "training_ms": 1000 * row.training,
+                "prediction_ms": 1000 * row.prediction,
+            }
+        )
+    dear = max(known, key=lambda row: row.training)
+    yield Finding(
+        key="cost",
+        title="What does it cost?",
+        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training.",
+        tables=(
+            Table(
+                name="cost",
+                caption="Seconds of a run and memory at most",
+                columns=(
+                    Column("method", "method", "model"),
+                    Column("architecture", "architecture"),
+                    Column("runs", "runs", "count"),
+                    Column("training_ms", "training", "duration"),
+                    Column("times", "times the baseline", "figures"),
+                    Column("prediction_ms", "prediction", "duration"),
+                    Column("memory", "memory (GiB)", "figures"),
+                ),
+                rows=rows,
+                open=True,
+            ),
+        ),
+        note="Seconds of what a method adds where it starts from a trained baseline."
+        if any(row.method in BASELINES for row in known)
+        else "",
+        brief=False,
+        nav="Cost",
+    )

@@ -1,0 +1,365 @@
+"""Disentanglement: whether the epistemic and the aleatoric part mean what they are called.
+
+By their names the epistemic part should find images unlike those a model was trained on, the
+aleatoric part findings that readers disagree about. Both are asked on every task, paired: EU
+less AU of the same runs on the same images. Their rank correlation stands beside that of
+constant noise (`equipoise.uq.correlation`), which is what to expect of two parts that are made
+of the same members.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from equipoise.arrays import Floats
+from equipoise.findings import Column, Dot, Dots, Finding, Table
+from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
+from equipoise.metrics import named
+from equipoise.numbers import change, count, number
+from equipoise.uq.correlation import constant_noise, rank_correlation
+from equipoise.uq.decomposition import image_level
+from equipoise.uq.study import Run, UncertaintyStudy
+from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
+from equipoise.wording import joined
+
+if TYPE_CHECKING:
+    from equipoise.uq.evaluate import Contest, UncertaintyOptions
+
+MOST = 4  # methods that a sentence names
+
+
+class PartsRow(NamedTuple):
+    """Epistemic against aleatoric uncertainty on a task: EU less AU, paired."""
+
+    task: str
+    method: str
+    architecture: str
+    epistemic: float
+    aleatoric: float
+    difference: float
+    low: float
+    high: float
+
+
+class CorrelationRow(NamedTuple):
+    """Rank correlation of AU and EU on a task, beside that of constant noise; paired."""
+
+    task: str
+    method: str
+    architecture: str
+    value: float
+    low: float
+    high: float
+    null: float
+    beyond: float
+    beyond_low: float
+    beyond_high: float
+
+
+def parts_rows(
+    tasks: Sequence[UncertaintyTask],
+    contests: "Mapping[tuple[str, str], Contest]",
+    how: "UncertaintyOptions",
+) -> Iterable[PartsRow]:
+    """EU less AU on every task, of methods that have both."""
+    for task in tasks:
+        for (architecture, question), contest in contests.items():
+            if question != task.question or not task.scored:
+                continue
+            done, metric = contest.evaluation, task.metrics[0]
+            for method in dict.fromkeys(method for method, _ in contest.names):
+                if (method, "EU") not in contest.names:
+                    continue
+                two = [
+                    done.estimate(contest.names[method, score], metric)
+                    for score in ("EU", "AU")
+                ]
+                gap = two[0] - two[1]
+                ends = gap.interval(how.level)
+                values = (two[0].value, two[1].value, gap.value, *ends)
+                yield PartsRow(task.key, method, architecture, *values)
+
+
+def correlations(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+    how: "UncertaintyOptions",
+) -> Iterable[CorrelationRow]:
+    """Of the images of task 1 and of the labels of task 2; without either, of test images."""
+    asked = [(task.key, questions[task.question]) for task in tasks[:2]]
+    asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
+    for key, question in asked:
+        for architecture in study.architectures:
+            for method, runs in study.methods(architecture).items():
+                if "EU" not in runs[0].parts["test"].scores:
+                    continue
+                cell = _correlation_cell(question, runs, how)
+                yield CorrelationRow(key, method, architecture, *_against_null(cell, how.level))
+
+
+def _all_images(study: UncertaintyStudy) -> Question:
+    test = study.labels["test"]
+    rows = np.arange(len(test.items))
+    one = LabelQuestion("image", 0, rows, np.zeros(len(rows)))
+    return Question("test", "test", test.items, test.groups, (one,), study.image)
+
+
+def _correlation_cell(
+    question: Question, runs: Sequence[Run], how: "UncertaintyOptions"
+) -> TwoWay:
+    """Correlations of the runs and of their nulls, first all of the one kind."""
+    own, null = [], []
+    for run in runs:
+        nulls = {
+            part: constant_noise(
+                said.mean, said.scores["EU"], members=said.members, seed=how.seed
+            )._asdict()
+            for part, said in run.parts.items()
+        }
+        own.append(_label_correlation(question, {p: o.scores for p, o in run.parts.items()}))
+        null.append(_label_correlation(question, nulls))
+    values = np.array([value for value, _ in own + null])
+    influence = np.stack([moved for _, moved in own + null])
+    codes = question.groups if question.groups is not None else question.items
+    unit = np.unique(np.array(codes), return_inverse=True)[1]
+    units = "items" if question.groups is None else "groups of items"
+    whom = Population(annotators=False, reason=Reason.GOLD, units=units)
+    cell = two_way(values, influence, unit, design=unit_design(unit), population=whom)
+    number = len(runs)
+    both = [list(range(number)), list(range(number, 2 * number))]
+    return seed_means(cell, both, shared=True)
+
+
+def _label_correlation(
+    question: Question, scores: Mapping[str, Mapping[str, Floats]]
+) -> tuple[float, Floats]:
+    """Mean correlation over the labels where it is defined, and the influence of items."""
+    found = []
+    for one in question.labels:
+        x, y = (_seen(question, one, scores, part) for part in ("AU", "EU"))
+        value, moved = rank_correlation(x, y)
+        if not math.isnan(value):
+            wide = np.zeros(len(question.items))
+            wide[one.rows] = moved
+            found.append((value, wide))
+    if not found:
+        return math.nan, np.full(len(question.items), np.nan)
+    value = float(np.mean([one for one, _ in found]))
+    return value, np.asarray(np.mean([wide for _, wide in found], axis=0))
+
+
+def _seen(
+    question: Question,
+    one: LabelQuestion,
+    scores: Mapping[str, Mapping[str, Floats]],
+    name: str,
+) -> Floats:
+    if question.name == "uncertain":
+        return np.asarray(scores["test"][name][one.rows, one.place])
+    parts = ("test", "ood") if question.name == "images" else ("test",)
+    return np.concatenate([image_level(scores[part][name], question.image) for part in parts])
+
+
+def _against_null(cell: TwoWay, level: float) -> tuple[float, ...]:
+    """Value with its interval, null, and what is beyond it with its interval."""
+    value, null = (float(one) for one in cell.values)
+    if math.isnan(value):
+        return (math.nan,) * 7
+    own = cell.of(0).interval(value, level, (-1.0, 1.0))
+    gap = value - null
+    ends = (math.nan, math.nan)
+    if not math.isnan(gap):
+        half = cell.between(0, 1).half_width(level)
+        ends = gap - half, gap + half
+    return value, *own, null, gap, *ends
+
+
+# ---- findings ----------------------------------------------------------------------------
+
+
+def parts_findings(
+    tasks: Sequence[UncertaintyTask], every: Sequence[PartsRow]
+) -> Iterable[Finding]:
+    """EU against AU, task by task."""
+    for task in tasks:
+        own = [row for row in every if row.task == task.key]
+        if not own:
+            continue
+        charts = []
+        for architecture in dict.fromkeys(row.architecture for row in own):
+            rows = [row for row in own if row.architecture == architecture]
+            if rows:
+                charts.append(_gap_chart(task, rows))
+        yield Finding(
+            key="parts",
+            title="Is the epistemic part the better one?",
+            sentence=_gap_sentence(task, own),
+            charts=tuple(charts),
+            tables=(_parts_table(task, own),),
+            note="Right of 0 the epistemic part does better, left of it the aleatoric part. By "
+            "their names EU should win on bad images (task 1), AU on ambiguous findings (2).",
+            brief=False,
+            nav="EU and AU",
+        ).under(task=f"{task.number} {task.title}")
+
+
+def _gap_chart(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Dots:
+    title, architecture = named(task.metrics[0]).title, rows[0].architecture
+    where = f", {architecture}" if architecture else ""
+    ordered = sorted(rows, key=lambda row: -row.difference)
+    return Dots(
+        name=f"parts-{task.key}{'-' if architecture else ''}{architecture}",
+        caption=f"{title} of EU less {title} of AU{where}, paired",
+        axis=f"{title}, EU less AU",
+        rows=[
+            Dot(
+                row.method,
+                row.difference,
+                row.low,
+                row.high,
+                model=row.method,
+                remark=change(row.difference),
+                hollow=not (row.low > 0 or row.high < 0),
+            )
+            for row in ordered
+        ],
+        zero=True,
+        zero_title="no difference",
+    )
+
+
+def _signs(rows: Sequence[PartsRow]) -> tuple[list[str], list[str], int]:
+    """Methods whose EU is surely better, surely worse, and how many are open."""
+    ahead = [_with_arch(row) for row in rows if row.low > 0]
+    behind = [_with_arch(row) for row in rows if row.high < 0]
+    return ahead, behind, len(rows) - len(ahead) - len(behind)
+
+
+def _with_arch(row: PartsRow | CorrelationRow) -> str:
+    return f"{row.method} ({row.architecture})" if row.architecture else row.method
+
+
+def _gap_sentence(task: UncertaintyTask, rows: Sequence[PartsRow]) -> str:
+    ahead, behind, left = _signs(rows)
+    said = []
+    if ahead:
+        said.append(f"EU does better than AU for {joined(ahead, most=MOST)}")
+    if behind:
+        said.append(f"AU does better than EU for {joined(behind, most=MOST)}")
+    if left and said:
+        said.append(f"{count(left)} cannot be told apart")
+    elif left:
+        said.append("EU and AU cannot be told apart for any method")
+    return f"On {task.title}: {'; '.join(said)}."
+
+
+def parts_sentence(rows: Sequence[PartsRow]) -> str:
+    """How often EU is the better score on bad images, for the card."""
+    own = [row for row in rows if row.task == "ood"]
+    if not own:
+        return ""
+    ahead, behind, left = _signs(own)
+    return (
+        f"On bad images the epistemic part does better than the aleatoric one for "
+        f"{len(ahead)} of {count(len(own), 'model')}, worse for {len(behind)}; {left} are open."
+    )
+
+
+def _parts_table(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Table:
+    title = named(task.metrics[0]).title
+    return Table(
+        name=f"parts-{task.key}",
+        caption=f"{title} of the epistemic and of the aleatoric part",
+        columns=(
+            Column("method", "method", "model"),
+            Column("architecture", "architecture"),
+            Column("epistemic", "EU", "number"),
+            Column("aleatoric", "AU", "number"),
+            Column("difference", "EU less AU", "change", ("low", "high")),
+        ),
+        rows=[row._asdict() for row in rows],
+    )
+
+
+def correlation_findings(
+    tasks: Sequence[UncertaintyTask], every: Sequence[CorrelationRow]
+) -> Iterable[Finding]:
+    """Rank correlations beside their null, by task."""
+    titles = {task.key: f"{task.number} {task.title}" for task in tasks}
+    for key in dict.fromkeys(row.task for row in every):
+        rows = [row for row in every if row.task == key]
+        charts = [
+            _correlation_chart(key, [row for row in rows if row.architecture == architecture])
+            for architecture in dict.fromkeys(row.architecture for row in rows)
+        ]
+        yield Finding(
+            key="correlation",
+            title="Do the epistemic and the aleatoric part say different things?",
+            sentence=correlation_sentence(rows),
+            charts=tuple(charts),
+            tables=(_correlation_table(key, rows),),
+            note="The null is what noise of one size on every logit gives, with the method's "
+            "own mean and the same mean EU. A correlation at the null is no sign that the "
+            "parts are confused; 0 is not what to expect.",
+            references=("baur2025",),
+            brief=False,
+            nav="Correlation",
+        ).under(task=titles.get(key, "test images"))
+
+
+def _correlation_chart(key: str, rows: Sequence[CorrelationRow]) -> Dots:
+    architecture = rows[0].architecture
+    where = f", {architecture}" if architecture else ""
+    dots = []
+    for row in sorted(rows, key=lambda row: -row.value):
+        dots.append(Dot(row.method, row.value, row.low, row.high, remark=number(row.value)))
+        dots.append(Dot(row.method, row.null, series="null", remark=number(row.null)))
+    return Dots(
+        name=f"correlation-{key}{'-' if architecture else ''}{architecture}",
+        caption=f"Rank correlation of AU and EU{where}, and the null",
+        axis="Spearman's correlation",
+        rows=dots,
+        zero=True,
+        zero_title="unrelated",
+    )
+
+
+def correlation_sentence(rows: Sequence[CorrelationRow]) -> str:
+    """Which methods are surely apart from the null."""
+    known = [row for row in rows if not math.isnan(row.beyond_low)]
+    if not known:
+        return ""
+    above = [_with_arch(row) for row in known if row.beyond_low > 0]
+    below = [_with_arch(row) for row in known if row.beyond_high < 0]
+    middle = [row.null for row in known]
+    said = (
+        f"Constant noise alone would correlate AU and EU by {number(min(middle), 2)} to "
+        f"{number(max(middle), 2)}"
+    )
+    if above:
+        said += f"; {joined(above, most=MOST)} {_verb(above, 'is', 'are')} surely above that"
+    if below:
+        said += f"; {joined(below, most=MOST)} {_verb(below, 'is', 'are')} surely below it"
+    return said + ("." if above or below else "; no method is surely apart from that.")
+
+
+def _correlation_table(key: str, rows: Sequence[CorrelationRow]) -> Table:
+    return Table(
+        name=f"correlation-{key}",
+        caption="Rank correlation of AU and EU",
+        columns=(
+            Column("method", "method", "model"),
+            Column("architecture", "architecture"),
+            Column("value", "correlation", "number", ("low", "high")),
+            Column("null", "null", "number"),
+            Column("beyond", "beyond the null", "change", ("beyond_low", "beyond_high")),
+        ),
+        rows=[row._asdict() for row in rows],
+    )
+
+
+def _verb(names: Sequence[str], one: str, several: str) -> str:
+    return one if len(names) == 1 else several

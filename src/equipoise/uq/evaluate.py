@@ -1,0 +1,483 @@
+"""Evaluation of uncertainty: methods and their scores on the six tasks, with intervals.
+
+Every question of `equipoise.uq.tasks` is one shared evaluation (`equipoise.evaluate`) in which
+the competitors are a method's scores (PU, AU, EU, and its own, if it has one) or, for
+calibration, its mean prediction. Labels are tasks; images are resampled by patient; runs with
+different seeds are one competitor (`Evaluation.across_seeds`). The truth is taken as gold, so
+that intervals speak for other images and other seeds.
+
+All scores are reported. Which of them a method is judged by is chosen on the validation images;
+where these have no such truth it is PU, fixed beforehand. The best score on the test images
+would favour methods with more scores.
+
+Examples
+--------
+>>> rng = np.random.default_rng(0)
+>>> truth = rng.random((400, 2)) < 0.4
+>>> def members(noise):
+...     logits = 3 * truth - 1.5 + rng.normal(size=(400, 2)) * 2
+...     return 1 / (1 + np.exp(-logits - noise * rng.normal(size=(5, 400, 2))))
+>>> result = evaluate_uncertainty({"ensemble": members(1), "dropout": members(0.3)}, truth)
+>>> [row.task for row in result.table() if row.chosen and row.method == "dropout"][:2]
+['errors', 'abstention']
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from equipoise.arrays import InputError, choice, short_repr
+from equipoise.evaluation import Evaluation, Settings, evaluate
+from equipoise.notices import Notice, notice
+from equipoise.predictions import Predictions
+from equipoise.resampling import resample
+from equipoise.uq.curves import (
+    CostRow,
+    MethodCurve,
+    cost_rows,
+    coverage_curves,
+    reliability_curves,
+)
+from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
+from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
+from equipoise.uq.study import (
+    Outputs,
+    PartLabels,
+    Prediction,
+    Run,
+    UncertaintyStudy,
+    part_labels,
+)
+from equipoise.uq.tasks import (
+    BINNING,
+    LabelQuestion,
+    Question,
+    UncertaintyTask,
+    ask,
+    label_values,
+    macro,
+    scores_of,
+    six_tasks,
+)
+
+if TYPE_CHECKING:
+    from equipoise.findings import Report
+
+USUAL = "PU"  # the score where none can be chosen
+REPLICATES = 200  # drawn from the covariance, for shares of resamples alone
+ONE_MEMBER = (
+    "{methods:listed}: a single member, so that EU is 0 and AU equals PU; both are left out."
+)
+UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
+LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
+BLANK = "{labels:names}: blank on every test image, and in no task."
+PRESET = (
+    "Task {number}: validation images have no such truth; every method is judged by PU, fixed "
+    "beforehand."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UncertaintyOptions:
+    """How uncertainty is evaluated.
+
+    Attributes
+    ----------
+    level
+        Level of the intervals.
+    image
+        How one score per image is made of those of its labels: mean, max or sum.
+    decomposition
+        ``information`` or ``reverse_mi``; see `equipoise.uq.decomposition`.
+    binning
+        Bins of calibration: equally wide (``width``) or equally full (``mass``).
+    seed
+        Of the noise of the null of correlations.
+    classes
+        Names of the labels; empty for numbers.
+    progress
+        Called as ``progress(done, all)``.
+    """
+
+    level: float = 0.95
+    image: str = "mean"
+    decomposition: str = "information"
+    binning: str = "width"
+    seed: int = 0
+    classes: tuple[str, ...] = ()
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        choice("image", self.image, tuple(IMAGE_LEVEL))
+        choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        choice("binning", self.binning, BINNING)
+        if not 0 < self.level < 1:
+            do = "0.95 is usual"
+            raise InputError("level", f"{self.level}", "a number between 0 and 1", do)
+
+
+class UncertaintyKeywords(TypedDict, total=False):
+    """The fields of `UncertaintyOptions`."""
+
+    level: float
+    image: str
+    decomposition: str
+    binning: str
+    seed: int
+    classes: tuple[str, ...]
+    progress: Callable[[int, int], None] | None
+
+
+class TaskRow(NamedTuple):
+    """A method's score on a task by one metric.
+
+    `chosen` says whether the method is judged by this score; `best` whether no other method's
+    is surely better (of chosen scores alone); `labels` and `left_out` how many labels are in
+    the macro average, and how many are undefined.
+    """
+
+    task: str
+    method: str
+    architecture: str
+    score: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    chosen: bool
+    best: bool
+    labels: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contest:
+    """One question of one architecture: the shared evaluation, and who competes in it.
+
+    `names` holds the competitors by method and score.
+    """
+
+    question: Question
+    architecture: str
+    evaluation: Evaluation
+    names: Mapping[tuple[str, str], str]
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UncertaintyEvaluation:
+    """What `evaluate_uncertainty` returns.
+
+    Attributes
+    ----------
+    tasks
+        The six.
+    contests
+        Shared evaluations by architecture and question; a question without truth has none.
+    chosen
+        The score that a method is judged by, by architecture, task and method.
+    parts, correlations, coverage, reliability, costs
+        EU against AU, correlations with their null, and curves; see their types.
+    options, study
+        What was asked, and of what.
+    notices
+        What the reader should know.
+    """
+
+    tasks: tuple[UncertaintyTask, ...]
+    study: UncertaintyStudy
+    options: UncertaintyOptions
+    contests: Mapping[tuple[str, str], Contest]
+    chosen: Mapping[tuple[str, str, str], str]
+    parts: tuple[PartsRow, ...]
+    correlations: tuple[CorrelationRow, ...]
+    coverage: tuple[MethodCurve, ...]
+    reliability: tuple[MethodCurve, ...]
+    costs: tuple[CostRow, ...]
+    notices: tuple[Notice, ...]
+    _rows: list[TaskRow] = field(default_factory=list, repr=False)
+
+    __repr__ = short_repr
+
+    def table(self) -> list[TaskRow]:
+        """Every task, architecture, method, score and metric."""
+        if not self._rows:
+            self._rows.extend(
+                row
+                for task in self.tasks
+                for architecture in self.study.architectures
+                for row in self._task_rows(task, architecture)
+            )
+        return list(self._rows)
+
+    def judged(self, task: UncertaintyTask, architecture: str) -> Evaluation | None:
+        """The contest of a task between methods, each with the score it is judged by."""
+        contest = self.contests.get((architecture, task.question))
+        if contest is None:
+            return None
+        methods = dict.fromkeys(method for method, _ in contest.names)
+        names = [
+            contest.names[method, self.chosen.get((architecture, task.key, method), "")]
+            for method in methods
+        ]
+        return contest.evaluation.subset(names)
+
+    def _task_rows(self, task: UncertaintyTask, architecture: str) -> Iterable[TaskRow]:
+        contest = self.contests.get((architecture, task.question))
+        judged = self.judged(task, architecture)
+        if contest is None or judged is None:
+            return
+        for metric in task.metrics:
+            best = dict(zip(judged.models, judged.family(metric).best, strict=True))
+            left = left_out_labels(contest, metric)
+            for (method, score), name in contest.names.items():
+                found = contest.evaluation.estimate(name, metric)
+                low, high = found.interval(self.options.level)
+                yield TaskRow(
+                    task.key,
+                    method,
+                    architecture,
+                    score,
+                    metric,
+                    found.value,
+                    low,
+                    high,
+                    name in best,
+                    bool(best.get(name, False)) and not math.isnan(found.value),
+                    len(contest.question.labels) - len(left),
+                    len(left) + len(contest.question.blank),
+                )
+
+    @property
+    def verdict(self) -> str:
+        """What to use for what, as far as the intervals support it."""
+        from equipoise.uq.report import recommendation
+
+        return " ".join(recommendation(self))
+
+    def report(self) -> "Report":
+        """Everything, for the terminal, the page and the files."""
+        from equipoise.uq.report import evaluation_report
+
+        return evaluation_report(self)
+
+
+def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
+    """Labels on which a metric is undefined for some competitor."""
+    done = contest.evaluation
+    k = [one.name for one in done.metrics].index(metric)
+    number = len(contest.question.labels)
+    odd = np.flatnonzero(np.isnan(done.values[:number, k, 1]).any(axis=-1))
+    return tuple(contest.question.labels[place].label for place in odd)
+
+
+# ---- arrays ----------------------------------------------------------------------------------
+
+
+def evaluate_uncertainty(
+    probs: Any,
+    labels: Any,
+    *,
+    ood: Any = None,
+    validation: tuple[Any, Any] | None = None,
+    groups: Sequence[Any] | None = None,
+    **options: Unpack[UncertaintyKeywords],
+) -> UncertaintyEvaluation:
+    """Which method's uncertainty is good for what?
+
+    Parameters
+    ----------
+    probs
+        What a method says of the images: probabilities (members, items, classes) or (items,
+        classes), `Beta`, or `Prediction` with a score of its own; by method, a mapping. A list
+        holds runs of one method with different seeds.
+    labels
+        1, 0, -1 (uncertain) or nan (blank), (items, classes).
+    ood
+        What the same methods say of other images; as many as `probs` are the same images
+        transformed, and are resampled with them.
+    validation
+        Probabilities and labels of validation images, on which scores are chosen.
+    groups
+        Patient of each image, or what else images are resampled by.
+    options
+        The fields of `UncertaintyOptions`.
+    """
+    how = UncertaintyOptions(**options)
+    test = part_labels(labels, groups=groups)
+    parts: dict[str, tuple[Any, PartLabels]] = {"test": (probs, test)}
+    if validation is not None:
+        parts["val"] = validation[0], part_labels(validation[1])
+    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+    if ood is not None:
+        number = len(_by_run(ood, how)[0][2].mean)
+        alike = number == len(test.items)
+        names = test.items if alike else tuple(f"other {k}" for k in range(number))
+        parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
+    for part, (given, _) in parts.items():
+        for method, seed, one in _by_run(given, how):
+            said.setdefault((method, seed), {})[part] = one
+    runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
+    assert test.labels is not None
+    names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
+    known = {part: one for part, (_, one) in parts.items()}
+    return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
+
+
+def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
+    """Method, seed and outputs of everything that was given."""
+    methods = given if isinstance(given, Mapping) else {"model": given}
+    found = []
+    for name, runs in methods.items():
+        several = isinstance(runs, list | tuple) and all(
+            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
+        )
+        for seed, one in enumerate(runs if several else [runs]):
+            said = one if isinstance(one, Prediction) else Prediction(one)
+            made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
+            found.append((str(name), str(seed) if several else "", made))
+    return found
+
+
+# ---- the study -------------------------------------------------------------------------------
+
+
+def evaluate_study(
+    study: UncertaintyStudy, options: UncertaintyOptions | None = None
+) -> UncertaintyEvaluation:
+    """Evaluate every run of a study; see `evaluate_uncertainty`."""
+    how = options or UncertaintyOptions()
+    tasks = six_tasks(how.binning)
+    questions = {task.question: ask(task.question, study) for task in tasks}
+    every = [(a, q) for a in study.architectures for q in questions.values() if q.labels]
+    contests = {}
+    for done, (architecture, question) in enumerate(every, 1):
+        metrics = [m for task in tasks if task.question == question.name for m in task.metrics]
+        made = _contest(study, architecture, question, metrics, how)
+        contests[architecture, question.name] = made
+        if how.progress is not None:
+            how.progress(done, len(every))
+    chosen, preset = _choices(study, tasks, questions)
+    return UncertaintyEvaluation(
+        tasks=tasks,
+        study=study,
+        options=how,
+        contests=contests,
+        chosen=chosen,
+        parts=tuple(parts_rows(tasks, contests, how)),
+        correlations=tuple(correlations(study, tasks, questions, how)),
+        coverage=tuple(coverage_curves(study, questions["correctness"], chosen)),
+        reliability=tuple(reliability_curves(study, questions["calibration"])),
+        costs=tuple(cost_rows(study)),
+        notices=tuple(_notices(study, tasks, questions, contests, preset)),
+    )
+
+
+def _contest(
+    study: UncertaintyStudy,
+    architecture: str,
+    question: Question,
+    metrics: Sequence[str],
+    how: UncertaintyOptions,
+) -> Contest:
+    """All scores of all methods of an architecture, as one shared evaluation over seeds."""
+    methods = study.methods(architecture)
+    given, runs = [], {}
+    names: dict[tuple[str, str], str] = {}
+    for method, each in methods.items():
+        scores = scores_of(each[0].parts["test"]) if question.name != "calibration" else [""]
+        for score in scores:
+            name = names.setdefault((method, score), f"{method} {score}".strip())
+            runs[name] = [f"{name} #{run.seed}" for run in each]
+            for run, model in zip(each, runs[name], strict=True):
+                given += [
+                    _prediction(question, run, score, model, one) for one in question.labels
+                ]
+    truth = question.truth()
+    plan = resample(truth, "influence", replicates=REPLICATES)
+    settings = Settings(level=how.level)
+    done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
+    seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
+    done = done.across_seeds(runs, shared=len(seeds) == 1)
+    return Contest(question, architecture, done, names)
+
+
+def _prediction(
+    question: Question, run: Run, score: str, model: str, one: LabelQuestion
+) -> Predictions:
+    items = question.items
+    if len(one.rows) < len(items):
+        items = tuple(items[k] for k in one.rows)
+    return Predictions(model, items, question.values(run.parts, score, one), task=one.label)
+
+
+def _choices(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+) -> tuple[dict[tuple[str, str, str], str], list[UncertaintyTask]]:
+    """The score of every method on every task by validation images; tasks where none is."""
+    chosen, preset = {}, []
+    for task in (one for one in tasks if one.scored and questions[one.question].labels):
+        known = ask(task.question, study, "val")
+        if not known.labels:
+            preset.append(task)
+        for architecture in study.architectures:
+            for method, runs in study.methods(architecture).items():
+                scores = scores_of(runs[0].parts["test"])
+                best = _best_score(known, runs, scores, task.metrics[0])
+                chosen[architecture, task.key, method] = best
+    return chosen, preset
+
+
+def _best_score(
+    known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
+) -> str:
+    """The best by the mean over labels and seeds; PU where there is nothing to see."""
+    if not known.labels:
+        return USUAL
+    each = [
+        np.mean([macro(label_values(known, run.parts, score, [metric]))[0] for run in runs])
+        for score in scores
+    ]
+    return USUAL if np.isnan(each).all() else scores[int(np.nanargmax(each))]
+
+
+def _notices(
+    study: UncertaintyStudy,
+    tasks: Sequence[UncertaintyTask],
+    questions: Mapping[str, Question],
+    contests: Mapping[tuple[str, str], Contest],
+    preset: Sequence[UncertaintyTask],
+) -> Iterable[Notice]:
+    single = [run.method for run in study.runs if run.parts["test"].members == 1]
+    if single:
+        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
+    blank = questions["correctness"].blank
+    if blank:
+        yield notice("blank_labels", BLANK, labels=blank)
+    for task in tasks:
+        question = questions[task.question]
+        if not question.labels:
+            yield notice(
+                "undefined_task",
+                UNDEFINED,
+                number=task.number,
+                title=task.title,
+                reason=question.reason,
+            )
+            continue
+        gone = dict.fromkeys(
+            label
+            for (_, name), contest in contests.items()
+            if name == task.question
+            for label in left_out_labels(contest, task.metrics[0])
+        )
+        if gone:
+            yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
+    for task in preset:
+        yield notice("preset_score", PRESET, number=task.number)

@@ -1,0 +1,206 @@
+"""Saved predictions: one file per method, architecture and seed, and one of labels.
+
+A file of a run is an ``.npz`` with ``meta``, a text in JSON (`SCHEMA`, and the keys of `Meta`),
+and for each part of ``val``, ``test``, ``ood`` and ``val_ood`` either ``{part}_logits`` or
+``{part}_probs`` (members, items, classes), or ``{part}_alpha`` and ``{part}_beta`` (items,
+classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty. The file
+of labels has ``classes``, and for each part ``{part}_items``, ``{part}_labels`` and
+``{part}_groups``.
+
+Files from elsewhere may be plainer: ``probs`` (or ``logits``) is what is said of the test
+images, ``labels`` their labels, ``items`` and ``groups`` their names and patients; an ``.npy``
+file holds that one array. The name of the file is then the method; ``method.arch.seed.npz``
+names all three.
+
+Images of ``ood`` are the test images transformed, where they have the same names, or as many
+and no names: clean and transformed then count as one image when images are resampled.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+
+from equipoise.arrays import InputError, listed
+from equipoise.uq.decomposition import Beta
+from equipoise.uq.study import (
+    PARTS,
+    Cost,
+    Outputs,
+    PartLabels,
+    Prediction,
+    Run,
+    UncertaintyStudy,
+    part_labels,
+)
+
+SCHEMA = 1
+LABELS = "labels.npz"
+SUFFIXES = (".npz", ".npy")
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a file says of its run: names, and what it took."""
+
+    method: str
+    architecture: str = ""
+    seed: str = ""
+    cost: Cost = field(default_factory=Cost)
+
+
+class Files(NamedTuple):
+    """Files of predictions, the file of labels, and files of other images by method."""
+
+    runs: Sequence[Path]
+    labels: Path
+    ood: Sequence[Path] = ()
+
+
+def find_files(folder: Path) -> Files:
+    """Files of a folder: its labels, and every other ``.npz``."""
+    labels = folder / LABELS
+    if not labels.is_file():
+        do = "name the folder that a benchmark wrote, or the files one by one"
+        raise InputError(str(folder), f"no {LABELS}", "a file of labels beside runs", do)
+    runs = sorted(one for one in folder.glob("*.npz") if one.name != LABELS)
+    return Files(runs, labels)
+
+
+def read_study(
+    files: Files, *, decomposition: str = "information", image: str = "mean"
+) -> UncertaintyStudy:
+    """Read labels and runs; what does not fit is refused with the name of its file."""
+    classes, labels = read_labels(files.labels)
+    other = {path.stem: path for path in files.ood}
+    runs = [read_run(path, decomposition, other.get(path.stem)) for path in files.runs]
+    if not runs:
+        do = "give a file per method, and the labels last"
+        raise InputError(f"{files.labels.name}", "no predictions beside it", "some", do)
+    unknown = sorted(set(other) - {path.stem for path in files.runs})
+    if unknown:
+        do = "name the files of other images as those of the predictions"
+        raise InputError("ood", listed(unknown), "names of files of predictions", do)
+    shared = [part for part in PARTS if all(part in run.parts for run in runs)]
+    number = runs[0].parts["test"].mean.shape[1] if "test" in runs[0].parts else len(classes)
+    names = classes or tuple(f"label {k + 1}" for k in range(number))
+    known = {part: labels[part] for part in shared if part in labels}
+    for part in ("ood", "val_ood"):
+        if part in shared and part not in known:
+            known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
+    return UncertaintyStudy(names, {"test": labels["test"], **known}, tuple(runs), image)
+
+
+def _unnamed(said: Outputs, test: PartLabels | None, part: str) -> PartLabels:
+    """Images without names: those of the test transformed, where they are as many."""
+    number = len(said.mean)
+    if test is not None and part == "ood" and number == len(test.items):
+        return PartLabels(test.items, None, test.groups)
+    return PartLabels(tuple(f"{part} {k}" for k in range(number)))
+
+
+def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
+    """One method, architecture and seed, decomposed."""
+    arrays = _arrays(path, "probs")
+    meta = _meta(path, arrays)
+    said = {part: _said(arrays, part) for part in PARTS}
+    plain = _said(arrays, "")
+    if plain is not None:
+        said["test"] = plain
+    if ood is not None:
+        other = _arrays(ood, "probs")
+        said["ood"] = _said(other, "ood") or _said(other, "test") or _said(other, "")
+    if said["test"] is None:
+        got = f"arrays {listed(arrays)}" if arrays else "no arrays"
+        do = "save test_logits (members, items, classes), or probs"
+        raise InputError(path.name, got, "predictions of the test images", do)
+    parts = {
+        part: Outputs.of(one, decomposition, f"{path.name}, part {part}")
+        for part, one in said.items()
+        if one is not None
+    }
+    return Run(meta.method, meta.architecture, meta.seed, parts, meta.cost)
+
+
+def read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
+    """Names of the classes (empty where there are none), and the labels of every part."""
+    arrays = _arrays(path, "labels")
+    if "labels" in arrays:
+        for name in ("labels", "items", "groups"):
+            if name in arrays:
+                arrays[f"test_{name}"] = arrays.pop(name)
+    parts: dict[str, PartLabels] = {}
+    for part in PARTS:
+        items, groups = (arrays.get(f"{part}_{name}") for name in ("items", "groups"))
+        if f"{part}_labels" in arrays:
+            parts[part] = part_labels(arrays[f"{part}_labels"], items, groups)
+        elif items is not None:
+            people = None if groups is None else tuple(map(str, groups))
+            parts[part] = PartLabels(tuple(map(str, items)), None, people)
+    if "test" not in parts:
+        do = "save test_labels (items, classes), or labels; the file of labels comes last"
+        raise InputError(path.name, f"arrays {listed(arrays)}", "labels of the test images", do)
+    return tuple(map(str, arrays.get("classes", ()))), parts
+
+
+def _said(arrays: Mapping[str, Any], part: str) -> Prediction | None:
+    """What a file says of a part."""
+    lead = f"{part}_" if part else ""
+    score = arrays.get(f"{lead}score")
+    if f"{lead}alpha" in arrays and f"{lead}beta" in arrays:
+        return Prediction(Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"]), score)
+    if f"{lead}logits" in arrays:
+        return Prediction(arrays[f"{lead}logits"], score, logits=True)
+    if f"{lead}probs" in arrays:
+        return Prediction(arrays[f"{lead}probs"], score)
+    return None
+
+
+def _arrays(path: Path, alone: str) -> dict[str, Any]:
+    """Arrays of a file by name; nothing in it is run."""
+    if path.suffix.lower() not in SUFFIXES:
+        do = "save arrays with numpy.savez"
+        raise InputError(path.name, f"a file {path.suffix or 'without ending'}", ".npz", do)
+    try:
+        held = np.load(path, allow_pickle=False)
+        if isinstance(held, np.ndarray):
+            return {alone: held}
+        with held:
+            return {name: held[name] for name in held.files}
+    except (ValueError, BadZipFile, EOFError, KeyError):
+        do = "save it anew; objects in it (pickles) are refused"
+        raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from None
+
+
+def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
+    """What a file says of its run, or what its name says."""
+    if "meta" not in arrays:
+        method, *rest = path.stem.split(".")
+        return Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+    try:
+        said = json.loads(str(arrays["meta"]))
+        schema = said["schema"]
+    except (ValueError, KeyError, TypeError):
+        do = "save it anew with this version"
+        raise InputError(f"{path.name}, meta", "no schema", "a text in JSON", do) from None
+    if schema != SCHEMA:
+        do = "evaluate it with the version that wrote it, or save it anew"
+        raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
+    if not said.get("method"):
+        raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
+    cost = Cost(
+        *(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes"))
+    )
+    return Meta(
+        str(said["method"]), str(said.get("architecture", "")), str(said.get("seed", "")), cost
+    )
+
+
+def _number(said: Mapping[str, Any], key: str) -> float:
+    value = said.get(key)
+    return float(value) if isinstance(value, int | float) else math.nan

@@ -1,0 +1,310 @@
+"""Tasks: the six things that a score of uncertainty should be good for, as shared questions.
+
+A question is a truth (yes or no of every item and label) and what a method says to it, in a
+form that the metrics of `equipoise.metrics` take; labels are the tasks of `equipoise.evaluate`,
+whose macro average leaves out labels on which a metric is undefined.
+
+============  ==========================  ==========================  ==========================
+question      items                       truth                       what a method says
+============  ==========================  ==========================  ==========================
+images        clean and other images      1 for the others            image-level score
+uncertain     images with an uncertain    1 where this label is the   score of the label
+              label, without blanks       uncertain one
+correctness   labels that are 0 or 1      the label                   decision at .5, the more
+                                                                      confident the lower the
+                                                                      score (`confident`)
+calibration   labels that are 0 or 1      the label                   mean probability
+============  ==========================  ==========================  ==========================
+
+Whether a method is right depends on the method. The truth stays the label, shared by all, and a
+score becomes a confidence in the method's own decision: then errors, coverage and risk are
+metrics of one prediction, and methods are compared pairwise on the same items.
+
+Examples
+--------
+>>> confident(np.array([0.9, 0.6, 0.2]), np.array([0.1, 0.7, 0.4]))
+array([0.875, 0.625, 0.25 ])
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.annotations import Annotations
+from equipoise.arrays import Floats, Ints, PerItem, choice
+from equipoise.evaluation.engine import map_chunks
+from equipoise.metrics import Block, Metric, Truth, named
+from equipoise.ranks import mid_ranks
+from equipoise.uq.decomposition import image_level
+from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
+
+BINNING = ("width", "mass")
+MIN_ITEMS = 10  # of a bin that counts for MCE
+OTHER = {"test": "ood", "val": "val_ood"}
+
+
+@dataclass(frozen=True, slots=True)
+class UncertaintyTask:
+    """One of the six.
+
+    Attributes
+    ----------
+    number, key, title, asks
+        Number in the literature, name in files, title, and the question as a sentence.
+    question
+        Which truth it is judged by.
+    metrics
+        Names of its metrics, the one it is judged by first.
+    """
+
+    number: int
+    key: str
+    title: str
+    asks: str
+    question: str
+    metrics: tuple[str, ...]
+
+    @property
+    def scored(self) -> bool:
+        """Whether it judges scores of uncertainty, and not the mean prediction."""
+        return self.question != "calibration"
+
+
+def six_tasks(binning: str = "width") -> tuple[UncertaintyTask, ...]:
+    """The tasks, with bins that are equally wide or equally full (`mass`).
+
+    Examples
+    --------
+    >>> [task.key for task in six_tasks()]
+    ['ood', 'uncertain', 'errors', 'abstention', 'ece', 'mce']
+    """
+    choice("binning", binning, BINNING)
+    how = "" if binning == "width" else f":binning={binning}"
+    coverage = "accuracy_coverage_area"
+    return (
+        UncertaintyTask(
+            1,
+            "ood",
+            "bad images",
+            "Does it flag images unlike the others?",
+            "images",
+            ("auroc",),
+        ),
+        UncertaintyTask(
+            2,
+            "uncertain",
+            "ambiguous findings",
+            "Does it flag findings that readers were uncertain about?",
+            "uncertain",
+            ("auroc",),
+        ),
+        UncertaintyTask(
+            3,
+            "errors",
+            "own mistakes",
+            "Does it flag its own mistakes?",
+            "correctness",
+            ("error_detection_auroc",),
+        ),
+        UncertaintyTask(
+            4,
+            "abstention",
+            "abstention",
+            "How accurate is what is left when the least sure go to a reader?",
+            "correctness",
+            (
+                f"{coverage}:steps=20",
+                coverage,
+                "risk_coverage_area",
+                "excess_risk_coverage_area",
+            ),
+        ),
+        UncertaintyTask(
+            5,
+            "ece",
+            "calibration",
+            "Are its probabilities right on average?",
+            "calibration",
+            (f"expected_calibration_error{how}", "brier_score", "log_score"),
+        ),
+        UncertaintyTask(
+            6,
+            "mce",
+            "worst-bin calibration",
+            "How far off are its probabilities where they are worst?",
+            "calibration",
+            (f"maximum_calibration_error{how}:min_items={MIN_ITEMS}",),
+        ),
+    )
+
+
+class LabelQuestion(NamedTuple):
+    """A yes/no question: the label, its items (places in the question), and their truth."""
+
+    label: str
+    place: int
+    rows: Ints
+    truth: PerItem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """The truth of one question on one part.
+
+    Attributes
+    ----------
+    name, part
+        Which question, of ``test`` or ``val``.
+    items, groups
+        Names of everything it asks about, and the patient of each, if known.
+    labels
+        One yes/no question each.
+    image
+        How image-level scores are made.
+    blank
+        Labels that nothing is asked about.
+    reason
+        Why there is nothing to ask; empty where there is.
+    """
+
+    name: str
+    part: str
+    items: tuple[str, ...]
+    groups: tuple[str, ...] | None
+    labels: tuple[LabelQuestion, ...]
+    image: str = "mean"
+    blank: tuple[str, ...] = ()
+    reason: str = ""
+
+    def truth(self) -> Annotations:
+        """The truth as adjudicated gold, one task per label."""
+        item = np.concatenate([one.rows for one in self.labels])
+        task = np.repeat(np.arange(len(self.labels)), [len(one.rows) for one in self.labels])
+        group = None
+        if self.groups is not None:
+            group = np.unique(np.array(self.groups), return_inverse=True)[1]
+            group = None if len(np.unique(group)) == len(group) else group
+        names = None if group is None else tuple(np.unique(np.array(self.groups)).tolist())
+        return Annotations(
+            kind="binary",
+            items=self.items,
+            classes=("0", "1"),
+            tasks=tuple(one.label for one in self.labels),
+            item=item,
+            task=task,
+            label=np.concatenate([one.truth for one in self.labels]).astype(np.intp),
+            is_gold=np.ones(len(item), dtype=bool),
+            group=group,
+            groups=names,
+        )
+
+    def values(
+        self, said: Mapping[str, Outputs], score: str, question: LabelQuestion
+    ) -> PerItem:
+        """What a run says to one of the labels, by a score; of calibration none is needed."""
+        if self.name == "images":
+            both = [said[part].scores[score] for part in (self.part, OTHER[self.part])]
+            return np.concatenate([image_level(one, self.image) for one in both])
+        rows, place = question.rows, question.place
+        mean: PerItem = said[self.part].mean[rows, place]
+        if self.name == "calibration":
+            return mean
+        own: PerItem = said[self.part].scores[score][rows, place]
+        return own if self.name == "uncertain" else confident(mean, own)
+
+
+def confident(probability: PerItem, uncertainty: PerItem) -> PerItem:
+    """Probabilities with the same decision at .5, surer the lower the uncertainty.
+
+    Only the order of uncertainties matters; equal ones stay equal. A probability of .5 decides
+    for no.
+    """
+    confidence = 1 - mid_ranks(uncertainty) / (len(uncertainty) + 1)
+    return np.where(probability > 0.5, 0.5 + confidence / 2, 0.5 - confidence / 2)
+
+
+def ask(name: str, study: UncertaintyStudy, part: str = "test") -> Question:
+    """Build the truth of a question; with a reason where there is nothing to ask."""
+    known = study.labels.get(part)
+    if known is None or known.labels is None:
+        return Question(name, part, (), None, (), reason=f"no labels of {part} images")
+    if name == "images":
+        return _images(study, known, part)
+    labels = known.labels
+    if name == "uncertain":
+        rows, said = (labels == -1).any(axis=1), ~np.isnan(labels)
+        asked, truth = said & rows[:, None], labels == -1
+        reason = "" if rows.any() else "no uncertain label (-1) anywhere"
+    else:
+        asked, truth = (labels == 0) | (labels == 1), labels == 1
+        reason = "" if asked.any() else "no label that is 0 or 1"
+    found = [
+        LabelQuestion(
+            label, k, np.flatnonzero(asked[:, k]), truth[asked[:, k], k].astype(float)
+        )
+        for k, label in enumerate(study.classes)
+    ]
+    blank = tuple(one.label for one in found if not len(one.rows))
+    some = tuple(one for one in found if len(one.rows))
+    if name == "uncertain" and reason:
+        some, blank = (), ()
+    return Question(
+        name, part, known.items, known.groups, some, study.image, blank=blank, reason=reason
+    )
+
+
+def _images(study: UncertaintyStudy, known: PartLabels, part: str) -> Question:
+    other = study.labels.get(OTHER[part])
+    if other is None:
+        why = "no other images to tell apart"
+        return Question("images", part, (), None, (), reason=why)
+    items = (*known.items, *(f"{name} (other)" for name in other.items))
+    groups = (*(known.groups or known.items), *(other.groups or other.items))
+    truth = np.repeat([0.0, 1.0], [len(known.items), len(other.items)])
+    one = LabelQuestion("image", 0, np.arange(len(truth)), truth)
+    return Question("images", part, items, groups, (one,), study.image)
+
+
+def label_values(
+    question: Question, said: Mapping[str, Outputs], score: str, metrics: Sequence[str]
+) -> Floats:
+    """Every metric on every label, without intervals, (metrics, labels); nan is undefined."""
+    chosen = [named(one) for one in metrics]
+
+    def of_label(one: LabelQuestion) -> Floats:
+        return _scored(chosen, question.values(said, score, one), one.truth)
+
+    made = map_chunks(of_label, question.labels, workers=os.cpu_count() or 1)
+    return np.stack(made, axis=1) if made else np.full((len(chosen), 0), np.nan)
+
+
+def _scored(metrics: Sequence[Metric], values: PerItem, truth: PerItem) -> Floats:
+    """Metrics of one yes/no question; those of a family share their sums."""
+    whole = metrics[0].labels == "distribution"
+    masses = (1 - truth, truth) if whole else (truth,)
+    seen = np.stack([1 - values, values], axis=1) if whole else values
+    once = np.ones((len(truth), 1), dtype=np.uint8)
+    block = Block(tuple(Truth(one) for one in masses), once)
+    prepared, sums = {}, {}
+    for one in metrics:
+        if one.prepare not in prepared:
+            prepared[one.prepare] = one.prepare(seen)
+        if one.family not in sums:
+            sums[one.family] = one.reduce(prepared[one.prepare], block)
+    return np.array([float(one.finish(sums[one.family])[0]) for one in metrics])
+
+
+def macro(values: Floats) -> Floats:
+    """Mean over the labels whose value is defined, (metrics,) of (metrics, labels)."""
+    known = ~np.isnan(values)
+    number = known.sum(axis=1)
+    total = np.where(known, values, 0.0).sum(axis=1)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def scores_of(said: Outputs) -> list[str]:
+    """The scores that a run has, in the usual order."""
+    return [name for name in SCORES if name in said.scores]
