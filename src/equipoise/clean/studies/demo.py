@@ -47,18 +47,18 @@ class _Annotator:
 
 
 _CROWD = (
-    _Annotator("annotator 1", 4.0, 0.0),
-    _Annotator("annotator 2", 3.5, -0.4),
-    _Annotator("annotator 3", 3.0, 0.5),
-    _Annotator("annotator 4", 2.5, -0.2),
-    _Annotator("annotator 5", 2.0, 0.0),
-    _Annotator("annotator 6", 1.5, 0.6),
-    _Annotator("annotator 7", 0.7, 0.4),
+    _Annotator("annotator 1", 6.0, 0.0),
+    _Annotator("annotator 2", 5.5, -0.4),
+    _Annotator("annotator 3", 5.0, 0.3),
+    _Annotator("annotator 4", 4.5, -0.2),
+    _Annotator("annotator 5", 4.0, 0.0),
+    _Annotator("annotator 6", 3.5, 0.4),
+    _Annotator("annotator 7", 3.0, -0.3),
 )
 _EXPERTS = (
-    _Annotator("expert 1", 6.0, 0.0),
-    _Annotator("expert 2", 5.0, -0.3),
-    _Annotator("expert 3", 5.0, 0.3),
+    _Annotator("expert 1", 9.0, 0.0),
+    _Annotator("expert 2", 8.0, -0.3),
+    _Annotator("expert 3", 8.0, 0.3),
 )
 
 
