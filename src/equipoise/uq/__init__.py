@@ -1,0 +1,1 @@
+"""Uncertainty of multi-label image classifiers: methods, their training, their evaluation."""
