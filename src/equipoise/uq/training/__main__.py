@@ -1,10 +1,9 @@
-"""``python -m equipoise.uq.training``: a grid of uncertainty methods on numpy and torch alone."""
+"""``python -m equipoise.uq.training``: a grid of uncertainty methods, on numpy and torch."""
 
 import argparse
 import math
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import get_type_hints
 
@@ -15,7 +14,7 @@ from equipoise.uq.training.grid import Machine, Outcome, run_grid
 from equipoise.uq.training.loop import Recipe
 from equipoise.uq.training.methods import METHODS
 from equipoise.uq.training.pack import pack, unpack
-from equipoise.uq.training.plan import DEMO, Plan, Setup
+from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
 
 _UNFINISHED = 3
 
@@ -26,7 +25,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--data", help="npz file, folder of images with a CSV, 'nih' or 'demo'")
     add("--out", type=Path, required=True, help="folder of results; the same one goes on")
     add("--methods", help=f"comma-separated; default all: {','.join(METHODS)}")
-    add("--archs", help="comma-separated; default resnet18,vit_tiny (demo: resnet_demo,vit_demo)")
+    add(
+        "--archs",
+        help="comma-separated; default resnet18,vit_tiny (demo: resnet_demo,vit_demo)",
+    )
     add("--seeds", type=int, default=3, help="how many seeds (default 3)")
     add("--minutes", type=float, default=math.inf, help="stop in time; run again to go on")
     add("--workers", type=int, default=0, help="processes on the device (GPU 8, CPU 1)")
@@ -50,22 +52,16 @@ def _split(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _run(asked: argparse.Namespace) -> Outcome:
-    small = asked.data == "demo"
-    start = DEMO if small else Recipe()
-    own = {
-        name: getattr(asked, name)
-        for name in get_type_hints(Recipe)
-        if getattr(asked, name, None) is not None
-    }
-    recipe = replace(start, **own, flip=not asked.no_flip)
+    own = {name: getattr(asked, name, None) for name in get_type_hints(Recipe)}
+    own["flip"] = False if asked.no_flip else None
     setup = Setup(
-        source=asked.data, ood=asked.ood, size=asked.size, drop=asked.drop, small=small,
-        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank), recipe=recipe,
+        source=asked.data, ood=asked.ood, size=asked.size, drop=asked.drop,
+        small=asked.data == "demo", recipe=default_recipe(asked.data, **own),
+        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
     )  # fmt: skip
-    networks = ("resnet_demo", "vit_demo") if small else ("resnet18", "vit_tiny")
     plan = Plan(
         methods=_split(asked.methods, tuple(METHODS)),
-        architectures=_split(asked.archs, networks),
+        architectures=_split(asked.archs, default_architectures(asked.data)),
         seeds=tuple(range(asked.seeds)),
     )
     machine = Machine(device=asked.device, workers=asked.workers, minutes=asked.minutes)

@@ -29,7 +29,10 @@ class Bar:
     def show(self, progress: Progress) -> None:
         """Show the progress, not too often."""
         now = time.monotonic()
-        if now - self.last < (0.1 if self.terminal else _SELDOM) and progress.done < progress.total:
+        if (
+            now - self.last < (0.1 if self.terminal else _SELDOM)
+            and progress.done < progress.total
+        ):
             return
         self.last = now
         line = progress_line(progress)

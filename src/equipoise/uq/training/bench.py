@@ -84,7 +84,10 @@ class Bench:
 
     def finish(self, cell: Cell, limits: Limits) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
-        method, architecture = self.setup.method(cell.method), architecture_of(cell.architecture)
+        method, architecture = (
+            self.setup.method(cell.method),
+            architecture_of(cell.architecture),
+        )
         if cell.method == "baseline":
             seeds: tuple[int, ...] = (cell.seed,)
         else:
@@ -119,7 +122,10 @@ class Bench:
 
     def _built(self, cell: Cell) -> nn.Module:
         """A new model on the device."""
-        method, architecture = self.setup.method(cell.method), architecture_of(cell.architecture)
+        method, architecture = (
+            self.setup.method(cell.method),
+            architecture_of(cell.architecture),
+        )
         with seeded(self.there.device, cell.seed, _BUILD):
             make = partial(architecture.network, self.there.shape)
             model = method.build(make, self.there.classes)

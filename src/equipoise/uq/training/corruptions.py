@@ -5,9 +5,9 @@ unchanged) to 1, and a stream of random numbers; the same stream gives the same 
 
 `calibrate` finds, for each corruption, the severity at which the validation AUROC of given
 models falls by a chosen share (default 20 %, as the paper's "about 20 %"; relative to the AUROC
-itself), by bisection; where even severity 1 does less, it is 1, and the fall that was reached is
-recorded. `corrupt_all` gives every image one corruption, in turn over a random order, so that
-there are as many corrupted as clean images.
+itself), by bisection; where even severity 1 does less, it is 1, and the fall that was reached
+is recorded. `corrupt_all` gives every image one corruption, in turn over a random order, so
+that there are as many corrupted as clean images.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ def low_contrast(images: Floats, severity: float, random: np.random.Generator) -
 
 
 def pixelation(images: Floats, severity: float, random: np.random.Generator) -> Floats:
-    """Squares of equal grey, up to a third of the height, at a place of the grid that varies."""
+    """Squares of equal grey, up to a third of the height, their grid at random."""
     size = max(1, round(1 + severity * (images.shape[1] / 3 - 1)))
     start = random.integers(0, size, (2, len(images)))
     coarse = np.empty_like(images)

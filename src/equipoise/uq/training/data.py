@@ -4,17 +4,17 @@
 
 - ``"demo"``: a synthetic problem made by code (`demo_images`), 24 px, five labels;
 - ``"nih"``: the NIH subset, ``cxr/nih_64.npz`` in the folder that EQUIPOISE_DATA names;
-- a ``.npz`` with ``images`` (items, height, width[, channels]) uint8, ``labels_u`` or ``labels``
-  (items, labels), and perhaps ``classes``, ``split`` (train, val, test), ``patient`` or
-  ``patient_id``, ``name``; ``labels_u``, which holds -1, goes before ``labels``;
+- a ``.npz`` with ``images`` (items, height, width[, channels]) uint8, ``labels_u`` or
+  ``labels`` (items, labels), and perhaps ``classes``, ``split`` (train, val, test), ``patient``
+  or ``patient_id``, ``name``; ``labels_u``, which holds -1, goes before ``labels``;
 - a folder with images and a label file (`equipoise.uq.training.folders`).
 
 Without a split, patients are put into train, val and test (70, 10, 20 %) by a hash of their
 name, so that nobody is on two sides and new images do not move old ones.
 
 A label enters a loss only where it is 0 or 1. `LabelPolicy` says what an uncertain (-1) or
-blank label is in *training*: ``"ignore"`` (default, masked), ``"zeros"`` or, for uncertain ones,
-``"ones"``. Validation, tests and early stopping always leave both out.
+blank label is in *training*: ``"ignore"`` (default, masked), ``"zeros"`` or, for uncertain
+ones, ``"ones"``. Validation, tests and early stopping always leave both out.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ _NIH = Path("cxr") / "nih_64.npz"
 class LabelPolicy:
     """What uncertain and blank labels are in training."""
 
-    uncertain: Literal["ignore", "zeros", "ones"] = "ignore"
-    blank: Literal["ignore", "zeros"] = "ignore"
+    uncertain: str = "ignore"
+    blank: str = "ignore"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""

@@ -4,9 +4,9 @@
   be ``.gz``); images at ``files/p10/p10000032/s50414267/NAME.jpg``; its own split is kept.
 - CheXpert: ``train.csv`` with a column ``Path``; patients are split by a hash, because the
   published validation set has no uncertain labels.
-- Any other: one CSV with a column ``path``, ``image``, ``file`` or ``name``, perhaps ``patient``
-  (or ``patient_id``, ``subject_id``) and ``split``; every other column whose values are all
-  0, 1, -1 or blank is a label.
+- Any other: one CSV with a column ``path``, ``image``, ``file`` or ``name``, perhaps
+  ``patient`` (or ``patient_id``, ``subject_id``) and ``split``; every other column whose values
+  are all 0, 1, -1 or blank is a label.
 
 Images become grey, are cut to the middle square and averaged down to the size asked for.
 """

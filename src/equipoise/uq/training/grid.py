@@ -98,7 +98,11 @@ class Outcome:
 
 
 def run_grid(
-    plan: Plan, setup: Setup, out: Path, machine: Machine | None = None, tell: Tell | None = None
+    plan: Plan,
+    setup: Setup,
+    out: Path,
+    machine: Machine | None = None,
+    tell: Tell | None = None,
 ) -> Outcome:
     """Run what is missing of a grid.
 

@@ -1,8 +1,8 @@
 """The training loop, one for all methods.
 
 AdamW at a learning rate of 1e-4 that falls along a cosine over at most 50 epochs, weight decay
-0.1, gradients clipped to norm 1, batches of 128 of which the last, incomplete one of an epoch is
-left out. After every epoch the macro AUROC of the validation images is taken; training stops
+0.1, gradients clipped to norm 1, batches of 128 of which the last, incomplete one of an epoch
+is left out. After every epoch the macro AUROC of the validation images is taken; training stops
 when it has not risen for ``patience`` epochs, and the weights of the best epoch are kept. On a
 GPU it runs in mixed precision (bfloat16), channels last, with the fused AdamW.
 
@@ -10,8 +10,8 @@ Augmentation, on the device: a shift of up to ``shift`` pixels each way (edges r
 mirror image half of the time.
 
 All randomness of an epoch comes from (seed, epoch), so a training that was killed goes on from
-its last checkpoint to the same end, on a CPU to the same bytes. A checkpoint is written whole or
-not at all, and one of another configuration is refused.
+its last checkpoint to the same end, on a CPU to the same bytes. A checkpoint is written whole
+or not at all, and one of another configuration is refused.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Networks: what turns an image into a feature, :math:`z = f(x) \\in R^D`.
+"""Networks: what turns an image into a feature, z = f(x).
 
 - `ResNet`: four stages of two basic blocks with batch normalisation; width 64 is ResNet-18
   (He et al., CVPR 2016), 11.18 million parameters with 14 labels. Stem ``"small"`` (default,
@@ -305,5 +305,3 @@ def replace_modules(
                 setattr(module, name, change(child))
                 count += 1
     return count
-
-

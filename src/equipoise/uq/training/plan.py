@@ -9,7 +9,7 @@ one configuration: another is refused, so that its cells can be compared.
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,24 @@ from equipoise.uq.training.methods.method import Method
 from equipoise.uq.training.networks import ImageShape, architecture_of
 
 SCHEMA = 1
-DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
+_DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
+
+
+def default_architectures(source: str) -> tuple[str, ...]:
+    """The two networks of a grid; tiny ones for the demo."""
+    return ("resnet_demo", "vit_demo") if source == "demo" else ("resnet18", "vit_tiny")
+
+
+def default_recipe(source: str, **own: Any) -> Recipe:
+    """The recipe for a data set, with what is not None in its place; the demo has its own.
+
+    Examples
+    --------
+    >>> default_recipe("images.npz", epochs=10, batch=None).epochs
+    10
+    """
+    start = _DEMO if source == "demo" else Recipe()
+    return replace(start, **{name: value for name, value in own.items() if value is not None})
 
 
 class Cell(NamedTuple):
@@ -55,8 +72,8 @@ class Setup:
     size: int = 64
     drop: float = 0.2
     small: bool = False
-    policy: LabelPolicy = LabelPolicy()
-    recipe: Recipe = Recipe()
+    policy: LabelPolicy = field(default_factory=LabelPolicy)
+    recipe: Recipe = field(default_factory=Recipe)
 
     def __post_init__(self) -> None:
         """Refuse a drop that is no share."""
@@ -99,7 +116,9 @@ class Plan:
             method_of(name)
         kinds = [architecture_of(name).transformer for name in self.architectures]
         if not self.methods or not self.seeds or not kinds:
-            raise InputError("grid", "nothing", "a method, an architecture and a seed", "name some")
+            raise InputError(
+                "grid", "nothing", "a method, an architecture and a seed", "name some"
+            )
         for name in self.methods:
             if method_of(name).transformer_only and not any(kinds):
                 raise InputError(
@@ -119,7 +138,7 @@ class Plan:
         ]
 
     def references(self) -> list[Cell]:
-        """Baselines by which corruptions are calibrated: the first seed of each architecture."""
+        """Baselines by which corruptions are calibrated: the first of each architecture."""
         return [Cell("baseline", one, self.seeds[0]) for one in self.architectures]
 
     def check(self, data: ImageData) -> None:
@@ -171,7 +190,8 @@ class Folder(NamedTuple):
             other = sorted(k for k in {*kept, *now} if kept.get(k) != now.get(k))
             if other:
                 raise InputError(
-                    f"{self.root}", f"a grid of another configuration ({_differences(kept, now)})",
+                    f"{self.root}",
+                    f"a grid of another configuration ({_differences(kept, now)})",
                     "a new folder, or the same configuration", "name another folder",
                 )  # fmt: skip
             return

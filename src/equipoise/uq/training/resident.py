@@ -84,11 +84,9 @@ class DeviceData:
         self, function: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor
     ) -> torch.Tensor:
         """A function of inputs over all images, in batches, without gradients, as float32."""
-        parts = []
         with torch.no_grad(), self.autocast():
-            for batch in images.split(512):
-                parts.append(function(self.inputs(batch)).float())
-        return torch.cat(parts)
+            batches = images.split(512)
+            return torch.cat([function(self.inputs(batch)).float() for batch in batches])
 
 
 def require_device(name: str) -> torch.device:

@@ -5,13 +5,13 @@ Two outputs per label are evidence for and against: a = 1 + e+, b = 1 + e-, S = 
 - fit = (m - y)^2 + m(1 - m)/(S + 1), the expected squared error under Beta(a, b);
 - penalty = KL(Beta(a~, b~) || Beta(1, 1)), where the evidence for the true label is taken out
   first: (a~, b~) = (1, b) if y = 1 else (a, 1). Its weight rises from 0 to ``scale`` over
-  ``ramp`` epochs from epoch ``start`` on.
+  ``ramp`` epochs from epoch ``start_epoch`` on.
 
-``kl="full"`` is the paper's eq. (5), which penalises *all* evidence: its own optimum for a label
-that is never present has a mean of 0.43 at weight 1, which is the bad calibration it reports.
-``evidence="exp"`` (clamped to +-10) with scale 1 is what was tuned for CIFAR-10, softplus with
-0.001 from epoch 10 for ImageNet; early stopping often ends before epoch 10, so we start at once,
-with 0.01.
+``kl="full"`` is the paper's eq. (5), which penalises *all* evidence: its own optimum for a
+label that is never present has a mean of 0.43 at weight 1, which is the bad calibration it
+reports. ``evidence="exp"`` (clamped to +-10) with scale 1 is what was tuned for CIFAR-10,
+softplus with 0.001 from epoch 10 for ImageNet; early stopping often ends before epoch 10, so we
+start at once, with 0.01.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,9 @@
 
 Training is the baseline's with the spectral norm of every convolution held to at most ``bound``
 (one power iteration per step, on the convolution as an operator; 1 x 1 convolutions on their
-matrix). A transformer has no convolutions but its patches, so there the trained baseline is used
-as it is and this is not DDU in the strict sense; ``spectral_norm=False`` does so everywhere.
+matrix). A transformer has no convolutions but its patches, so there the trained baseline is
+used as it is and this is not DDU in the strict sense; ``spectral_norm=False`` does so
+everywhere.
 
 After training Gaussians are fitted to features of training images (at most 100,000), and a
 temperature on the validation images. The score of label c is minus a log density:
@@ -39,6 +40,10 @@ _MOST = 100_000  # training features
 _JITTERS = (0.0, *(10.0**power for power in range(-20, 0)))
 
 
+def _unit(x: torch.Tensor) -> torch.Tensor:
+    return x / x.norm().clamp(min=1e-12)
+
+
 class SpectralBound(nn.Module):
     """Scales the weight of a convolution so that its operator norm is at most a bound."""
 
@@ -49,7 +54,7 @@ class SpectralBound(nn.Module):
         self.stride = (1, 1) if single else conv.stride
         self.padding = (0, 0) if single else conv.padding
         shape = (1, conv.in_channels, *((1, 1) if single else size))
-        self.register_buffer("direction", functional.normalize(torch.randn(shape), dim=None))
+        self.register_buffer("direction", _unit(torch.randn(shape)))
 
     def _image(self, weight: torch.Tensor) -> torch.Tensor:
         return functional.conv2d(self.direction, weight, None, self.stride, self.padding)
@@ -58,13 +63,13 @@ class SpectralBound(nn.Module):
         """The weight, scaled down where its norm is over the bound."""
         with torch.autocast(weight.device.type, enabled=False):
             with torch.no_grad():
-                image = functional.normalize(self._image(weight), dim=None)
+                image = _unit(self._image(weight))
                 if self.training:
                     back = torch.nn.grad.conv2d_input(
                         self.direction.shape, weight, image, self.stride, self.padding
                     )
-                    self.direction.copy_(functional.normalize(back, dim=None))
-                    image = functional.normalize(self._image(weight), dim=None)
+                    self.direction.copy_(_unit(back))
+                    image = _unit(self._image(weight))
             norm = (image * self._image(weight)).sum()
             return weight * (self.bound / norm).clamp(max=1.0)
 
@@ -93,7 +98,7 @@ def bound_convolutions(network: Network, bound: float) -> Network:
 def diagonal_log_density(
     features: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor
 ) -> torch.Tensor:
-    """log N(z; mean, diag variance), (items, labels) of means (labels, dim)."""
+    """Log density N(z; mean, diag variance), (items, labels) of means (labels, dim)."""
     columns = []
     for centre, spread in zip(mean, variance, strict=True):
         distance = ((features - centre) ** 2 / spread).sum(1)
@@ -151,7 +156,9 @@ class DduModel(TemperedClassifier):
             scaled = torch.linalg.solve_triangular(self.factor, flat, upper=False)
             log_det = self.factor.diagonal().log().sum()
             constant = features.shape[1] * math.log(2 * math.pi) / 2 + log_det
-            return (-0.5 * (scaled**2).sum(0) - constant)[:, None].expand(-1, len(self.counts[0]))
+            return (-0.5 * (scaled**2).sum(0) - constant)[:, None].expand(
+                -1, len(self.counts[0])
+            )
         present = diagonal_log_density(features, self.means[1], self.variances[1])
         if density == "per_label_pos":
             return present

@@ -1,6 +1,7 @@
 """Het-NN (Kendall and Gal, NeurIPS 2017): a predicted noise of each logit, with dropout.
 
-Besides the logit mu a head gives the log-variance v (weights N(0, 0.01^2), bias 0), s = exp(v/2).
+Besides the logit mu a head gives the log-variance v (weights N(0, 0.01^2), bias 0), s =
+exp(v/2).
 
 - Default loss: cross-entropy of the *mean* probability, BCE(mean_k sigma(mu + s e_k), y), S
   noise samples. The paper's eq. (8), the mean cross-entropy of each sample, grows with s for

@@ -4,8 +4,8 @@ No code is public; the abstract (SPIE 13406, 2025) speaks of a hierarchical mask
 attention and of a schedule for the masked portion. Reconstructed so:
 
 - level 1: each image masks a layer with probability ``p_block`` r;
-- level 2: in a masked layer each head stays with probability 1 - ``p_head`` r, one at least; the
-  heads that stay are scaled by H / (how many) before the output projection;
+- level 2: in a masked layer each head stays with probability 1 - ``p_head`` r, one at least;
+  the heads that stay are scaled by H / (how many) before the output projection;
 - level 3 (option): every token but the class token is hidden from attention with probability
   ``p_token`` r.
 
@@ -91,7 +91,7 @@ class MaskedAttention(Method):
         return Classifier(network, classes)
 
     def portion(self, share: float) -> float:
-        """r after a share of the training."""
+        """The portion r after a share of the training."""
         if self.schedule == "cosine":
             return (1 - math.cos(math.pi * share)) / 2
         return share if self.schedule == "linear" else 1.0

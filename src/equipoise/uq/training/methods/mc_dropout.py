@@ -2,7 +2,8 @@
 
 Dropout follows *every* ReLU and GELU, in training and in prediction; M passes are the members.
 ``filterwise`` (default, p = 0.05, as tuned for ImageNet) drops whole channels of a map, and of
-tokens the same features of all tokens; element-wise with p = 0.1 is what was tuned for CIFAR-10.
+tokens the same features of all tokens; element-wise with p = 0.1 is what was tuned for
+CIFAR-10.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class LastingDropout(nn.Module):
         self.p, self.filterwise = p, filterwise
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Drop elements, or channels of maps (items, channels, ...) and tokens (.., features)."""
+        """Drop elements, or channels of maps and features of tokens."""
         if not self.filterwise or x.ndim == 2:
             return functional.dropout(x, self.p, training=True)
         shape = (len(x), 1, x.shape[2]) if x.ndim == 3 else (*x.shape[:2], 1, 1)

@@ -28,7 +28,7 @@ State = Mapping[str, torch.Tensor]
 
 
 class Batch(NamedTuple):
-    """Inputs, labels in {0, 1} and 1 where a label is known (elsewhere the label means nothing)."""
+    """Inputs, labels in {0, 1} and 1 where a label is known (else it means nothing)."""
 
     images: torch.Tensor
     labels: torch.Tensor

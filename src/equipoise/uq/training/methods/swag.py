@@ -1,7 +1,7 @@
 """SWAG (Maddox et al., NeurIPS 2019): a Gaussian over weights along the path of training.
 
-Training goes on from the trained baseline at a *constant* learning rate (under a falling one the
-iterates stand still and their covariance shrinks to nothing); several times per epoch the
+Training goes on from the trained baseline at a *constant* learning rate (under a falling one
+the iterates stand still and their covariance shrinks to nothing); several times per epoch the
 weights enter a running mean and mean square, and the last K deviations from the running mean
 are kept. A member is
 

@@ -15,7 +15,6 @@ from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
     Classifier,
-    Forecast,
     MakeNetwork,
     Method,
     masked_mean,
@@ -96,4 +95,3 @@ def settle_temperature(model: nn.Module, data: DeviceData, *, per_label: bool) -
     logits = data.apply(model, data.val.images)
     best = fit_temperature(logits, data.val.labels, data.val.known, per_label=per_label)
     model.temperature.copy_(best)
-
