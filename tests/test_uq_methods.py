@@ -111,9 +111,8 @@ def test_optimum_of_the_evidential_loss(kl, scale, base, mean):
     def closure():
         search.zero_grad()
         parts = [
-            method.loss(lambda _: output, Batch(output, torch.full((1, 1), y), torch.ones(1, 1)),
-                        late)
-            for y in (0.0, 1.0)
+            method.loss(lambda _: output, Batch(output, y, torch.ones(1, 1)), late)
+            for y in (torch.zeros(1, 1), torch.ones(1, 1))
         ]  # fmt: skip
         loss = (1 - base) * parts[0] + base * parts[1]
         loss.backward()
@@ -332,7 +331,7 @@ def test_spectral_norm_is_bounded():
     conv.weight.data *= 20
     bound = SpectralBound(conv, (6, 6), 3.0)
     for _ in range(200):
-        weight = bound(conv.weight)
+        weight = bound(conv.weight).detach()
     eye = torch.eye(2 * 36).view(-1, 2, 6, 6)
     operator = torch.nn.functional.conv2d(eye, weight, None, 2, 1).flatten(1)
     assert float(torch.linalg.matrix_norm(operator, 2)) == pytest.approx(3.0, abs=0.02)
