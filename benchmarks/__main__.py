@@ -21,6 +21,7 @@ EVERY = (
     "agreement",
     "stability",
     "planning",
+    "uq_training",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:
