@@ -135,7 +135,7 @@ def corrupt(images: Images, name: str, severity: float, *, seed: int = 0) -> Ima
     Examples
     --------
     >>> grey = np.full((1, 16, 16, 1), 100, np.uint8)
-    >>> corrupt(grey, "vignette", 0.5).min() < 100
+    >>> bool(corrupt(grey, "vignette", 0.5).min() < 100)
     True
     """
     require_number("severity", severity, above=-1e-12, below=1 + 1e-12)
