@@ -25,6 +25,7 @@ EVERY = (
     "clean",
     "duplicate_rounds",
     "uq",
+    "uq_training",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

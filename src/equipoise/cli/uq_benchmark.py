@@ -1,0 +1,165 @@
+"""equipoise uq benchmark: train every uncertainty method on one's own images and judge it."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equipoise.arrays import InputError
+from equipoise.cli._results import input_facts, present
+from equipoise.cli._screen import progress
+from equipoise.cli.options import FILES, OutputOptions, command, panel, words
+from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
+
+if TYPE_CHECKING:
+    from equipoise.uq.evaluate import UncertaintyEvaluation
+    from equipoise.uq.training.grid import Outcome
+    from equipoise.uq.training.plan import Setup
+
+FOLDER = Path("uq-benchmark")
+_file = panel(
+    FILES,
+    data="`demo`, `nih`, an .npz file (images, labels, split, patient), or a folder of images "
+    "with a CSV of labels (CheXpert, MIMIC-CXR-JPG or one column per label).",
+    ood="A second data set as out of distribution; without one, test images are corrupted.",
+    size="Height and width to which the images of a folder are brought.",
+    uncertain="What -1 is in training: `ignore`, `zeros` or `ones`.",
+    blank="What a blank label is in training: `ignore` or `zeros`.",
+)
+_grid = panel(
+    "Grid",
+    methods="Comma-separated methods; all by default.",
+    archs="Comma-separated networks: `resnet18`, `vit_tiny`, `resnet_demo`, `vit_demo`, or "
+    "`timm:NAME`.",
+    seeds="How many seeds each method is trained with.",
+    drop="By what share corruptions lower the validation AUROC.",
+    device="`cpu`, `cuda` or `auto`.",
+    workers="Processes that share the device; by default 8 on a GPU, 1 on a CPU.",
+    minutes="Stop in time; the same command goes on later.",
+    epochs="Epochs at most.",
+    batch="Images of a batch.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageOptions:
+    """Which images, and how their labels enter training."""
+
+    data: Annotated[str, _file("data")]
+    ood: Annotated[str | None, _file("ood")] = None
+    size: Annotated[int, _file("size", min=16)] = 64
+    uncertain: Annotated[str, _file("uncertain")] = "ignore"
+    blank: Annotated[str, _file("blank")] = "ignore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridOptions:
+    """Which methods, networks and seeds, where and how long."""
+
+    methods: Annotated[str | None, _grid("methods")] = None
+    archs: Annotated[str | None, _grid("archs")] = None
+    seeds: Annotated[int, _grid("seeds", min=1)] = 5
+    drop: Annotated[float, _grid("drop")] = 0.2
+    device: Annotated[str, _grid("device")] = "auto"
+    workers: Annotated[int, _grid("workers", min=0)] = 0
+    minutes: Annotated[float | None, _grid("minutes")] = None
+    epochs: Annotated[int | None, _grid("epochs", min=1)] = None
+    batch: Annotated[int | None, _grid("batch", min=1)] = None
+
+
+@command
+def benchmark(
+    images: ImageOptions, grid: GridOptions, asked: ScoreOptions, output: OutputOptions
+) -> None:
+    """Which uncertainty method suits my images? Trains all of them and compares.
+
+    Every method, network and seed is a file in the folder, so a benchmark that was stopped goes
+    on with the same command. Needs `pip install "equipoise[torch]"`; on a machine that has only
+    numpy and torch, `python -m equipoise.uq.training` trains, and `equipoise uq evaluate
+    FOLDER` judges elsewhere.
+
+    Example: equipoise uq benchmark --data demo --out uncertainty
+
+    Example: equipoise uq benchmark --data chexpert/ --seeds 3 --device cuda --out uncertainty
+    """
+    if find_spec("torch") is None:
+        do = 'run pip install "equipoise[torch]"'
+        raise InputError("equipoise uq benchmark", "torch is not installed", "torch", do)
+    output.check_folder(MARK, "report.html")
+    folder = output.out or FOLDER
+    done = _trained(images, grid, folder)
+    if done.failed:
+        name, reason = next(iter(done.failed.items()))
+        do = "mend it and run the same command again; what is done is kept"
+        raise InputError(
+            f"{len(done.failed)} cells, such as {name}", reason, "trained cells", do
+        )
+    if done.missing:
+        typer.echo(
+            f"{len(done.done)} of {len(done.done) + len(done.missing)} cells are done; run the "
+            "same command again to go on.",
+            err=True,
+        )
+        raise typer.Exit(3)
+    result = _judged(folder, asked)
+    files = {"labels": [folder / "labels.npz"]}
+    present(result.report(), output, MARK, {**input_facts(files), "rows": score_rows(result)})
+
+
+def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome":
+    """Run the grid under a bar."""
+    import sys
+    from math import inf
+
+    from equipoise.uq.training.bar import Bar
+    from equipoise.uq.training.grid import Machine, run_grid
+    from equipoise.uq.training.methods import METHODS
+    from equipoise.uq.training.plan import Plan, default_architectures
+
+    plan = Plan(
+        methods=tuple(words(grid.methods)) or tuple(METHODS),
+        architectures=tuple(words(grid.archs)) or default_architectures(images.data),
+        seeds=tuple(range(grid.seeds)),
+    )
+    minutes = inf if grid.minutes is None else grid.minutes
+    machine = Machine(device=grid.device, workers=grid.workers, minutes=minutes)
+    with Bar(sys.stderr) as bar:
+        return run_grid(plan, _setup(images, grid), folder, machine, bar.show)
+
+
+def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":
+    from equipoise.uq.training.data import LabelPolicy
+    from equipoise.uq.training.plan import Setup, default_recipe
+
+    own = {"epochs": grid.epochs, "batch": grid.batch}
+    return Setup(
+        source=images.data,
+        ood=images.ood,
+        size=images.size,
+        drop=grid.drop,
+        small=images.data == "demo",
+        policy=LabelPolicy(uncertain=images.uncertain, blank=images.blank),
+        recipe=default_recipe(images.data, **own),
+    )
+
+
+def _judged(folder: Path, asked: ScoreOptions) -> "UncertaintyEvaluation":
+    """Evaluate what the grid left, under a bar."""
+    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
+    from equipoise.uq.saved import find_files, read_study
+
+    with progress("uncertainty") as tell:
+        study = read_study(
+            find_files(folder), decomposition=asked.decomposition, image=asked.image
+        )
+        how = UncertaintyOptions(
+            level=asked.level,
+            image=asked.image,
+            decomposition=asked.decomposition,
+            binning=asked.binning,
+            seed=asked.seed,
+            progress=tell,
+        )
+        return evaluate_study(study, how)

@@ -1,0 +1,100 @@
+"""``python -m equipoise.uq.training``: a grid of uncertainty methods, on numpy and torch."""
+
+import argparse
+import math
+import os
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+from equipoise.arrays import InputError
+from equipoise.uq.training.bar import Bar
+from equipoise.uq.training.data import LabelPolicy
+from equipoise.uq.training.grid import Machine, Outcome, run_grid
+from equipoise.uq.training.loop import Recipe
+from equipoise.uq.training.methods import METHODS
+from equipoise.uq.training.pack import pack, unpack
+from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
+
+_UNFINISHED = 3
+
+
+def _parser() -> argparse.ArgumentParser:
+    words = argparse.ArgumentParser(prog="python -m equipoise.uq.training", description=__doc__)
+    add = words.add_argument
+    add("--data", help="npz file, folder of images with a CSV, 'nih' or 'demo'")
+    add("--out", type=Path, required=True, help="folder of results; the same one goes on")
+    add("--methods", help=f"comma-separated; default all: {','.join(METHODS)}")
+    add(
+        "--archs",
+        help="comma-separated; default resnet18,vit_tiny (demo: resnet_demo,vit_demo)",
+    )
+    add("--seeds", type=int, default=3, help="how many seeds (default 3)")
+    add("--minutes", type=float, default=math.inf, help="stop in time; run again to go on")
+    add("--workers", type=int, default=0, help="processes on the device (GPU 8, CPU 1)")
+    add("--device", default="auto", help="cpu, cuda or auto")
+    add("--ood", help="a second data set instead of corruptions")
+    add("--drop", type=float, default=0.2, help="fall of validation AUROC by corruptions")
+    add("--size", type=int, default=64, help="pixels of images of a folder")
+    add("--uncertain", default="ignore", help="-1 in training: ignore, zeros or ones")
+    add("--blank", default="ignore", help="blank labels in training: ignore or zeros")
+    for name, kind in get_type_hints(Recipe).items():
+        if kind is not bool:
+            add(f"--{name.replace('_', '-')}", type=kind, help="of the training recipe")
+    add("--no-flip", action="store_true", help="no mirror images in training")
+    add("--pack", type=Path, help="bundle the results into archives in this folder")
+    add("--unpack", type=Path, help="first put back archives from this folder")
+    return words
+
+
+def _split(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(",") if one.strip()) if text else default
+
+
+def _run(asked: argparse.Namespace) -> Outcome:
+    own = {name: getattr(asked, name, None) for name in get_type_hints(Recipe)}
+    own["flip"] = False if asked.no_flip else None
+    setup = Setup(
+        source=asked.data, ood=asked.ood, size=asked.size, drop=asked.drop,
+        small=asked.data == "demo", recipe=default_recipe(asked.data, **own),
+        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
+    )  # fmt: skip
+    plan = Plan(
+        methods=_split(asked.methods, tuple(METHODS)),
+        architectures=_split(asked.archs, default_architectures(asked.data)),
+        seeds=tuple(range(asked.seeds)),
+    )
+    machine = Machine(device=asked.device, workers=asked.workers, minutes=asked.minutes)
+    with Bar(sys.stderr) as bar:
+        return run_grid(plan, setup, asked.out, machine, bar.show)
+
+
+def main() -> int:
+    """Run, pack, and say what is missing; 0 all is there, 1 something failed, 3 go on later."""
+    asked = _parser().parse_args()
+    code = 0
+    try:
+        if asked.unpack is not None:
+            unpack(asked.unpack, asked.out)
+        if asked.data is not None:
+            done = _run(asked)
+            many = len(done.done) + len(done.missing)
+            told = [f"{len(done.done)} of {many} cells in {done.seconds:.0f} s, {done.folder}"]
+            told += [f"failed: {name}: {reason}" for name, reason in done.failed.items()]
+            if done.missing and not done.failed:
+                told.append("time is over: run the same command again to go on")
+            sys.stderr.write("\n".join(told) + "\n")
+            code = 1 if done.failed else _UNFINISHED if done.missing else 0
+        if asked.pack is not None:
+            for archive in pack(asked.out, asked.pack):
+                sys.stderr.write(f"{archive} {archive.stat().st_size / 1e6:.1f} MB\n")
+    except InputError as error:
+        sys.stderr.write(f"equipoise: {error.in_command()}\n")
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)

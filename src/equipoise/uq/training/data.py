@@ -1,0 +1,320 @@
+"""Images with several labels each: 0 absent, 1 present, -1 uncertain, nan blank.
+
+`read_images` takes
+
+- ``"demo"``: a synthetic problem made by code (`demo_images`), 24 px, five labels;
+- ``"nih"``: the NIH subset, ``cxr/nih_64.npz`` in the folder that EQUIPOISE_DATA names;
+- a ``.npz`` with ``images`` (items, height, width[, channels]) uint8, ``labels_u`` or
+  ``labels`` (items, labels), and perhaps ``classes``, ``split`` (train, val, test), ``patient``
+  or ``patient_id``, ``name``; ``labels_u``, which holds -1, goes before ``labels``;
+- a folder with images and a label file (`equipoise.uq.training.folders`).
+
+Without a split, patients are put into train, val and test (70, 10, 20 %) by a hash of their
+name, so that nobody is on two sides and new images do not move old ones.
+
+A label enters a loss only where it is 0 or 1. `LabelPolicy` says what an uncertain (-1) or
+blank label is in *training*: ``"ignore"`` (default, masked), ``"zeros"`` or, for uncertain
+ones, ``"ones"``. Validation, tests and early stopping always leave both out.
+"""
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.arrays import Floats, InputError, choice, listed
+
+PARTS = ("train", "val", "test")
+_WORDS = {"valid": "val", "validate": "val", "validation": "val"}
+_NIH = Path("cxr") / "nih_64.npz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelPolicy:
+    """What uncertain and blank labels are in training."""
+
+    uncertain: str = "ignore"
+    blank: str = "ignore"
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words."""
+        choice("uncertain", self.uncertain, ("ignore", "zeros", "ones"))
+        choice("blank", self.blank, ("ignore", "zeros"))
+
+    def targets(self, labels: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Labels in {0, 1}, and 1 where a label is one, 0 where it is masked.
+
+        Examples
+        --------
+        >>> y, known = LabelPolicy(uncertain="ones").targets(np.array([[0, 1, -1, np.nan]]))
+        >>> y.tolist(), known.tolist()
+        ([[0.0, 1.0, 1.0, 0.0]], [[1.0, 1.0, 1.0, 0.0]])
+        """
+        y = np.array(labels, dtype=np.float32)
+        if self.uncertain != "ignore":
+            y[labels == -1] = float(self.uncertain == "ones")
+        if self.blank == "zeros":
+            y[np.isnan(labels)] = 0.0
+        known = (y == 0) | (y == 1)
+        return np.where(known, y, 0).astype(np.float32), known.astype(np.float32)
+
+
+class Part(NamedTuple):
+    """The images of a part with what belongs to them."""
+
+    images: NDArray[np.uint8]  # (items, height, width, channels)
+    labels: NDArray[np.float32]  # (items, labels)
+    items: tuple[str, ...]
+    patients: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageData:
+    """Images, labels, and which of them train, validate and test."""
+
+    name: str
+    images: NDArray[np.uint8]
+    labels: NDArray[np.float32]
+    classes: tuple[str, ...]
+    items: tuple[str, ...]
+    patients: tuple[str, ...]
+    split: NDArray[np.str_]
+
+    def __post_init__(self) -> None:
+        """Check everything a training would otherwise stumble over."""
+        _check_arrays(self)
+        _check_split(self)
+        _check_labels(self)
+
+    def part(self, name: str) -> Part:
+        """The images of ``"train"``, ``"val"`` or ``"test"``."""
+        rows = np.flatnonzero(self.split == name)
+        return Part(
+            self.images[rows],
+            self.labels[rows],
+            tuple(self.items[row] for row in rows),
+            tuple(self.patients[row] for row in rows),
+        )
+
+    def fingerprint(self) -> str:
+        """Sixteen digits that change with any pixel, label, name or side of the split."""
+        digest = hashlib.sha256()
+        for array in (self.images, self.labels, self.split):
+            digest.update(str((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update("\0".join((*self.classes, *self.items, *self.patients)).encode())
+        return digest.hexdigest()[:16]
+
+    def save(self, path: Path) -> None:
+        """Write as ``.npz``, whole or not at all, for `read_images` to read."""
+        whole = path.with_name(f".{path.name}.part")
+        with whole.open("wb") as out:
+            np.savez(
+                out, images=self.images, labels=self.labels, split=self.split,
+                classes=np.array(self.classes), name=np.array(self.items),
+                patient=np.array(self.patients), title=np.array(self.name),
+            )  # fmt: skip
+        whole.replace(path)
+
+
+def _check_arrays(data: ImageData) -> None:
+    images, labels = data.images, data.labels
+    if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] not in (1, 3):
+        raise InputError(
+            f"images of {data.name}", f"{images.dtype} of shape {images.shape}",
+            "uint8 of shape (items, height, width, 1 or 3)",
+            "scale the grey values to 0..255 and put the channels last",
+        )  # fmt: skip
+    counts = {
+        "images": len(images), "labels": len(labels), "names": len(data.items),
+        "patients": len(data.patients), "split": len(data.split),
+    }  # fmt: skip
+    if len(set(counts.values())) > 1:
+        got = ", ".join(f"{count} {name}" for name, count in counts.items())
+        raise InputError(f"{data.name}", got, "one of each per image", "check the file")
+    if labels.ndim != 2 or labels.shape[1] != len(data.classes):
+        raise InputError(
+            f"labels of {data.name}", f"shape {labels.shape}",
+            f"(items, {len(data.classes)}) for as many names of labels", "check 'classes'",
+        )  # fmt: skip
+
+
+def _check_split(data: ImageData) -> None:
+    unknown = sorted(set(data.split.tolist()) - set(PARTS))
+    if unknown:
+        raise InputError(
+            f"split of {data.name}", listed(unknown), "train, val or test", "rename the parts"
+        )
+    for part in PARTS:
+        if not np.any(data.split == part):
+            raise InputError(
+                f"split of {data.name}", f"no image in {part}", "images in train, val and test",
+                "add some, or leave the split out: patients are then split by a hash",
+            )  # fmt: skip
+    sides: dict[str, str] = {}
+    for patient, side in zip(data.patients, data.split.tolist(), strict=True):
+        if sides.setdefault(patient, side) != side:
+            raise InputError(
+                f"split of {data.name}, patient {patient!r}", f"images in {sides[patient]} and "
+                f"{side}", "all images of a patient on one side", "split by patient",
+            )  # fmt: skip
+
+
+def _check_labels(data: ImageData) -> None:
+    labels = data.labels
+    odd = ~(np.isnan(labels) | np.isin(labels, (-1, 0, 1)))
+    if odd.any():
+        item, label = np.argwhere(odd)[0]
+        raise InputError(
+            f"labels of {data.name}, image {data.items[item]!r}, {data.classes[label]!r}",
+            f"{labels[item, label]:g}", "0, 1, -1 (uncertain) or blank", "correct it",
+        )  # fmt: skip
+    for part, why in (("train", "to learn it"), ("val", "to stop at the best epoch")):
+        known = np.isin(labels[data.split == part], (0, 1))
+        empty = [data.classes[i] for i in np.flatnonzero(~known.any(0))]
+        if empty and (part == "train" or len(empty) == len(data.classes)):
+            raise InputError(
+                f"labels of {data.name}, {part}", f"{listed(empty)} without any 0 or 1",
+                f"some {why}", "leave the label out",
+            )  # fmt: skip
+    val = labels[data.split == "val"]
+    if not np.any((val == 1).any(0) & (val == 0).any(0)):
+        raise InputError(
+            f"labels of {data.name}, val", "no label with both a 0 and a 1",
+            "one at least: training stops by the AUROC there", "give more validation images",
+        )  # fmt: skip
+
+
+def patient_split(patients: Sequence[str]) -> NDArray[np.str_]:
+    """Train, val or test for every image, by a hash of its patient (70, 10, 20 %)."""
+    sides = {}
+    for patient in set(patients):
+        draw = int(hashlib.sha256(patient.encode()).hexdigest()[:8], 16) / 16**8
+        sides[patient] = "train" if draw < 0.7 else "val" if draw < 0.8 else "test"
+    return np.array([sides[patient] for patient in patients])
+
+
+def read_images(source: str | Path, *, size: int = 64) -> ImageData:
+    """Read images and labels.
+
+    Parameters
+    ----------
+    source
+        ``"demo"``, ``"nih"``, a ``.npz`` file, or a folder with images and a label file.
+    size
+        Height and width to which images of a folder are brought; files of arrays keep theirs.
+    """
+    if str(source) == "demo":
+        return demo_images()
+    path = _nih() if str(source) == "nih" else Path(source)
+    if path.is_dir():
+        from equipoise.uq.training.folders import read_folder
+
+        return read_folder(path, size=size)
+    return _read_npz(path)
+
+
+def _nih() -> Path:
+    path = Path(os.environ.get("EQUIPOISE_DATA", ".")) / _NIH
+    if not path.exists():
+        raise InputError(
+            "data nih", f"{path} is not there", "the NIH subset as an npz file",
+            "set EQUIPOISE_DATA to the folder that holds cxr/nih_64.npz",
+        )  # fmt: skip
+    return path
+
+
+def _read_npz(path: Path) -> ImageData:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{path}", f"cannot be read ({type(error).__name__})",
+            "an npz file with images and labels, a folder, 'demo' or 'nih'", "check the path",
+        ) from error  # fmt: skip
+    key = "labels_u" if "labels_u" in arrays else "labels"
+    for name in ("images", key):
+        if name not in arrays:
+            raise InputError(
+                f"{path}", f"holds {listed(arrays, most=8)}", f"an array {name!r}",
+                "save the file with numpy.savez(path, images=..., labels=...)",
+            )  # fmt: skip
+    images, labels = arrays["images"], arrays[key].astype(np.float32)
+    many = len(images)
+    numbers = np.array([f"{i:06d}" for i in range(many)])
+    items = _texts(arrays, ("name", "items"), numbers)
+    patients = _texts(arrays, ("patient", "patient_id", "groups"), np.array(items))
+    split = arrays.get("split")
+    names = arrays.get("classes", np.array([f"label {i + 1}" for i in range(labels.shape[-1])]))
+    return ImageData(
+        name=str(arrays.get("title", path.stem)),
+        images=images[..., None] if images.ndim == 3 else images,
+        labels=labels,
+        classes=tuple(names.astype(str).tolist()),
+        items=items,
+        patients=patients,
+        split=patient_split(patients) if split is None else known_parts(split.tolist()),
+    )
+
+
+def _texts(
+    arrays: dict[str, NDArray[np.generic]], names: Sequence[str], default: NDArray[np.str_]
+) -> tuple[str, ...]:
+    """The first of some arrays that is there, as text."""
+    column = next((arrays[name] for name in names if name in arrays), default)
+    return tuple(column.astype(str).tolist())
+
+
+def known_parts(words: Sequence[str]) -> NDArray[np.str_]:
+    """Names of parts in the words of common files, as train, val and test."""
+    return np.array([_WORDS.get(str(word).lower(), str(word).lower()) for word in words])
+
+
+def demo_images(items: int = 900, *, size: int = 24, seed: int = 0) -> ImageData:
+    """A synthetic problem: shapes of five kinds on noise, some too faint to be sure of.
+
+    Each label is a shape whose contrast is drawn at random; where it is faint the label is -1
+    half of the time. *haze* is noisy (a tenth of its labels are wrong), *dot* is rare, and one
+    label in twenty is blank. Three images belong to a patient.
+    """
+    random = np.random.default_rng([seed, 20_26])
+    classes = ("disc", "bar", "ring", "haze", "dot")
+    share = np.array([0.4, 0.3, 0.3, 0.35, 0.08])
+    present = random.random((items, 5)) < share
+    contrast = np.where(present, random.uniform(0.25, 1.0, (items, 5)), 0.0)
+    images = 0.35 + 0.08 * random.standard_normal((items, size, size))
+    y, x = np.mgrid[:size, :size]
+    centre = random.uniform(0.35, 0.65, (items, 2)) * size
+    far = np.hypot(y - centre[:, :1, None], x - centre[:, 1:, None])
+    shapes = (
+        far < size * 0.14,
+        np.abs(y - random.uniform(0.1, 0.9, (items, 1, 1)) * size) < size * 0.06,
+        np.abs(far - size * 0.32) < size * 0.05,
+        np.broadcast_to(((x + y) % 4 < 2) - 0.5, images.shape),
+        np.broadcast_to((y < size * 0.2) & (x < size * 0.2), images.shape),
+    )
+    for label, shape in enumerate(shapes):
+        images = images + 0.45 * contrast[:, label, None, None] * shape
+    labels = present.astype(np.float32)
+    wrong = random.random(items) < 0.1
+    labels[wrong, 3] = 1 - labels[wrong, 3]
+    faint = present & (contrast < 0.45) & (random.random((items, 5)) < 0.5)
+    labels[faint] = -1
+    labels[random.random((items, 5)) < 0.05] = np.nan
+    patients = tuple(f"patient {i // 3:03d}" for i in range(items))
+    return ImageData(
+        name="demo",
+        images=(np.clip(images, 0, 1) * 255).astype(np.uint8)[..., None],
+        labels=labels,
+        classes=classes,
+        items=tuple(f"image {i:04d}" for i in range(items)),
+        patients=patients,
+        split=patient_split(patients),
+    )

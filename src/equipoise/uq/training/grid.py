@@ -1,0 +1,389 @@
+"""The grid: every (method, architecture, seed) once, whatever interrupts it.
+
+Steps are *training a baseline* (those of the seeds, and the further members of deep ensembles),
+*calibrating* the corruptions by the baselines of the first seed, and *finishing* a cell. A step
+runs when what it stands on is there: baselines first, then what reuses them, then the rest.
+Cells whose file is there are left alone, so the same command goes on where another stopped; a
+cell that fails is named with its reason and stops no other.
+
+Several workers share one GPU: a small network leaves most of it idle. Each is a process of its
+own; with one worker everything happens in this process.
+"""
+
+import json
+import math
+import multiprocessing as mp
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+
+from equipoise.arrays import InputError
+from equipoise.uq.training.bench import Bench, Limits, save_labels
+from equipoise.uq.training.data import ImageData, read_images
+from equipoise.uq.training.loop import Epoch, OutOfTimeError
+from equipoise.uq.training.networks import architecture_of
+from equipoise.uq.training.plan import Cell, Folder, Plan, Setup
+from equipoise.uq.training.resident import require_device
+
+_GPU_WORKERS = 8
+
+
+class Step(NamedTuple):
+    """Something to do: train a baseline, calibrate, or finish a cell."""
+
+    kind: Literal["train", "calibrate", "finish"]
+    cell: Cell
+
+    def __str__(self) -> str:
+        """In words."""
+        return "severities" if self.kind == "calibrate" else self.cell.name
+
+
+class Progress(NamedTuple):
+    """What is told while a grid runs; `left` is the seconds that are left, nan at first."""
+
+    done: int
+    total: int
+    left: float
+    text: str
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where and how long a grid runs.
+
+    Attributes
+    ----------
+    device
+        ``"cpu"``, ``"cuda"`` or ``"auto"``.
+    workers
+        Processes that share the device; 0 is 8 on a GPU and 1 on a CPU.
+    minutes
+        After which to stop at the next epoch; what is done is kept.
+    """
+
+    device: str = "auto"
+    workers: int = 0
+    minutes: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a grid.
+
+    Attributes
+    ----------
+    done, missing
+        Cells whose files are there, and those that are not yet.
+    failed
+        Reasons by the name of the step.
+    """
+
+    folder: Path
+    done: tuple[Cell, ...]
+    missing: tuple[Cell, ...]
+    failed: dict[str, str]
+    seconds: float
+
+
+def run_grid(
+    plan: Plan,
+    setup: Setup,
+    out: Path,
+    machine: Machine | None = None,
+    tell: Tell | None = None,
+) -> Outcome:
+    """Run what is missing of a grid.
+
+    Parameters
+    ----------
+    out
+        The folder; one of another configuration is refused.
+    tell
+        Is given the progress, after every epoch and step.
+    """
+    started, machine = time.time(), machine or Machine()
+    require_device(machine.device)
+    data = read_images(setup.source, size=setup.size)
+    plan.check(data)
+    folder = Folder(out)
+    folder.claim(setup.configuration(data))
+    folder.images.parent.mkdir(exist_ok=True)
+    if Path(setup.source).suffix != ".npz" and not folder.images.exists():
+        data.save(folder.images)
+    save_labels(setup, data, folder)
+    board = _Board.of(plan, setup, folder, data)
+    limit = machine.minutes * 60
+    deadline = started + limit - min(15.0, 0.1 * limit) if math.isfinite(limit) else math.inf
+    gpu = require_device(machine.device).type == "cuda"
+    workers = machine.workers or (_GPU_WORKERS if gpu else 1)
+    run = _Run(plan, setup, folder, machine.device, deadline, tell or _silent)
+    if board.todo:
+        (_alone if workers == 1 else _together)(run, board, data, workers)
+    cells = plan.cells()
+    done = tuple(cell for cell in cells if folder.run(cell).exists())
+    missing = tuple(cell for cell in cells if cell not in done)
+    return Outcome(out, done, missing, board.failed, time.time() - started)
+
+
+def _silent(progress: Progress) -> None:
+    del progress
+
+
+class _Run(NamedTuple):
+    """What every worker is given."""
+
+    plan: Plan
+    setup: Setup
+    folder: Folder
+    device: str
+    deadline: float
+    tell: Tell
+
+
+@dataclass(slots=True)
+class _Board:
+    """Steps to do, under way and done."""
+
+    needs: dict[Step, tuple[Step, ...]]
+    todo: list[Step]
+    total: int
+    extra: dict[Step, tuple[Cell, ...]]  # weights that are of no use after a step
+    started: float = field(default_factory=time.time)
+    busy: set[Step] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plan: Plan, setup: Setup, folder: Folder, data: ImageData) -> "_Board":
+        """The steps that a grid still needs."""
+        missing = [cell for cell in plan.cells() if not _there(cell, setup, folder, data)]
+        needs: dict[Step, tuple[Step, ...]] = {}
+        extra: dict[Step, tuple[Cell, ...]] = {}
+        strange: tuple[Step, ...] = ()
+        if missing and setup.ood is None and not folder.corruptions.exists():
+            strange = (Step("calibrate", plan.references()[0]),)
+            needs[strange[0]] = tuple(Step("train", cell) for cell in plan.references())
+        for cell in missing:
+            stands_on = _stands_on(cell, setup)
+            needs[Step("finish", cell)] = (*strange, *(Step("train", one) for one in stands_on))
+            extra[Step("finish", cell)] = tuple(
+                one for one in stands_on if one.seed not in plan.seeds
+            )
+        for step in [step for steps in list(needs.values()) for step in steps]:
+            if step.kind == "train" and not folder.weights(step.cell).exists():
+                needs[step] = ()
+        todo = sorted(needs, key=lambda step: _rank(step, plan, needs))
+        needs = {step: tuple(one for one in needs[step] if one in needs) for step in needs}
+        return cls(needs, todo, len(todo), extra)
+
+    def next(self) -> Step | None:
+        """The first step whose needs are done."""
+        open_steps = {*self.todo, *self.busy}
+        for step in self.todo:
+            if not open_steps.intersection(self.needs[step]):
+                self.todo.remove(step)
+                self.busy.add(step)
+                return step
+        return None
+
+    def finish(self, step: Step, folder: Folder) -> None:
+        """A step is done."""
+        self.busy.discard(step)
+        for cell in self.extra.get(step, ()):
+            folder.weights(cell).unlink(missing_ok=True)
+
+    def fail(self, step: Step, reason: str) -> None:
+        """A step, and all that needs it, cannot be done."""
+        self.failed[str(step)] = reason
+        self.busy.discard(step)
+        for other in [one for one in self.todo if step in self.needs[one]]:
+            if other in self.todo:
+                self.todo.remove(other)
+                self.fail(other, f"needs {step}, which failed")
+
+    def progress(self, text: str, shares: Iterable[float] = ()) -> Progress:
+        """How far all is, with the time that is left at the pace so far."""
+        open_steps = len(self.todo) + len(self.busy)
+        done = self.total - open_steps
+        worth = done + 0.8 * sum(shares)
+        spent = time.time() - self.started
+        left = spent * (self.total - worth) / worth if worth >= 1 else math.nan
+        return Progress(done, self.total, left, text)
+
+
+def _stands_on(cell: Cell, setup: Setup) -> list[Cell]:
+    """The trained baselines that a cell needs."""
+    if cell.method == "baseline":
+        return [cell]
+    architecture = architecture_of(cell.architecture)
+    seeds = setup.method(cell.method).baselines(architecture, cell.seed)
+    return [Cell("baseline", cell.architecture, seed) for seed in seeds]
+
+
+def _there(cell: Cell, setup: Setup, folder: Folder, data: ImageData) -> bool:
+    """Whether a cell is done; one of another configuration is refused."""
+    path = folder.run(cell)
+    if not path.exists():
+        return False
+    with np.load(path, allow_pickle=False) as file:
+        kept = json.loads(str(file["meta"])).get("fingerprint")
+    if kept != setup.fingerprint(cell, data):
+        raise InputError(
+            f"{path}", f"a run of another configuration ({kept})", "one of this configuration",
+            "name another folder, or remove the file to make it anew",
+        )  # fmt: skip
+    return True
+
+
+def _rank(step: Step, plan: Plan, needs: dict[Step, tuple[Step, ...]]) -> tuple[int, ...]:
+    """Order: reference baselines, severities, baselines, what reuses one, ensembles, others."""
+    cell = step.cell
+    place = plan.seeds.index(cell.seed) if cell.seed in plan.seeds else len(plan.seeds)
+    if step.kind == "calibrate":
+        return (1,)
+    if step.kind == "train":
+        return (0 if cell in plan.references() else 2 if cell.seed in plan.seeds else 5, place)
+    trained = sum(one.kind == "train" for one in needs[step])
+    return (3 if trained == 1 else 4 if trained else 6, place)
+
+
+def _do(bench: Bench, plan: Plan, step: Step, limits: Limits) -> None:
+    if step.kind == "train":
+        bench.train_baseline(step.cell, limits)
+    elif step.kind == "calibrate":
+        bench.calibrate(plan)
+    else:
+        bench.finish(step.cell, limits)
+
+
+def _alone(run: _Run, board: _Board, data: ImageData, workers: int) -> None:
+    """Do all steps in this process."""
+    del workers
+    bench = Bench(run.setup, data, run.folder, run.device)
+    threads = torch.get_num_threads()
+    if run.setup.small:  # threads that wait for each other cost more than they bring
+        torch.set_num_threads(1)
+    try:
+        _one_by_one(run, board, bench)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _one_by_one(run: _Run, board: _Board, bench: Bench) -> None:
+    while time.time() < run.deadline and (step := board.next()) is not None:
+
+        def tell(epoch: Epoch, step: Step = step) -> None:
+            run.tell(board.progress(_text(step, epoch), [epoch.done / epoch.most]))
+
+        run.tell(board.progress(str(step)))
+        try:
+            _do(bench, run.plan, step, Limits(run.deadline, tell))
+        except OutOfTimeError:
+            return
+        except (InputError, RuntimeError) as error:
+            board.fail(step, str(error))
+        else:
+            board.finish(step, run.folder)
+        run.tell(board.progress(str(step)))
+
+
+def _text(step: Step, epoch: Epoch) -> str:
+    return f"{step} epoch {epoch.done}, AUROC {epoch.auroc:.3f}"
+
+
+def _together(run: _Run, board: _Board, data: ImageData, workers: int) -> None:
+    """Hand steps to worker processes as they become ready."""
+    del data
+    context = mp.get_context("spawn")
+    pipes: dict[Connection, Any] = {}
+    plain = run._replace(tell=_silent)
+    for _ in range(min(workers, board.total)):
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, plain, workers), daemon=True)
+        process.start()
+        theirs.close()
+        pipes[ours] = process
+    idle: list[Connection] = list(pipes)
+    shares: dict[Connection, tuple[Step, float]] = {}
+    try:
+        while pipes:
+            _assign(run, board, idle, shares)
+            if not shares:
+                break
+            for pipe in wait(list(shares)):
+                _hear(run, board, pipe, (idle, shares, pipes))
+    finally:
+        for pipe, process in pipes.items():
+            with suppress(OSError):
+                pipe.send(None)
+            process.join(10)
+            if process.is_alive():
+                process.terminate()
+
+
+def _assign(
+    run: _Run,
+    board: _Board,
+    idle: list[Connection],
+    shares: dict[Connection, tuple[Step, float]],
+) -> None:
+    """Give idle workers what is ready."""
+    while idle and time.time() < run.deadline and (step := board.next()) is not None:
+        pipe = idle.pop()
+        shares[pipe] = (step, 0.0)
+        pipe.send(step)
+
+
+def _hear(run: _Run, board: _Board, pipe: Any, state: tuple[Any, Any, Any]) -> None:
+    """Take in one message of a worker; a worker that died fails its step alone."""
+    idle, shares, pipes = state
+    step = shares[pipe][0]
+    try:
+        kind, content = pipe.recv()
+    except (EOFError, OSError):
+        kind, content = "died", "the worker died (out of memory?); run again with fewer workers"
+    if kind == "epoch":
+        shares[pipe] = (step, content.done / content.most)
+        text = _text(step, content)
+    else:
+        del shares[pipe]
+        text = str(step)
+        if kind == "done":
+            board.finish(step, run.folder)
+        elif kind in ("failed", "died"):
+            board.fail(step, content)
+        if kind == "died":
+            pipes.pop(pipe).join(1)
+        else:
+            idle.append(pipe)
+    run.tell(board.progress(text, [share for _, share in shares.values()]))
+
+
+def _work(pipe: Connection, run: _Run, workers: int) -> None:
+    """A worker process: does the steps it is sent until it is sent none."""
+    gpu = require_device(run.device).type == "cuda"
+    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // workers))
+    stored = run.folder.images if run.folder.images.exists() else run.setup.source
+    data = read_images(str(stored), size=run.setup.size)
+    bench = Bench(run.setup, data, run.folder, run.device)
+    limits = Limits(run.deadline, lambda epoch: pipe.send(("epoch", epoch)))
+    while (step := pipe.recv()) is not None:
+        try:
+            _do(bench, run.plan, step, limits)
+        except OutOfTimeError:
+            pipe.send(("late", ""))
+        except (InputError, RuntimeError) as error:
+            pipe.send(("failed", str(error)))
+        else:
+            pipe.send(("done", ""))

@@ -1,0 +1,68 @@
+"""The methods of uncertainty: one file each, one catalogue.
+
+Examples
+--------
+>>> from equipoise.uq.training.methods import METHODS
+>>> METHODS["deep_ensemble"].members
+5
+"""
+
+from dataclasses import fields, replace
+
+from equipoise.arrays import InputError, nearest
+from equipoise.uq.training.methods.baseline import Baseline
+from equipoise.uq.training.methods.beta_edl import BetaEdl
+from equipoise.uq.training.methods.correctness_prediction import CorrectnessPrediction
+from equipoise.uq.training.methods.ddu import Ddu
+from equipoise.uq.training.methods.deep_ensemble import DeepEnsemble
+from equipoise.uq.training.methods.gumbel_attention import GumbelAttention
+from equipoise.uq.training.methods.het_nn import HetNn
+from equipoise.uq.training.methods.het_xl import HetXl
+from equipoise.uq.training.methods.loss_prediction import LossPrediction
+from equipoise.uq.training.methods.masked_attention import MaskedAttention
+from equipoise.uq.training.methods.mc_dropout import McDropout
+from equipoise.uq.training.methods.method import Method
+from equipoise.uq.training.methods.shallow_ensemble import ShallowEnsemble
+from equipoise.uq.training.methods.swag import Swag
+from equipoise.uq.training.methods.temperature_scaling import TemperatureScaling
+
+__all__ = ["METHODS", "method_of", "quick"]
+
+METHODS: dict[str, Method] = {
+    "baseline": Baseline(),
+    "het_xl": HetXl(),
+    "swag": Swag(),
+    "mc_dropout": McDropout(),
+    "het_nn": HetNn(),
+    "deep_ensemble": DeepEnsemble(),
+    "shallow_ensemble": ShallowEnsemble(),
+    "beta_edl": BetaEdl(),
+    "masked_attention": MaskedAttention(),
+    "gumbel_attention": GumbelAttention(),
+    "loss_prediction": LossPrediction(),
+    "correctness_prediction": CorrectnessPrediction(),
+    "temperature_scaling": TemperatureScaling(),
+    "ddu": Ddu(),
+}
+
+
+def method_of(name: str) -> Method:
+    """A method by its name in the catalogue."""
+    if name not in METHODS:
+        raise InputError(
+            "method", repr(name), f"one of {', '.join(METHODS)}", nearest(name, METHODS)
+        )
+    return METHODS[name]
+
+
+def quick(method: Method) -> Method:
+    """The same method for tiny networks: fewer noise samples, a narrow side head.
+
+    Examples
+    --------
+    >>> quick(METHODS["het_xl"]).samples, quick(METHODS["loss_prediction"]).width
+    (50, 64)
+    """
+    small = {"samples": 50, "width": 64}
+    own = {one.name for one in fields(method)}
+    return replace(method, **{name: size for name, size in small.items() if name in own})

@@ -1,0 +1,68 @@
+"""Deep ensemble (Lakshminarayanan et al., NeurIPS 2017): K baselines of different seeds.
+
+The ensemble of seed s has the baseline of seed s and those of seeds s + 1000, s + 2000, ...: no
+two ensembles of a grid share a member, so their spread over seeds is that of independent
+ensembles. The members are trained as baselines and reused; the loss here, the mean of the
+members' losses, trains all at once from scratch for those who want that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from equipoise.uq.training.methods.method import (
+    MEMBERS,
+    Batch,
+    Classifier,
+    Clock,
+    Forecast,
+    MakeNetwork,
+    Method,
+    State,
+    load_baseline,
+    masked_bce,
+    mean_logit,
+)
+from equipoise.uq.training.networks import Architecture
+from equipoise.uq.training.resident import DeviceData
+
+APART = 1000  # between the seeds of the members of an ensemble
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeepEnsemble(Method):
+    """Independent baselines."""
+
+    title: ClassVar[str] = "Deep Ensemble"
+    reference: ClassVar[str] = "Lakshminarayanan et al., NeurIPS 2017"
+    members: int = MEMBERS
+
+    def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
+        """The seed's own baseline and others that no other ensemble has."""
+        del architecture
+        return tuple(seed + APART * member for member in range(self.members))
+
+    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
+        """Several baselines."""
+        return nn.ModuleList(Classifier(make(), classes) for _ in range(self.members))
+
+    def start(self, model: nn.Module, states: Sequence[State]) -> None:
+        """One trained baseline per member."""
+        for member, state in zip(model, states, strict=True):
+            load_baseline(member, state)
+
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+        """The mean of the members' own losses."""
+        del clock
+        return torch.stack([masked_bce(one(batch.images), batch) for one in model]).mean()
+
+    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """The members' mean probability."""
+        return mean_logit(torch.stack([one(images) for one in model])).sigmoid()
+
+    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+        """Each network is a member."""
+        return Forecast(logits=torch.stack([data.apply(one, images) for one in model]))

@@ -1,0 +1,205 @@
+"""What a method of uncertainty is: a frozen record of its hyper-parameters that can
+
+- ``build`` a model around a network,
+- give the ``loss`` of a batch, in which masked labels (uncertain, blank) have no part,
+- ``predict``: members (logits of probabilities), or Beta parameters, and perhaps its own score.
+
+Notation: feature z = f(x), logits u = Wz + b, BCE(u, y) = softplus(u) - yu, known labels
+w in {0, 1}; the plain loss is sum_c w_c BCE_c / sum w over the batch.
+
+A method that starts from trained baselines names their seeds in ``baselines``; one that only
+fits something after training does so in ``settle``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from equipoise.uq.training.networks import Architecture, Network
+from equipoise.uq.training.resident import DeviceData
+
+MEMBERS = 5  # of every method by default, so that none is favoured (the paper's M)
+MakeNetwork = Callable[[], Network]
+State = Mapping[str, torch.Tensor]
+
+
+class Batch(NamedTuple):
+    """Inputs, labels in {0, 1} and 1 where a label is known (else it means nothing)."""
+
+    images: torch.Tensor
+    labels: torch.Tensor
+    known: torch.Tensor
+
+
+class Clock(NamedTuple):
+    """How far a training is."""
+
+    step: int
+    steps_per_epoch: int
+    epochs: int
+
+    @property
+    def epoch(self) -> float:
+        """Epochs done, with their fraction."""
+        return self.step / self.steps_per_epoch
+
+    @property
+    def share(self) -> float:
+        """Share of the longest possible training that is done."""
+        return min(1.0, self.epoch / self.epochs)
+
+
+class Forecast(NamedTuple):
+    """What a method predicts for images; either members or Beta parameters.
+
+    Attributes
+    ----------
+    logits
+        (members, items, classes): the logit of each member's probability.
+    alpha, beta
+        (items, classes): a Beta distribution per label.
+    score
+        (items, classes): the method's own uncertainty, higher is less certain.
+    """
+
+    logits: torch.Tensor | None = None
+    alpha: torch.Tensor | None = None
+    beta: torch.Tensor | None = None
+    score: torch.Tensor | None = None
+
+
+class Classifier(nn.Module):
+    """A network with a linear head."""
+
+    def __init__(self, network: Network, outputs: int) -> None:
+        super().__init__()
+        self.network = network
+        self.head = nn.Linear(network.dim, outputs)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Logits of images."""
+        return self.head(self.network.features(images))
+
+
+class Training(NamedTuple):
+    """How a method departs from the common training.
+
+    Attributes
+    ----------
+    epochs
+        Its own number of epochs; None takes the recipe's from scratch, and none at all from a
+        trained baseline.
+    schedule
+        Of the learning rate.
+    keep
+        The weights of the best epoch (by validation AUROC), or of the last.
+    """
+
+    epochs: int | None = None
+    schedule: Literal["cosine", "constant"] = "cosine"
+    keep: Literal["best", "last"] = "best"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """The baseline's behaviour, which every method changes where it differs."""
+
+    title: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    transformer_only: ClassVar[bool] = False
+    training: ClassVar[Training] = Training()
+
+    def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
+        """Seeds of the trained baselines that the method starts from; none from scratch."""
+        del architecture, seed
+        return ()
+
+    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
+        """A new model."""
+        return Classifier(make(), classes)
+
+    def start(self, model: nn.Module, states: Sequence[State]) -> None:
+        """Take over the weights of the trained baselines."""
+        load_baseline(model, states[0])
+
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+        """The loss of a batch."""
+        del clock
+        return masked_bce(model(batch.images), batch)
+
+    def observe(self, model: nn.Module, clock: Clock) -> None:
+        """Look at the model after a step of training."""
+
+    def settle(self, model: nn.Module, data: DeviceData) -> None:
+        """Fit what is fitted after training."""
+
+    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """The mean prediction for a batch of inputs, for early stopping."""
+        return model(images).float().sigmoid()
+
+    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+        """Predictions for 8-bit images."""
+        return Forecast(logits=data.apply(model, images)[None])
+
+
+def load_baseline(model: nn.Module, state: State) -> None:
+    """Load the weights of a baseline; only what a method adds may be missing."""
+    own = {name for name, _ in model.named_parameters()} - set(state)
+    missing, unexpected = model.load_state_dict(dict(state), strict=False)
+    if own or unexpected:
+        message = f"weights do not fit: missing {sorted(missing)}, unexpected {unexpected}"
+        raise RuntimeError(message)
+
+
+def masked_mean(values: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
+    """Mean over the known labels of a batch; 0 if none is known.
+
+    Examples
+    --------
+    >>> float(masked_mean(torch.tensor([[3.0, 9.0]]), torch.tensor([[1.0, 0.0]])))
+    3.0
+    """
+    return (values * known).sum() / known.sum().clamp(min=1)
+
+
+def masked_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """The plain loss: binary cross-entropy over the known labels."""
+    return masked_mean(label_bce(logits, batch.labels), batch.known)
+
+
+def label_bce(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Binary cross-entropy of every label, softplus(u) - yu."""
+    logits = logits.float()
+    return functional.softplus(logits) - labels * logits
+
+
+def mean_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """Loss of the mean probability of samples (samples, items, classes).
+
+    The logarithms of the mean probability and of its complement are taken in log space, which
+    needs no small constant beside the probability.
+    """
+    yes, no = (log_mean_sigmoid(one) for one in (logits.float(), -logits.float()))
+    return masked_mean(-(batch.labels * yes + (1 - batch.labels) * no), batch.known)
+
+
+def log_mean_sigmoid(logits: torch.Tensor) -> torch.Tensor:
+    """The logarithm of the mean sigmoid over the first axis.
+
+    Examples
+    --------
+    >>> round(float(log_mean_sigmoid(torch.zeros(4, 1)).exp()), 6)
+    0.5
+    """
+    count = torch.tensor(float(len(logits)), device=logits.device)
+    return functional.logsigmoid(logits).logsumexp(0) - count.log()
+
+
+def mean_logit(logits: torch.Tensor) -> torch.Tensor:
+    """The logit of the mean probability over the first axis."""
+    logits = logits.float()
+    return log_mean_sigmoid(logits) - log_mean_sigmoid(-logits)

@@ -1,0 +1,307 @@
+"""Networks: what turns an image into a feature, z = f(x).
+
+- `ResNet`: four stages of two basic blocks with batch normalisation; width 64 is ResNet-18
+  (He et al., CVPR 2016), 11.18 million parameters with 14 labels. Stem ``"small"`` (default,
+  for images under 128 px) is the usual 7 x 7 convolution of stride 2 *without* the max-pooling,
+  so that 64 px become maps of 32, 16, 8 and 4; stem ``"imagenet"`` keeps the max-pooling.
+- `ViT`: pre-norm transformer with a class token and learned positions; 192 wide, 12 deep, 3
+  heads is ViT-tiny (Touvron et al., ICML 2021). Patch 8 makes 64 tokens of 64 px and 5.37
+  million parameters with 14 labels.
+- `Timm`: any network of timm, with its pretrained weights if wished, where timm is installed.
+
+An architecture is a frozen record of its sizes; ``network(shape)`` makes the network for images
+of a (channels, height, width). Networks start from scratch: no weights are bundled. All take
+1 or 3 channels and have ``features(images)`` and ``dim``. Every ReLU, GELU and attention is a
+module of its own, so that a method can put its own in its place.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from equipoise.arrays import InputError, nearest
+
+
+class ImageShape(NamedTuple):
+    """Size of an image."""
+
+    channels: int
+    height: int
+    width: int
+
+
+class Network(nn.Module):
+    """A feature extractor; `dim` is the length of a feature, `shape` the size of an image."""
+
+    dim: int
+    shape: ImageShape
+
+    def features(self, images: torch.Tensor) -> torch.Tensor:
+        """The features (items, dim) of images (items, channels, height, width)."""
+        return self(images)
+
+
+class _BasicBlock(nn.Module):
+    """Two 3 x 3 convolutions around which the input is added."""
+
+    def __init__(self, before: int, after: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, after, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(after)
+        self.relu1 = nn.ReLU()
+        self.conv2 = nn.Conv2d(after, after, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(after)
+        self.relu2 = nn.ReLU()
+        self.shortcut: nn.Module = nn.Identity()
+        if stride != 1 or before != after:
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after)
+            )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One residual step."""
+        y = self.bn2(self.conv2(self.relu1(self.bn1(self.conv1(x)))))
+        return self.relu2(y + self.shortcut(x))
+
+
+class _ResNet(Network):
+    """Stem, four stages, global average."""
+
+    def __init__(self, sizes: "ResNet", shape: ImageShape) -> None:
+        super().__init__()
+        width, self.shape = sizes.width, shape
+        self.dim = width * 8
+        pool = nn.MaxPool2d(3, 2, 1) if sizes.stem == "imagenet" else nn.Identity()
+        self.stem = nn.Sequential(
+            nn.Conv2d(shape.channels, width, 7, 2, 3, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            pool,
+        )
+        blocks: list[nn.Module] = []
+        before = width
+        for stage in range(4):
+            after = width * 2**stage
+            for block in range(sizes.blocks):
+                stride = 2 if stage and not block else 1
+                blocks.append(_BasicBlock(before, after, stride))
+                before = after
+        self.blocks = nn.Sequential(*blocks)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Images to features."""
+        return self.blocks(self.stem(images)).mean((2, 3))
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention; a method may put a random one in its place."""
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, 3 * dim)
+        self.out = nn.Linear(dim, dim)
+
+    def split(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries, keys and values, each (items, heads, tokens, width)."""
+        items, tokens, dim = x.shape
+        parts = self.qkv(x).view(items, tokens, 3, self.heads, dim // self.heads)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        return query, key, value
+
+    def join(self, heads: torch.Tensor) -> torch.Tensor:
+        """The output projection of the heads put side by side."""
+        return self.out(heads.transpose(1, 2).flatten(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Plain attention, softmax(QK'/sqrt d) V."""
+        return self.join(functional.scaled_dot_product_attention(*self.split(x)))
+
+
+class _TransformerBlock(nn.Module):
+    """Attention and a two-layer perceptron, each on the normed input and added to it."""
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.attention: nn.Module = Attention(dim, heads)
+        self.mlp = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One transformer step."""
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class _ViT(Network):
+    """Patches, class token, positions, blocks, norm; the feature is the class token."""
+
+    def __init__(self, sizes: "ViT", shape: ImageShape) -> None:
+        super().__init__()
+        self.dim, self.shape = sizes.dim, shape
+        dim = sizes.dim
+        tokens = (shape.height // sizes.patch) * (shape.width // sizes.patch)
+        self.patches = nn.Conv2d(shape.channels, dim, sizes.patch, sizes.patch)
+        self.token = nn.Parameter(torch.zeros(1, 1, dim))
+        self.position = nn.Parameter(torch.zeros(1, tokens + 1, dim))
+        blocks = [_TransformerBlock(dim, sizes.heads) for _ in range(sizes.depth)]
+        self.blocks = nn.Sequential(*blocks)
+        self.norm = nn.LayerNorm(dim)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.trunc_normal_(module.weight, std=0.02)
+                nn.init.zeros_(module.bias)
+        for vector in (self.token, self.position):
+            nn.init.trunc_normal_(vector, std=0.02)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Images to features."""
+        x = self.patches(images).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(len(x), -1, -1), x], 1) + self.position
+        return self.norm(self.blocks(x))[:, 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResNet:
+    """A residual network; the default is ResNet-18."""
+
+    transformer: ClassVar[bool] = False
+    width: int = 64
+    blocks: int = 2
+    stem: Literal["small", "imagenet"] = "small"
+
+    def check(self, shape: ImageShape) -> None:
+        """Refuse images that would vanish on the way."""
+        least = 32 if self.stem == "imagenet" else 16
+        if min(shape.height, shape.width) < least:
+            raise InputError(
+                "architecture ResNet", f"images of {shape.height} x {shape.width} pixels",
+                f"at least {least} x {least}", "give larger images or the stem 'small'",
+            )  # fmt: skip
+
+    def network(self, shape: ImageShape) -> Network:
+        """A new network with random weights."""
+        return _ResNet(self, shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViT:
+    """A vision transformer; the default is ViT-tiny with patches of 8 pixels."""
+
+    transformer: ClassVar[bool] = True
+    dim: int = 192
+    depth: int = 12
+    heads: int = 3
+    patch: int = 8
+
+    def check(self, shape: ImageShape) -> None:
+        """Refuse images that patches do not fill, and widths that heads do not share."""
+        if shape.height % self.patch or shape.width % self.patch:
+            raise InputError(
+                "architecture ViT", f"images of {shape.height} x {shape.width} pixels",
+                f"sides that are multiples of the patch, {self.patch}",
+                "resize the images or choose another patch",
+            )  # fmt: skip
+        if self.dim % self.heads:
+            raise InputError(
+                "architecture ViT", f"a width of {self.dim} for {self.heads} heads",
+                "a multiple of the number of heads", "choose another width",
+            )  # fmt: skip
+
+    def network(self, shape: ImageShape) -> Network:
+        """A new network with random weights."""
+        return _ViT(self, shape)
+
+
+class _TimmNetwork(Network):
+    """A network of timm without its classifier."""
+
+    def __init__(self, name: str, shape: ImageShape, *, pretrained: bool) -> None:
+        super().__init__()
+        make: Callable[..., nn.Module] = import_module("timm").create_model
+        how = {"pretrained": pretrained, "in_chans": shape.channels, "num_classes": 0}
+        try:
+            self.body = make(name, img_size=(shape.height, shape.width), **how)
+        except TypeError:  # convolutional networks take any size
+            self.body = make(name, **how)
+        self.dim, self.shape = self.body.num_features, shape
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Images to features."""
+        return self.body(images)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timm:
+    """A network of timm by its name; methods that change attention need our own ViT."""
+
+    transformer: ClassVar[bool] = False
+    name: str
+    pretrained: bool = True
+
+    def check(self, shape: ImageShape) -> None:
+        """Refuse when timm is not there."""
+        if find_spec("timm") is None:
+            raise InputError(
+                f"architecture timm:{self.name}", "timm is not installed", "the package timm",
+                f"run pip install timm, or choose {' or '.join(ARCHITECTURES)}",
+            )  # fmt: skip
+        if shape.channels not in (1, 3):
+            raise InputError(
+                f"architecture timm:{self.name}", f"{shape.channels} channels", "1 or 3",
+                "give grey or colour images",
+            )  # fmt: skip
+
+    def network(self, shape: ImageShape) -> Network:
+        """A new network, with pretrained weights if wished."""
+        return _TimmNetwork(self.name, shape, pretrained=self.pretrained)
+
+
+Architecture = ResNet | ViT | Timm
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "resnet18": ResNet(),
+    "vit_tiny": ViT(),
+    "resnet_demo": ResNet(width=8, blocks=1),
+    "vit_demo": ViT(dim=48, depth=3, heads=3, patch=6),
+}
+
+
+def architecture_of(name: str) -> Architecture:
+    """The architecture of a name in the catalogue, or of ``timm:NAME``.
+
+    Examples
+    --------
+    >>> architecture_of("vit_tiny").dim
+    192
+    """
+    if name.startswith("timm:"):
+        return Timm(name=name.removeprefix("timm:"))
+    if name not in ARCHITECTURES:
+        raise InputError(
+            "architecture", repr(name), f"one of {', '.join(ARCHITECTURES)} or timm:NAME",
+            nearest(name, ARCHITECTURES),
+        )  # fmt: skip
+    return ARCHITECTURES[name]
+
+
+def replace_modules(
+    root: nn.Module, kind: type[nn.Module], change: Callable[[nn.Module], nn.Module]
+) -> int:
+    """Put a changed module in the place of every one of a kind; says how many there were."""
+    count = 0
+    for module in list(root.modules()):
+        for name, child in list(module.named_children()):
+            if type(child) is kind:
+                setattr(module, name, change(child))
+                count += 1
+    return count

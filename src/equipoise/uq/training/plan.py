@@ -1,0 +1,209 @@
+"""The plan of a grid: which methods, architectures and seeds, on what, trained how.
+
+A cell is a (method, architecture, seed). Its file is ``METHOD.ARCHITECTURE.SEED.npz`` in the
+folder of the grid, beside ``labels.npz`` (labels and names of the images of every part),
+``corruptions.json`` (the severities) and ``grid.json`` (the configuration). A folder belongs to
+one configuration: another is refused, so that its cells can be compared.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from equipoise.arrays import InputError, require_number
+from equipoise.uq.training.data import ImageData, LabelPolicy
+from equipoise.uq.training.loop import Recipe
+from equipoise.uq.training.methods import METHODS, method_of, quick
+from equipoise.uq.training.methods.method import Method
+from equipoise.uq.training.networks import ImageShape, architecture_of
+
+SCHEMA = 1
+_DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
+
+
+def default_architectures(source: str) -> tuple[str, ...]:
+    """The two networks of a grid; tiny ones for the demo."""
+    return ("resnet_demo", "vit_demo") if source == "demo" else ("resnet18", "vit_tiny")
+
+
+def default_recipe(source: str, **own: Any) -> Recipe:
+    """The recipe for a data set, with what is not None in its place; the demo has its own.
+
+    Examples
+    --------
+    >>> default_recipe("images.npz", epochs=10, batch=None).epochs
+    10
+    """
+    start = _DEMO if source == "demo" else Recipe()
+    return replace(start, **{name: value for name, value in own.items() if value is not None})
+
+
+class Cell(NamedTuple):
+    """One training of a method."""
+
+    method: str
+    architecture: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+        return f"{self.method}.{self.architecture.replace(':', '_')}.{self.seed}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all cells of a folder have in common.
+
+    Attributes
+    ----------
+    source, ood
+        Where images come from, as `read_images` takes it; without ``ood`` test images are
+        corrupted until the validation AUROC has fallen by ``drop``.
+    small
+        Fewer noise samples and narrow side heads, for tiny networks.
+    """
+
+    source: str
+    ood: str | None = None
+    size: int = 64
+    drop: float = 0.2
+    small: bool = False
+    policy: LabelPolicy = field(default_factory=LabelPolicy)
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        """Refuse a drop that is no share."""
+        require_number("drop", self.drop, above=0, below=1, do="try 0.2")
+
+    def method(self, name: str) -> Method:
+        """A method of the catalogue with this setup's settings."""
+        return quick(method_of(name)) if self.small else method_of(name)
+
+    def configuration(self, data: ImageData) -> dict[str, Any]:
+        """What must be equal for cells to be compared."""
+        own = asdict(self)
+        for name in ("source", "size"):
+            del own[name]
+        return {"schema": SCHEMA, "data": data.fingerprint(), "name": data.name, **own}
+
+    def fingerprint(self, cell: Cell, data: ImageData) -> str:
+        """Sixteen digits of everything that decides a cell's result."""
+        facts = {
+            **self.configuration(data),
+            "cell": list(cell),
+            "settings": repr(self.method(cell.method)),
+            "network": repr(architecture_of(cell.architecture)),
+        }
+        text = json.dumps(facts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The cells that are wanted."""
+
+    methods: tuple[str, ...] = tuple(METHODS)
+    architectures: tuple[str, ...] = ("resnet18", "vit_tiny")
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        """Refuse what is not in a catalogue, and methods that fit no architecture."""
+        for name in self.methods:
+            method_of(name)
+        kinds = [architecture_of(name).transformer for name in self.architectures]
+        if not self.methods or not self.seeds or not kinds:
+            raise InputError(
+                "grid", "nothing", "a method, an architecture and a seed", "name some"
+            )
+        for name in self.methods:
+            if method_of(name).transformer_only and not any(kinds):
+                raise InputError(
+                    f"method {name}", f"architectures {', '.join(self.architectures)}",
+                    "our own ViT: the method changes its attention", "add vit_tiny",
+                )  # fmt: skip
+
+    def cells(self) -> list[Cell]:
+        """Every cell that fits; methods of attention only for transformers."""
+        return [
+            Cell(method, architecture, seed)
+            for method in sorted(self.methods, key=list(METHODS).index)
+            for seed in self.seeds
+            for architecture in self.architectures
+            if architecture_of(architecture).transformer
+            or not method_of(method).transformer_only
+        ]
+
+    def references(self) -> list[Cell]:
+        """Baselines by which corruptions are calibrated: the first of each architecture."""
+        return [Cell("baseline", one, self.seeds[0]) for one in self.architectures]
+
+    def check(self, data: ImageData) -> None:
+        """Refuse images that an architecture cannot take."""
+        height, width, channels = data.images.shape[1:]
+        for name in self.architectures:
+            architecture_of(name).check(ImageShape(channels, height, width))
+
+
+class Folder(NamedTuple):
+    """Where things lie in the folder of a grid."""
+
+    root: Path
+
+    def run(self, cell: Cell) -> Path:
+        """Predictions of a cell."""
+        return self.root / f"{cell.name}.npz"
+
+    def weights(self, cell: Cell) -> Path:
+        """Weights of a trained baseline."""
+        return self.root / "weights" / f"{cell.name}.pt"
+
+    def checkpoint(self, cell: Cell) -> Path:
+        """State of a training under way."""
+        return self.root / "checkpoints" / f"{cell.name}.pt"
+
+    @property
+    def images(self) -> Path:
+        """A copy of images that took long to read."""
+        return self.root / "data" / "images.npz"
+
+    @property
+    def labels(self) -> Path:
+        """Labels of every part."""
+        return self.root / "labels.npz"
+
+    @property
+    def corruptions(self) -> Path:
+        """Severities of the corruptions."""
+        return self.root / "corruptions.json"
+
+    def claim(self, configuration: dict[str, Any]) -> None:
+        """Make the folder, or refuse one of another configuration."""
+        path = self.root / "grid.json"
+        text = json.dumps(configuration, indent=1, sort_keys=True)
+        if path.exists():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            now = json.loads(text)
+            other = sorted(k for k in {*kept, *now} if kept.get(k) != now.get(k))
+            if other:
+                raise InputError(
+                    f"{self.root}",
+                    f"a grid of another configuration ({_differences(kept, now)})",
+                    "a new folder, or the same configuration", "name another folder",
+                )  # fmt: skip
+            return
+        self.root.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
+    """What differs between two configurations, in words."""
+    names: Iterable[str] = sorted({*kept, *now})
+    return "; ".join(
+        f"{name} was {kept.get(name)}, is {now.get(name)}"
+        for name in names
+        if kept.get(name) != now.get(name)
+    )

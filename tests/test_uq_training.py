@@ -1,0 +1,324 @@
+"""Training of uncertainty methods: it learns, it is the same twice, and nothing stops it."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from equipoise.arrays import InputError
+from equipoise.uq.training.auroc import macro_auroc
+from equipoise.uq.training.bar import Bar
+from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.grid import Machine, Progress, run_grid
+from equipoise.uq.training.loop import OutOfTimeError, Recipe, Trainer, augmented
+from equipoise.uq.training.methods import METHODS, quick
+from equipoise.uq.training.networks import ResNet
+from equipoise.uq.training.pack import pack, unpack
+from equipoise.uq.training.plan import Plan, Setup, default_recipe
+from equipoise.uq.training.resident import DeviceData, require_device, seeded
+
+SOURCE = str(Path(__file__).parent.parent / "src")
+QUICK = {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
+RECIPE = Recipe(lr=5e-3, weight_decay=0.01, epochs=3, patience=2, batch=32, shift=1)
+TINY = ResNet(width=2, blocks=1)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    torch.set_num_threads(1)
+    return DeviceData(demo_images(240), LabelPolicy(), "cpu")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A grid of every method on the demo, one seed, a few epochs."""
+    out = tmp_path_factory.mktemp("grid")
+    recipe = default_recipe("demo", epochs=4)
+    setup = Setup(source="demo", small=True, recipe=recipe)
+    plan = Plan(architectures=("resnet_demo", "vit_demo"), seeds=(0,))
+    told: list[Progress] = []
+    return run_grid(plan, setup, out, Machine(device="cpu"), told.append), plan, setup, told
+
+
+def trained(data, *, recipe=RECIPE, seed=0, method="baseline", **how):
+    chosen = quick(METHODS[method])
+    with seeded(data.device, seed):
+        model = chosen.build(lambda: TINY.network(data.shape), data.classes)
+    result = Trainer(method=chosen, recipe=recipe, seed=seed, **how).train(model, data)
+    return result, {name: value.clone() for name, value in model.state_dict().items()}
+
+
+def same(one, other):
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_others(data):
+    before = torch.random.get_rng_state()
+    first, again, other = (trained(data, seed=s)[1] for s in (0, 0, 1))
+    assert same(first, again)
+    assert not same(first, other)
+    assert torch.equal(before, torch.random.get_rng_state())  # the global stream is untouched
+
+
+@pytest.mark.parametrize("method", ["baseline", "mc_dropout"])
+def test_a_training_stopped_in_time_goes_on_to_the_same_end(data, tmp_path, method):
+    _, whole = trained(data, method=method)
+    path = tmp_path / "a.pt"
+    stop = []
+
+    class Deadline(float):
+        def __lt__(self, other):  # time.time() > deadline
+            return len(stop) >= 1
+
+    def tell(epoch):
+        stop.append(epoch)
+
+    with pytest.raises(OutOfTimeError):
+        trained(data, method=method, checkpoint=path, deadline=Deadline(0), tell=tell)
+    assert len(stop) == 1
+    result, resumed = trained(data, method=method, checkpoint=path)
+    assert same(whole, resumed)
+    assert result.epochs >= 2
+
+
+def test_a_killed_training_goes_on_to_the_same_end(tmp_path):
+    script = textwrap.dedent(
+        """
+        import os, signal, sys, torch
+        torch.set_num_threads(1)
+        from pathlib import Path
+        from equipoise.uq.training.data import LabelPolicy, demo_images
+        from equipoise.uq.training.loop import Recipe, Trainer
+        from equipoise.uq.training.methods import METHODS
+        from equipoise.uq.training.networks import ResNet
+        from equipoise.uq.training.resident import DeviceData, seeded
+        data = DeviceData(demo_images(200), LabelPolicy(), "cpu")
+        method = METHODS["mc_dropout"]
+        with seeded(data.device, 0):
+            model = method.build(lambda: ResNet(width=2, blocks=1).network(data.shape), 5)
+        def tell(epoch):
+            if sys.argv[2] == "die" and epoch.done == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+        recipe = Recipe(lr=5e-3, epochs=4, patience=4, batch=32)
+        trainer = Trainer(method=method, recipe=recipe, seed=0, tell=tell,
+                          checkpoint=Path(sys.argv[1]) / "c.pt")
+        trainer.train(model, data)
+        torch.save(model.state_dict(), Path(sys.argv[1]) / "end.pt")
+        """
+    )
+
+    def run(folder, word):
+        folder.mkdir(exist_ok=True)
+        command = [sys.executable, "-c", script, str(folder), word]
+        return subprocess.run(command, env={**os.environ, **QUICK}, check=False).returncode
+
+    assert run(tmp_path / "killed", "die") == -9
+    assert not (tmp_path / "killed" / "end.pt").exists()
+    assert run(tmp_path / "killed", "live") == 0
+    assert run(tmp_path / "whole", "live") == 0
+    ends = [torch.load(tmp_path / one / "end.pt") for one in ("killed", "whole")]
+    assert same(*ends)
+
+
+def test_a_checkpoint_of_another_configuration_is_refused(data, tmp_path):
+    path = tmp_path / "a.pt"
+    trained(data, checkpoint=path, fingerprint="one")
+    with pytest.raises(InputError, match=r"another configuration \(one\).*remove the file"):
+        trained(data, checkpoint=path, fingerprint="two")
+
+
+def test_training_stops_when_validation_no_longer_rises(data):
+    result, _ = trained(data, recipe=Recipe(lr=1e-12, epochs=9, patience=2, batch=64, shift=0))
+    assert result.epochs < 9
+
+
+def test_a_loss_that_is_no_number_is_refused(data):
+    with pytest.raises(InputError, match="epoch 1: a loss of nan, expected a finite loss"):
+        trained(data, recipe=Recipe(lr=1e30, epochs=2, batch=32, clip=1e30))
+
+
+def test_augmentation_moves_and_mirrors():
+    images = torch.arange(64, dtype=torch.uint8).view(1, 1, 8, 8).expand(40, 1, 8, 8)
+    assert torch.equal(augmented(images, 0, flip=False), images)
+    flipped = augmented(images, 0, flip=True)
+    mirror = (flipped == images.flip(3)).flatten(1).all(1)
+    assert 5 < int(mirror.sum()) < 35
+    assert ((flipped == images).flatten(1).all(1) | mirror).all()
+    moved = augmented(images, 1, flip=False)
+    row = moved[:, 0, 4, 4] - images[:, 0, 4, 4].int()
+    assert set(row.tolist()) == {8 * y + x for y in (-1, 0, 1) for x in (-1, 0, 1)}
+
+
+def test_every_method_learns_the_demo_and_says_what_it_should(finished):
+    outcome, plan, _, _ = finished
+    assert outcome.failed == {}
+    assert set(outcome.done) == set(plan.cells())
+    assert len(outcome.done) == 26
+    with np.load(outcome.folder / "labels.npz") as file:
+        truth = {name: file[name] for name in file.files}
+    assert truth["ood_items"].tolist() == truth["test_items"].tolist()
+    many, classes = truth["test_labels"].shape
+    for cell in outcome.done:
+        with np.load(outcome.folder / f"{cell.name}.npz") as file:
+            arrays = {name: file[name] for name in file.files}
+        meta = json.loads(str(arrays["meta"]))
+        assert (meta["schema"], meta["method"], meta["seed"]) == (1, cell.method, cell.seed)
+        if cell.method == "beta_edl":
+            a, b = arrays["test_alpha"], arrays["test_beta"]
+            assert min(a.min(), b.min()) >= 1
+            mean = a / (a + b)
+        else:
+            logits = arrays["test_logits"]
+            assert logits.dtype == np.float16
+            wanted = getattr(METHODS[cell.method], "members", 1)
+            wanted = getattr(METHODS[cell.method], "heads", wanted)
+            assert logits.shape == (wanted, many, classes)
+            mean = (1 / (1 + np.exp(-logits.astype(float)))).mean(0)
+            if wanted > 1:
+                assert logits.astype(float).std(0).mean() > 0
+        assert macro_auroc(mean, truth["test_labels"]) > 0.6, cell.name
+        own = cell.method in ("loss_prediction", "correctness_prediction", "ddu")
+        assert ("test_score" in arrays) == own
+        for part in ("val", "ood", "val_ood"):
+            assert any(name.startswith(f"{part}_") for name in arrays)
+
+
+def test_reused_baselines_are_those_of_the_grid(finished):
+    outcome = finished[0]
+
+    def run(name):
+        with np.load(outcome.folder / f"{name}.npz") as file:
+            return file["test_logits"].astype(float), json.loads(str(file["meta"]))
+
+    base, facts = run("baseline.resnet_demo.0")
+    ensemble, cost = run("deep_ensemble.resnet_demo.0")
+    np.testing.assert_array_equal(ensemble[0], base[0])
+    assert cost["train_seconds"] > 3 * facts["train_seconds"]
+    scaled, _ = run("temperature_scaling.resnet_demo.0")
+    ratio = base / np.where(scaled == 0, np.nan, scaled)
+    assert np.nanstd(ratio) / np.nanmean(ratio) < 0.02  # one temperature for all
+    assert list(outcome.folder.glob("weights/*.1000.pt")) == []  # members are tidied up
+
+
+def test_corruptions_lower_the_auroc_as_asked(finished):
+    told = json.loads((finished[0].folder / "corruptions.json").read_text())
+    assert len(told) == 8
+    for one in told:
+        reached = 1 - one["auroc"] / one["clean"]
+        assert reached == pytest.approx(0.2, abs=0.08) or one["severity"] == 1
+
+
+def test_progress_is_told_with_the_time_left(finished, capsys):
+    told = finished[3]
+    assert [one.done for one in told] == sorted(one.done for one in told)
+    assert told[-1].done == told[-1].total
+    assert np.isfinite(told[-2].left)
+    with Bar(sys.stderr) as bar:
+        bar.show(told[-1])
+    assert "about 0 s left" in capsys.readouterr().err
+
+
+def test_a_finished_grid_is_left_alone_and_travels(finished, tmp_path):
+    outcome, plan, setup, _ = finished
+    archives = pack(outcome.folder, tmp_path / "packed")
+    assert 1 <= len(archives) <= 4
+    with pytest.raises(InputError, match="expected what fits 1 archives"):
+        pack(outcome.folder, tmp_path / "small", most=1, size=0.06)
+    unpack(tmp_path / "packed", tmp_path / "there")
+    again = run_grid(plan, setup, tmp_path / "there", Machine(device="cpu"))
+    assert again.missing == ()
+    assert not (tmp_path / "there" / "weights").exists()  # nothing was trained
+    other = Setup(source="demo", small=True, drop=0.3, recipe=setup.recipe)
+    with pytest.raises(InputError, match=r"another configuration \(drop was 0.2, is 0.3\)"):
+        run_grid(plan, other, tmp_path / "there", Machine(device="cpu"))
+
+
+def test_a_grid_stops_in_time_and_goes_on_with_several_workers(tmp_path):
+    setup = Setup(source="demo", small=True, recipe=default_recipe("demo", epochs=2))
+    plan = Plan(methods=("baseline", "temperature_scaling"), architectures=("resnet_demo",),
+                seeds=(0, 1))  # fmt: skip
+    first = run_grid(plan, setup, tmp_path, Machine(device="cpu", minutes=1e-9))
+    assert len(first.missing) == 4
+    assert first.failed == {}
+    second = run_grid(plan, setup, tmp_path, Machine(device="cpu", workers=2))
+    assert second.missing == ()
+
+
+def test_a_cell_that_fails_stops_no_other(tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(type(METHODS["beta_edl"]), "loss", broken)
+    setup = Setup(source="demo", small=True, recipe=default_recipe("demo", epochs=1))
+    plan = Plan(methods=("baseline", "beta_edl"), architectures=("resnet_demo",), seeds=(0,))
+    outcome = run_grid(plan, setup, tmp_path, Machine(device="cpu"))
+    assert outcome.failed == {"beta_edl.resnet_demo.0": "out of memory"}
+    assert [cell.method for cell in outcome.done] == ["baseline"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": ("swg",)}, "did you mean 'swag'"),
+        ({"architectures": ("resnet",)}, "expected one of resnet18, vit_tiny"),
+        ({"methods": ("masked_attention",), "architectures": ("resnet18",)}, "add vit_tiny"),
+        ({"methods": ("baseline",), "architectures": ("timm:resnet50",)}, "pip install timm"),
+        ({"architectures": ("vit_tiny",)}, None),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_training(change, message, monkeypatch):
+    monkeypatch.setattr("equipoise.uq.training.networks.find_spec", lambda _: None)
+    if message is None:
+        Plan(**change).check(demo_images(60))  # 24 pixels are three patches of 8
+        return
+    with pytest.raises(InputError, match=message):
+        Plan(**change).check(demo_images(60))
+
+
+def test_a_gpu_that_is_not_there_is_refused(tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is there")
+    with pytest.raises(InputError, match="which is not there, expected one of cpu"):
+        require_device("cuda")
+    started = time.time()
+    with pytest.raises(InputError, match="a CUDA build of torch"):
+        run_grid(Plan(), Setup(source="demo"), tmp_path / "x", Machine(device="cuda"))
+    assert time.time() - started < 5
+    assert not (tmp_path / "x").exists()
+
+
+def test_training_needs_numpy_and_torch_only(tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys
+        for name in ("numba", "scipy", "pyarrow", "typer", "rich", "sklearn", "narwhals",
+                     "pooch", "pandas", "joblib", "PIL"):
+            sys.modules[name] = None
+        import torch
+        torch.set_num_threads(1)
+        sys.argv = ["x", "--data", "demo", "--out", sys.argv[1], "--methods", "baseline",
+                    "--archs", "resnet_demo", "--seeds", "1", "--epochs", "1",
+                    "--device", "cpu", "--pack", sys.argv[1] + "/packed"]
+        from equipoise.uq.training.__main__ import main
+        sys.exit(main())
+        """
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "out")]
+    done = subprocess.run(
+        command, env={**os.environ, **QUICK}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 cells" in done.stderr
+    assert (tmp_path / "out" / "packed" / "results-1.zip").exists()
