@@ -71,7 +71,7 @@ def scored(*names):
 def dense_distances(data):
     rows = np.asarray(data.embeddings, dtype=np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return (1 - rows @ rows.T) / 2
+    return np.maximum((1 - rows @ rows.T) / 2, 0)  # rounding puts copies below 0
 
 
 def dense_duplicates(data):
