@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks._clock import heading
 
 ITEMS, FEATURES = 16_577, 192
-SIZES, WIDE, GOAL = (50_001, 100_000, 200_000), 128, 1_000_000
+SIZES, WIDE, GOAL = (60_000, 100_000, 200_000), 128, 1_000_000
 CLASSES, CLUSTERS, CHECKED, RECALL = 10, 500, 1_000, 20
 MEGA = 2**20
 
