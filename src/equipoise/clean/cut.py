@@ -195,6 +195,7 @@ class _Law:
     upper: float
 
     def quantile(self, share: float) -> float:
+        """Quantile of the standard law."""
         return NormalDist().inv_cdf(share) if self.normal else _logit(share)
 
     def below(self, values: Floats) -> Floats:

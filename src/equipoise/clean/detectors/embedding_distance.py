@@ -153,10 +153,12 @@ class _View:
         return len(self.whole)
 
     def rgb(self, place: int) -> Pixels:
+        """An image, turned, then mirrored."""
         turned = np.rot90(self.whole.rgb(place), self.turns)
         return np.ascontiguousarray(turned[:, ::-1] if self.mirrored else turned)
 
     def digest(self, place: int) -> str:
+        """Hash of the image and of how it is turned; that of the image as it is for itself."""
         same = self.turns == 0 and not self.mirrored
         digest = self.whole.digest(place)
         return digest if same else f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
