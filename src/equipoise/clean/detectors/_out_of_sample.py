@@ -83,6 +83,8 @@ def out_of_sample(
         _results[key] = frozen(made)
         while len(_results) > _KEPT:
             _results.popitem(last=False)
+    elif progress is not None:
+        progress(how.folds, how.folds)
     _results.move_to_end(key)
     return back_in_place(_results[key], order)
 
