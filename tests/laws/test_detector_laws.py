@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from equipoise import InputError
 from equipoise.clean import DETECTORS, TASKS, Collection, Pairs, pair_name
 from equipoise.clean import detector as detector_module
+from equipoise.clean import detectors
 from equipoise.clean.images import ArrayImages
 from equipoise.findings.bibliography import ENTRIES
 
@@ -69,6 +71,11 @@ def seeded_globally():
         torch.random.get_rng_state().numpy().tobytes(),
         torch.get_num_threads(),
     )
+
+
+def test_every_file_is_a_detector_of_the_catalogue():
+    files = {one.stem for one in Path(detectors.__file__).parent.glob("*.py")}
+    assert {one for one in files if one[0] != "_"} == {one.name for one in DETECTORS}
 
 
 @every_detector

@@ -79,7 +79,7 @@ def out_of_sample(
     if key not in _results:
         made = np.zeros((len(rows), len(data.classes)))
         for places, predict in held_out(rows, labels, how, progress=progress):
-            made[places] = predict(rows[places])[:, : len(data.classes)]
+            made[places, : labels.max() + 1] = predict(rows[places])
         _results[key] = frozen(made)
         while len(_results) > _KEPT:
             _results.popitem(last=False)
