@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.clean import DETECTORS, TASKS, Collection, Pairs, pair_name
+from equipoise.clean import DETECTORS, TASKS, Collection, Pairs, detectors, pair_name
 from equipoise.clean import detector as detector_module
-from equipoise.clean import detectors
 from equipoise.clean.images import ArrayImages
 from equipoise.findings.bibliography import ENTRIES
 

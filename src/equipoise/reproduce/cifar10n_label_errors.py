@@ -1,4 +1,4 @@
-"""Table 1 of CleanPatrick on CIFAR-10N: which question do its figures answer?
+"""Table 1 of CleanPatrick on CIFAR-10N, and which of two questions its figures answer.
 
 The table's share of problems, 9.1 %, is that of human aggregate labels which differ from the
 label of CIFAR-10. Two questions have just these positives: A, an image carries the human

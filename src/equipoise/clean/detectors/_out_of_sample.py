@@ -155,9 +155,13 @@ def _trained(rows: Floats, labels: Ints, how: CrossValidation, largest: int) -> 
 class _Model(Protocol):
     """What is used of a classifier of scikit-learn."""
 
-    def fit(self, features: Floats, labels: Ints) -> object: ...
+    def fit(self, features: Floats, labels: Ints) -> object:
+        """Train."""
+        ...
 
-    def predict_proba(self, features: Floats) -> Floats: ...
+    def predict_proba(self, features: Floats) -> Floats:
+        """Probabilities of the classes that it saw."""
+        ...
 
 
 def _classifier(how: CrossValidation) -> _Model:
