@@ -6,16 +6,19 @@ own, put in the catalogue by one line, and then met on every surface.
 
 import json
 import sys
+from dataclasses import replace
 from importlib import import_module, invalidate_caches
 
 import numpy as np
 import pytest
 
 import equipoise as package
-from equipoise import Annotations, InputError
+from equipoise import Annotations, InputError, evaluate
 from equipoise.aggregate import CATALOGUE, MODELS, model_title
 from equipoise.analyses.catalogue import ANALYSES, Analysis
 from equipoise.choosing import Settings, companions, fitted, model, recommended, suitable
+from equipoise.clean import DETECTORS, Collection
+from equipoise.clean.detector import choose
 from equipoise.cli.truth import known_truth
 from equipoise.datasets import CATALOGUE as DATASETS
 from equipoise.findings.bibliography import ENTRIES, bibtex, cite
@@ -98,6 +101,29 @@ def analyse(study):
         methods="The spread of the models was looked at [@owen2007].",
         references=("owen2007",),
     )
+'''
+DETECTOR = '''
+"""Loudness: how far from zero an item is."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.clean import Detector
+
+
+@dataclass(frozen=True)
+class Loudness(Detector):
+    name: ClassVar[str] = "loudness"
+    title: ClassVar[str] = "Loudness"
+    task: ClassVar[str] = "off_topic"
+    needs: ClassVar[tuple[str, ...]] = ("embeddings",)
+    power: float = 2.0
+
+    def score(self, data, *, seed=0, progress=None):
+        self.check(data)
+        return self.of_items(data.items, (abs(data.embeddings) ** self.power).sum(axis=1))
 '''
 VOTES = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
 QUICK = ("--replicates", 20)
@@ -207,6 +233,24 @@ def test_a_guest_model_is_one_file_and_one_line(guest, equipoise, tmp_path, monk
     assert "the unsure" in choices
     equipoise("report", "s", "--export", "paper")
     assert "the unsure [@brier1950]" in (tmp_path / "paper" / "methods.md").read_text()
+
+
+def test_a_guest_detector_is_one_file_and_one_line(guest):
+    catalogue = (*DETECTORS, guest("loudness", DETECTOR).Loudness())
+    (loudness,) = choose(("loudness",), catalogue)
+    assert loudness.settings == {"power": 2.0} and loudness.task == "off_topic"
+    items = tuple("abcdef")
+    made = loudness.score(Collection(items=items, embeddings=np.arange(6.0)[:, None]))
+    truth = Annotations(
+        kind="binary", items=items, classes=("no", "yes"), item=np.arange(6),
+        label=np.array([0, 0, 1, 0, 1, 1]), is_gold=np.ones(6, dtype=bool),
+    )  # fmt: skip
+    row, *_ = evaluate(replace(made, task=""), truth, metrics=("auroc",)).table()
+    assert row.model == "loudness" and row.value == pytest.approx(8 / 9)
+    with pytest.raises(InputError, match="detector loudness: no embeddings"):
+        loudness.score(Collection(items=items))
+    with pytest.raises(InputError, match="loudness"):
+        choose(("loudnes",), catalogue)
 
 
 def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):

@@ -332,7 +332,7 @@ ENTRIES: Mapping[str, str] = {
   booktitle = {KI-2012: Poster and Demo Track},
   year   = {2012},
 }""",
-    "li2022ecod": """@article{li2022ecod,
+    "li2022": """@article{li2022,
   title  = {{ECOD}: Unsupervised Outlier Detection Using Empirical Cumulative Distribution
             Functions},
   author = {Li, Zheng and Zhao, Yue and Hu, Xiyang and others},

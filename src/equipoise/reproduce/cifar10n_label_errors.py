@@ -1,10 +1,10 @@
-"""Table 1 of CleanPatrick on CIFAR-10N: which question do its figures answer?
+"""Table 1 of CleanPatrick on CIFAR-10N, and which of two questions its figures answer.
 
 The table's share of problems, 9.1 %, is that of human aggregate labels which differ from the
-label of CIFAR-10. Two questions have just these positives: A, an image carries the human label,
-is it wrong? B, an image carries the label of CIFAR-10, do people disagree with it? Only what the
-detectors are given differs. Both are recomputed, on 10,000 of the 50,000 images and with features
-of another network than the paper's.
+label of CIFAR-10. Two questions have just these positives: A, an image carries the human
+label, is it wrong? B, an image carries the label of CIFAR-10, do people disagree with it?
+Only what the detectors are given differs. Both are recomputed, on 10,000 of the 50,000 images
+and with features of another network than the paper's.
 """
 
 from collections.abc import Mapping, Sequence

@@ -79,10 +79,12 @@ def out_of_sample(
     if key not in _results:
         made = np.zeros((len(rows), len(data.classes)))
         for places, predict in held_out(rows, labels, how, progress=progress):
-            made[places] = predict(rows[places])[:, : len(data.classes)]
+            made[places, : labels.max() + 1] = predict(rows[places])
         _results[key] = frozen(made)
         while len(_results) > _KEPT:
             _results.popitem(last=False)
+    elif progress is not None:
+        progress(how.folds, how.folds)
     _results.move_to_end(key)
     return back_in_place(_results[key], order)
 
@@ -153,9 +155,13 @@ def _trained(rows: Floats, labels: Ints, how: CrossValidation, largest: int) -> 
 class _Model(Protocol):
     """What is used of a classifier of scikit-learn."""
 
-    def fit(self, features: Floats, labels: Ints) -> object: ...
+    def fit(self, features: Floats, labels: Ints) -> object:
+        """Train."""
+        ...
 
-    def predict_proba(self, features: Floats) -> Floats: ...
+    def predict_proba(self, features: Floats) -> Floats:
+        """Probabilities of the classes that it saw."""
+        ...
 
 
 def _classifier(how: CrossValidation) -> _Model:

@@ -11,10 +11,10 @@ them. P-values come in n + 1 steps; within a step items stand by their own nonco
 
 .. math:: s_i = 1 - p_i + \frac{a_i}{n + 1}
 
-Our reading where the paper is silent: probabilities come from k folds of the items that are not
-known, each tested against the known ones as seen by the very same classifier; an item that is
-known is tested against the other known ones, with the mean over all classifiers; one p-value for
-all classes.
+Our reading where the paper is silent: probabilities come from k folds of the items that are
+not known, each tested against the known ones as seen by the very same classifier; an item
+that is known is tested against the other known ones, with the mean over all classifiers; one
+p-value for all classes.
 """
 
 from dataclasses import dataclass

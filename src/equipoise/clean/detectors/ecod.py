@@ -17,7 +17,7 @@ class Ecod(OutlierDetector):
 
     name: ClassVar[str] = "ecod"
     title: ClassVar[str] = "ECOD"
-    references: ClassVar[tuple[str, ...]] = ("li2022ecod", "zhao2019")
+    references: ClassVar[tuple[str, ...]] = ("li2022", "zhao2019")
 
     def model(self, rows: Floats, seed: int) -> PyodModel:
         """Empirical distributions of all features."""

@@ -12,8 +12,9 @@ the noisy ones, whose mean is lower; the score is the log-odds of being noisy,
                          {\pi_1 \, \phi(f_i; \mu_1, \sigma)}
 
 Our reading where the paper is silent: embeddings have unit length; both components share one
-variance, so that the odds never rise with alignment; a class with fewer than 4 members, or whose
-members all line up alike, says nothing (log-odds 0).
+variance, so that the odds never rise with alignment; the fit starts with the means at the
+lowest and the highest alignment; a class with fewer than 4 members, or whose members all line
+up alike, says nothing (log-odds 0).
 """
 
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class Fine(Detector):
         variance = aligned.var()
         if variance < ALIKE:
             return np.zeros(len(aligned))
-        low, high = np.quantile(aligned, [0.25, 0.75])
+        low, high = float(aligned.min()), float(aligned.max())
         share, before = 0.5, -np.inf
         for _ in range(self.steps):
             odds = _log_odds(aligned, (low, high), variance, share)

@@ -2,8 +2,8 @@ r"""kNN disagreement: the share of an item's nearest neighbours that carry anoth
 
 .. math:: s_i = \frac1k \sum_{j \in N_k(i)} 1[y_j \ne y_i]
 
-over the k = 20 nearest other items that have a label, by cosine. There are k + 1 values, so that
-items tie; metrics count ties as what they are.
+over the k = 20 nearest other items that have a label, by cosine. There are k + 1 values, so
+that items tie; metrics count ties as what they are.
 """
 
 from dataclasses import dataclass

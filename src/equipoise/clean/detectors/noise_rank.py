@@ -8,15 +8,16 @@ support each other, and similar items that disagree speak against each other. Wi
           = \sum_{j \ne i} K(x_i, x_j) \, (1[y_j \ne y_i] - 1[y_j = y_i]), \qquad
           K(x, x') = \exp(-\lVert u - u' \rVert^2 / h)
 
-with u the embedding at unit length and h = 1. Items are ranked by the log-odds, which tie where
-the probabilities would round to 1.
+with u the embedding at unit length and h = 1. Items are ranked by the log-odds; the
+probabilities themselves would round to 1 and tie.
 
 This is our reading of the paper's dependence model: pairs only, both kinds of pair with equal
 weight, all pairs rather than near ones, and labels of others as given. What stands in for the
-paper's potentials matters: with other kernels and other ways to weigh the two kinds of pair, the
-AUROC on wrong labels of CIFAR-10N lies between 48 and 87 % (60.7 % as it is here). Sums over all items favour
-dense regions and large classes, so that it is no strong method; CleanPatrick says the same. Time
-grows with the square of the number of items, memory does not.
+paper's potentials matters: with other kernels and other ways to weigh the two kinds of pair,
+the AUROC on wrong labels of CIFAR-10N lies between 48 and 87 % (60.7 % as it is here). Sums
+over all items favour dense regions and large classes, so that it is no strong method;
+CleanPatrick says the same. Time grows with the square of the number of items, memory does
+not.
 """
 
 from dataclasses import dataclass

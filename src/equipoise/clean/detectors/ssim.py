@@ -6,8 +6,8 @@ The mean over all windows of 7 x 7 pixels (scikit-image takes odd windows; Clean
 .. math:: \frac{(2 \mu_a \mu_b + C_1)(2 \sigma_{ab} + C_2)}
           {(\mu_a^2 + \mu_b^2 + C_1)(\sigma_a^2 + \sigma_b^2 + C_2)}
 
-from -1 to 1. Images are compared in grey as squares of ``size`` pixels, or of the shorter side of
-the smaller image where that is less: nothing is enlarged, except to the width of a window.
+from -1 to 1. Images are compared in grey as squares of ``size`` pixels, or of the shorter side
+of the smaller image where that is less: nothing is enlarged, except to the width of a window.
 
 The pairs of the collection are scored. Without any, every image proposes the ``k`` whose
 thumbnails of 8 x 8 pixels, less their mean brightness, are nearest by cosine; a copy that was
