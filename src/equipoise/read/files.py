@@ -35,7 +35,7 @@ LEAST_UNPACKED, TIMES_PACKED = 2**28, 100  # bytes, and times its size, of a pac
 MOST_UNPACKED = 2**34  # bytes of all arrays of a file
 DAMAGE = (
     ValueError, OverflowError, EOFError, KeyError, SyntaxError, TypeError, MemoryError,
-    NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+    RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
     tokenize.TokenError, Warning,
 )  # fmt: skip
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty

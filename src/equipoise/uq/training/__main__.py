@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 from equipoise.arrays import InputError
+from equipoise.numbers import count, duration
 from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
 from equipoise.uq.training.grid import Machine, Outcome, run_grid
@@ -79,7 +80,9 @@ def main() -> int:
         if asked.data is not None:
             done = _run(asked)
             many = len(done.done) + len(done.missing)
-            told = [f"{len(done.done)} of {many} cells in {done.seconds:.0f} s, {done.folder}"]
+            told = [
+                f"{len(done.done)} of {many} cells in {duration(1000 * done.seconds)}, {done.folder}"
+            ]
             told += [f"failed: {name}: {reason}" for name, reason in done.failed.items()]
             if done.missing and not done.failed:
                 told.append("time is over: run the same command again to go on")
@@ -87,7 +90,7 @@ def main() -> int:
             code = 1 if done.failed else _UNFINISHED if done.missing else 0
         if asked.pack is not None:
             for archive in pack(asked.out, asked.pack):
-                sys.stderr.write(f"{archive} {archive.stat().st_size / 1e6:.1f} MB\n")
+                sys.stderr.write(f"{archive} {count(archive.stat().st_size // 1000)} KB\n")
     except InputError as error:
         sys.stderr.write(f"equipoise: {error.in_command()}\n")
         return 1

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 
 from equipoise.arrays import InputError
+from equipoise.numbers import number
 from equipoise.uq.training.bench import Bench, Limits, save_labels
 from equipoise.uq.training.data import ImageData, read_images
 from equipoise.uq.training.loop import Epoch, OutOfTimeError
@@ -299,7 +300,7 @@ def _one_by_one(run: _Run, board: _Board, bench: Bench) -> None:
 
 
 def _text(step: Step, epoch: Epoch) -> str:
-    return f"{step} epoch {epoch.done}, AUROC {epoch.auroc:.3f}"
+    return f"{step} epoch {epoch.done}, AUROC {number(epoch.auroc)}"
 
 
 def _together(run: _Run, board: _Board, data: ImageData, workers: int) -> None:
