@@ -39,7 +39,7 @@ class Method:
     published
         AUROC and average precision in the table, in per cent; None where it has no such row.
     whole
-        Both on all 50,000 images with the same features, by question.
+        Both as on record for all 50,000 images with such features, by question.
     """
 
     name: str
@@ -141,6 +141,7 @@ def _notes(rows: Sequence[Mapping[str, str | float]], share: float) -> tuple[str
         "what detectors are given differs.",
         f"Tolerance: {TOLERANCE:g} points, because features come from EfficientNet-Lite2 at "
         "128 pixels instead of the paper's vision transformer, and images are 10,000 of "
-        "50,000. 50k: the same features on all 50,000 images, recomputed once.",
+        "50,000. 50k: figures on record for such features of all 50,000 images, not computed "
+        "by this command; NoiseRank there may have been read differently from ours.",
         "Intervals are of 95 %, over images. Confident learning ranks by self-confidence.",
     )
