@@ -80,9 +80,8 @@ def main() -> int:
         if asked.data is not None:
             done = _run(asked)
             many = len(done.done) + len(done.missing)
-            told = [
-                f"{len(done.done)} of {many} cells in {duration(1000 * done.seconds)}, {done.folder}"
-            ]
+            took = duration(1000 * done.seconds)
+            told = [f"{len(done.done)} of {many} cells in {took}, {done.folder}"]
             told += [f"failed: {name}: {reason}" for name, reason in done.failed.items()]
             if done.missing and not done.failed:
                 told.append("time is over: run the same command again to go on")
