@@ -16,7 +16,7 @@ or not at all, and one of another configuration is refused.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from equipoise.uq.training.methods.method import Batch, Clock, Method, Training
 from equipoise.uq.training.resident import DeviceData, seeded
 
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
+_AT_ONCE = 16  # batches that are gathered and augmented together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,24 +175,19 @@ class Trainer:
     ) -> float:
         """One pass over the training images; the mean loss."""
         epoch, most, how = when
-        recipe, (images, labels, known) = self.recipe, data.train
-        size = min(recipe.batch, len(labels))
-        steps = len(labels) // size
+        recipe, images = self.recipe, len(data.train.labels)
+        size = min(recipe.batch, images)
+        steps = images // size
         model.train()
         total = torch.zeros((), device=data.device)
         with seeded(data.device, self.seed, _TRAIN, epoch):
-            order = torch.randperm(len(labels)).to(data.device)
-            for step in range(steps):
+            for step, batch in enumerate(self._batches(data, size, steps)):
                 clock = Clock(epoch * steps + step, steps, most)
                 if how.schedule == "cosine":
                     rate = recipe.lr * (1 + math.cos(math.pi * clock.share)) / 2
                     optimiser.param_groups[0]["lr"] = rate
-                rows = order[step * size : (step + 1) * size]
-                chosen = images[rows if data.resident else rows.cpu()].to(data.device)
-                inputs = data.inputs(augmented(chosen, recipe.shift, flip=recipe.flip))
                 optimiser.zero_grad(set_to_none=True)
                 with data.autocast():
-                    batch = Batch(inputs, labels[rows], known[rows])
                     loss = self.method.loss(model, batch, clock)
                 loss.backward()
                 nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
@@ -199,6 +195,17 @@ class Trainer:
                 self.method.observe(model, clock._replace(step=clock.step + 1))
                 total += loss.detach()
         return float(total) / steps
+
+    def _batches(self, data: DeviceData, size: int, steps: int) -> Iterator[Batch]:
+        """Batches in random order, augmented; several at a time, as a GPU likes it."""
+        images, labels, known = data.train
+        order = torch.randperm(len(labels))[: steps * size]
+        for some in order.split(size * _AT_ONCE):
+            rows = some.to(data.device)
+            chosen = images[rows if data.resident else some].to(data.device)
+            moved = augmented(chosen, self.recipe.shift, flip=self.recipe.flip)
+            parts = (data.inputs(moved), labels[rows], known[rows])
+            yield from map(Batch, *(part.split(size) for part in parts))
 
     def _validate(self, model: nn.Module, data: DeviceData, epoch: int) -> float:
         """Macro AUROC of the validation images."""
