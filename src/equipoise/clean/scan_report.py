@@ -391,7 +391,8 @@ def _sentence(task: TaskScan) -> str:
     if task.cut is not None:
         if not task.cut.flagged:
             return f"None of {looked} lies beyond the automatic cut; {first}."
-        return f"{_seem(task.task, task.cut.flagged)} and lie beyond the cut; {first}."
+        lie = "lies" if task.cut.flagged == 1 else "lie"
+        return f"{_seem(task.task, task.cut.flagged)} and {lie} beyond the cut; {first}."
     said = _how_many(task)
     return f"{capital(said)}; {first}." if said else (
         f"{capital(looked)} are ranked; {first}."
@@ -447,7 +448,7 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     pairs = task.task == "near_duplicates"
     names = ("first", "second") if pairs else ("item",)
     made = rows(task)
-    keys = set().union(*map(set, made)) if made else set()
+    keys = tuple(dict.fromkeys(name for row in made for name in row))
     columns = [Column("rank", "rank", "count"), *(Column(one, one) for one in names)]
     columns.append(Column("score", "score", "number"))
     heads = {
@@ -462,7 +463,9 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     ]
     columns += [Column("group", "group", "count")] if task.groups else []
     columns += [Column("cut", "beyond the cut")] if task.cut is not None else []
-    listed: list[Row] = [{**row} for row in made]
+    listed: list[Row] = [
+        {name: "none" if row.get(name) is None else row[name] for name in keys} for row in made
+    ]  # no label, no suggestion, no group
     yield Table(
         name=task.task,
         caption=f"{TITLES[task.task]}, most suspicious first",

@@ -67,7 +67,7 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
             yield from _boards(part, charts, width)
     others = [
         one
-        for one in report.findings
+        for one in report.in_front
         if one.nav and not one.evidence and one.key not in ("standings", "distance")
     ]
     if others:

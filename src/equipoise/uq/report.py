@@ -213,23 +213,18 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 
 def _leaders(wins: Mapping[tuple[str, str], int], tasks: Mapping[str, int]) -> str:
-    """Who is in the best group on most tasks; architectures that agree are said once."""
-    found: dict[tuple[bool, int, int, str], list[str]] = {}
+    """Who is in the best group on most tasks, by architecture."""
+    said = []
     for architecture, total in tasks.items():
         own = {method: won for (arch, method), won in wins.items() if arch == architecture}
         most = max(own.values(), default=0)
-        first = joined([method for method, won in own.items() if won == most], most=MOST)
-        found.setdefault((most == total, most, total, first), []).append(architecture)
-    said = []
-    for (every, most, total, first), where in found.items():
-        names = f"{first} ({joined(where)})" if where != [""] else first
-        if every:
-            said.append(f"In the best group on all {total} tasks: {names}.")
-        else:
-            said.append(
-                f"No method is in the best group on all {total} tasks; on {most}: {names}."
-            )
-    return " ".join(said)
+        first = [method for method, won in own.items() if won == most]
+        names = joined(first) if len(first) <= MOST else f"{len(first)} of {len(own)} methods"
+        where = f"{architecture}: " if architecture else ""
+        every = "all" if most == total else f"{most} of"
+        verb = "is" if len(first) == 1 else "are"
+        said.append(f"{where}{names} {verb} in the best group on {every} {total} tasks")
+    return f"{capital('; '.join(said)) if '' in tasks else '; '.join(said)}."
 
 
 def _alone(result: UncertaintyEvaluation) -> str:
