@@ -86,9 +86,11 @@ def test_the_gallery_asks_for_options_that_exist():
     gallery = Path(__file__).parent.parent / "docs" / "gallery.md"
     asked = re.findall(r"^    equipoise (\w+) (.*)$", gallery.read_text("utf-8"), re.MULTILINE)
     verbs = typer.main.get_command(app).commands
-    assert {verb for verb, _ in asked} == {"evaluate", "aggregate"}
+    assert {verb for verb, _ in asked} == {"evaluate", "aggregate", "clean", "uq"}
     for verb, rest in asked:
-        known = {name for option in verbs[verb].params for name in option.opts}
+        own = verbs[verb]
+        own = own.commands[rest.split()[0]] if hasattr(own, "commands") else own
+        known = {name for option in own.params for name in option.opts}
         used = {word for word in shlex.split(rest) if word.startswith("-")}
         assert used <= known, verb
 
