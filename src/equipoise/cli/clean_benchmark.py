@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from equipoise.clean.study import CleanStudy
     from equipoise.findings import Report
 
-CELLS = "cells"
+CELLS, EMBEDDINGS = "cells", "embeddings"
 _file = panel(
     FILES,
     votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
@@ -38,6 +38,10 @@ _file = panel(
     "they call it a problem.",
     labels="Labels of the images, for label errors: item, label.",
     encoder="What embeds images, as in `equipoise clean scan`.",
+    images="Folder of the images, or a file of embeddings, of a study that does not bring them "
+    "along, such as `cleanpatrick`.",
+    release="Folder of the published files of such a study. Both are looked for in the folder "
+    "that EQUIPOISE_DATA names where nothing is said.",
 )
 _what = panel(
     "What is compared",
@@ -75,6 +79,8 @@ class BenchmarkData:
     labels: Annotated[Path | None, _file("labels")] = None
     experts: Annotated[list[str] | None, _file("experts", hidden=True)] = None
     encoder: Annotated[str | None, _file("encoder", hidden=True)] = None
+    images: Annotated[Path | None, _file("images", hidden=True)] = None
+    release: Annotated[Path | None, _file("release", hidden=True)] = None
 
     def __post_init__(self) -> None:
         """Refuse votes without a task."""
@@ -181,7 +187,7 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
         raise typer.BadParameter("give a study of --list, or data with --votes",
                                  param_hint="DATASET")  # fmt: skip
     _check_out(result.out)
-    study, detectors = _study(data), _detectors(asked)
+    study, detectors = _study(data, result.out), _detectors(asked)
     done = _compared(study, detectors, asked, result.out)
     for one in done.left_out if result.as_json else ():
         say(f"Note: {one.detector} ({one.task}) is left out: {one.reason}")
@@ -245,19 +251,25 @@ def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
     return choose(chosen, DETECTORS) if chosen else DETECTORS
 
 
-def _study(data: BenchmarkData) -> "CleanStudy":
+def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
     """A study by its name, or of a user's own data and votes."""
+    from inspect import signature
+
     from equipoise.clean.studies import STUDIES
 
     assert data.dataset is not None
-    own = {"votes": data.votes, "labels": data.labels, "experts": data.experts,
-           "encoder": data.encoder}  # fmt: skip
+    cache = None if out is None else out / EMBEDDINGS
     if data.dataset in STUDIES:
-        for name, value in own.items():
-            if value:
+        load = STUDIES[data.dataset]
+        takes = signature(load).parameters
+        for name in ("votes", "labels", "experts", "encoder", "images", "release"):
+            if getattr(data, name) and name not in takes:
                 raise misused(f"{data.dataset} has its own; leave it out", name)
-        with progress(f"reading {data.dataset}"):
-            study: CleanStudy = STUDIES[data.dataset]()
+        with progress(f"reading {data.dataset}") as tell:
+            given = {"encoder": data.encoder, "images": data.images, "release": data.release,
+                     "cache": cache, "progress": tell}  # fmt: skip
+            known = {n: one for n, one in given.items() if n in takes and one is not None}
+            study: CleanStudy = load(**known)
         return study
     path = Path(data.dataset)
     if not path.exists():
@@ -270,16 +282,18 @@ def _study(data: BenchmarkData) -> "CleanStudy":
         )
     if not data.votes:
         raise misused("say what people judged: off_topic=votes.csv", "votes")
-    return _own_study(path, data)
+    return _own_study(path, data, cache)
 
 
-def _own_study(path: Path, data: BenchmarkData) -> "CleanStudy":
+def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStudy":
     from equipoise.clean.reading import read_collection
     from equipoise.clean.study import CleanStudy
     from equipoise.cli._screen import note
 
     with progress("reading") as tell:
-        found = read_collection(path, labels=data.labels, encoder=data.encoder, progress=tell)
+        found = read_collection(
+            path, labels=data.labels, encoder=data.encoder, cache=cache, progress=tell
+        )
     note(found.notices)
     truths: Any = {task: _votes(file, task) for task, file in data.by_task("votes").items()}
     experts: Any = {task: _votes(file, task) for task, file in data.by_task("experts").items()}

@@ -146,6 +146,19 @@ def cleanpatrick(
     )
 
 
+def load_cleanpatrick(
+    *,
+    release: AnyPath | None = None,
+    images: AnyPath | None = None,
+    encoder: Encoder | str | None = "default",
+    cache: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> CleanStudy:
+    """Read the study as the command line does."""
+    files = CleanPatrickFiles(release=release, images=images)
+    return cleanpatrick(files, encoder=encoder, cache=cache, progress=progress)
+
+
 def _located(given: AnyPath | None, name: str, what: str) -> Path:
     root = os.environ.get("EQUIPOISE_DATA")
     path = Path(given) if given is not None else Path(root or ".") / name
