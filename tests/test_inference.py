@@ -659,3 +659,18 @@ def test_degrees_of_freedom_of_items_are_those_of_every_pair_by_itself():
                 excess = 60 * (gap**4).sum() / total**2 - 1
                 expected = min(design.df_units, max(2 * 60 / excess, 1.0))
             assert cell.df_items[a, b] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("items", [100, 1000])
+def test_the_far_end_close_to_a_bound_is_that_of_an_exact_interval(items):
+    from scipy.stats import beta
+
+    value = 1 - 1 / items
+    spread = Spread(value * (1 - value) / items, df_items=items - 1)
+    low, high = spread.interval(value, bounds=(0.0, 1.0))
+    assert low == pytest.approx(beta.ppf(0.025, items - 1, 2), abs=0.3 / items)
+    assert value < high < 1
+    mirrored = spread.interval(1 - value, bounds=(0.0, 1.0))
+    assert mirrored == pytest.approx((1 - high, 1 - low))
+    wide = Spread(0.11**2, df_items=20).interval(0.9975, bounds=(0.0, 1.0))
+    assert 0.4 < wide[0] < 0.9975 - 0.22

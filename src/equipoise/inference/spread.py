@@ -34,6 +34,7 @@ FEW = 4.5  # degrees of freedom of annotators below which their mean square is a
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
 _STEPS = 100
 _CLOSE = 1e-10  # to the p-value that an end of the interval has
+_FARTHEST = 2.3  # half widths that an end lies from a value between 0 and 1
 _NOTHING = 1e-12  # of the floor, up to which a number did not vary
 _POINTS = 200
 
@@ -279,6 +280,10 @@ class Spread:
     ) -> tuple[float, float]:
         """Lower and upper end around a value, on the logit scale between bounds of 0 and 1.
 
+        The far end of a value close to a bound is no farther than an exact binomial interval
+        reaches after a single failure: the logit has no meaning where the half width is much
+        larger than the distance from the bound.
+
         Examples
         --------
         >>> Spread(0.0004, df_items=99).interval(0.9, bounds=(0.0, 1.0))
@@ -289,7 +294,8 @@ class Spread:
             return math.nan, math.nan
         if bounds == (0.0, 1.0) and 0 < value < 1:
             centre, scaled = math.log(value / (1 - value)), half / (value * (1 - value))
-            return _logistic(centre - scaled), _logistic(centre + scaled)
+            low, high = _logistic(centre - scaled), _logistic(centre + scaled)
+            return max(low, value - _FARTHEST * half), min(high, value + _FARTHEST * half)
         return max(value - half, bounds[0]), min(value + half, bounds[1])
 
 
