@@ -312,3 +312,26 @@ def test_label_errors_of_cifar_are_found_as_well_as_stated(given_labels, auroc, 
     scores = SelfCleanLabelErrors().score(data(rows, labels)).values
     assert 100 * area(wrong, scores) == pytest.approx(auroc, abs=0.15)
     assert 100 * average_precision(wrong, scores) == pytest.approx(precision, abs=0.15)
+
+
+def test_items_that_lie_close_together_are_told_apart_without_comparing_all(monkeypatch):
+    """A large mean leaves nothing of single precision: blocks are then computed anew."""
+    from equipoise.clean.directions import Directions
+
+    random = np.random.default_rng(0)
+    tight = 1 + 3e-4 * random.standard_normal((400, 64))
+    compared = []
+    real = Directions.distance
+
+    def counted(self, one, other):
+        compared.append(len(one))
+        return real(self, one, other)
+
+    monkeypatch.setattr(Directions, "distance", counted)
+    distances, places = neighbours(tight, 5)
+    assert sum(compared) < 10 * 5 * 400  # of 160,000
+    units = tight / np.linalg.norm(tight, axis=1, keepdims=True)
+    apart = ((units[:, None] - units[None]) ** 2).sum(axis=2) / 4
+    np.fill_diagonal(apart, 9)
+    assert (np.argsort(apart, axis=1, kind="stable")[:, :5] == places).all()
+    np.testing.assert_allclose(np.sort(apart, axis=1)[:, :5], distances, rtol=1e-9)

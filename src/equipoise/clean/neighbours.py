@@ -34,6 +34,7 @@ LINKS, BUILD_BREADTH, SEARCH_BREADTH = 32, 80, 192  # of the index: recall@20 of
 SPARE = 4  # more proposals than are asked for, to be put into order by the exact distance
 RUN = 32  # cosines of which only the largest is looked at first
 ABSENT = -3.0  # below every cosine
+CROWD, FINER = 40, 2.0**-29  # proposals per neighbour that are too many; double to single
 
 Found = tuple[Floats, Ints]  # distances and places
 
@@ -175,18 +176,19 @@ class Search:
         self, members: Ints, queries: Ints, k: int, progress: Progress | None
     ) -> Found:
         """The k nearest members by comparing all."""
-        units = self.points.single(self.rows[members])
-        margin = _margin(units.shape[1])
+        products = _Products(self.points, self.rows[members])
         column = np.full(len(self.rows), -1)
         column[members] = np.arange(len(members))
         shape = (len(queries), k)
         distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
-        for part in _blocks(len(queries), len(units)):
+        for part in _blocks(len(queries), len(members)):
             own = queries[part]
-            cosine = self.points.single(self.rows[own]) @ units.T
             itself = np.flatnonzero(column[own] >= 0)
-            cosine[itself, column[own[itself]]] = ABSENT
-            row, near = np.nonzero(cosine >= (_edge(cosine, k) - margin)[:, None])
+
+            def without(cosine: Floats, own: Ints = own, itself: Ints = itself) -> None:
+                cosine[itself, column[own[itself]]] = ABSENT
+
+            row, near = products.nearest(self.rows[own], k, without)
             other = members[near]
             far = self.points.distance(self.rows[own[row]], self.rows[other])
             distances[part], found[part] = _first(row, far, other, k, len(own))
@@ -232,24 +234,26 @@ class Search:
     ) -> Found:
         """The nearest of another group by comparing all; rows stand by group meanwhile."""
         order = np.argsort(group, kind="stable")
-        units, margin = (
-            self.points.single(self.rows[order]),
-            _margin(self.points.values.shape[1]),
-        )
+        products = _Products(self.points, self.rows[order])
         names, start = np.unique(group[order], return_index=True)
         stop = np.append(start[1:], len(order))
         asked = np.argsort(group[queries], kind="stable")
         best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
         for part in _blocks(len(queries), len(order)):
             own = queries[asked[part]]
-            cosine = self.points.single(self.rows[own]) @ units.T
             present, begin = np.unique(group[own], return_index=True)
-            for name, low, high in zip(
-                np.searchsorted(names, present), begin, [*begin[1:], len(own)], strict=True
-            ):
-                cosine[low:high, start[name] : stop[name]] = ABSENT
-            edge = cosine.max(axis=1) - margin
-            row, other = np.nonzero(cosine >= np.maximum(edge, -2)[:, None])
+            same = [
+                (slice(low, high), slice(start[name], stop[name]))
+                for name, low, high in zip(
+                    np.searchsorted(names, present), begin, [*begin[1:], len(own)], strict=True
+                )
+            ]
+
+            def without(cosine: Floats, same: list[tuple[slice, slice]] = same) -> None:
+                for block in same:
+                    cosine[block] = ABSENT
+
+            row, other = products.nearest(self.rows[own], 1, without)
             near = order[other]
             far = self.points.distance(self.rows[own[row]], self.rows[near])
             pick = np.lexsort((near, far, row))
@@ -272,6 +276,47 @@ class Search:
             np.maximum.at(largest, row, far)
             made[part] = largest
         return made
+
+
+class _Products:
+    """Cosines with some items, as precise as it takes to tell the nearest few.
+
+    Single precision proposes with a margin. Where items lie so close together that the margin
+    holds many of them, the block is computed again in double precision.
+    """
+
+    def __init__(self, points: Directions, rows: Ints) -> None:
+        self.points, self.rows = points, rows
+        self.units = points.single(rows)
+        self.margin = _margin(self.units.shape[1])
+        self._precise: Floats | None = None
+
+    def nearest(
+        self, own: Ints, k: int, without: Callable[[Floats], None]
+    ) -> tuple[Ints, Ints]:
+        """Who may be among the k nearest, as pairs of rows and columns.
+
+        Parameters
+        ----------
+        without
+            Marks the pairs that do not count.
+        """
+        near = self._chosen(self.points.single(own) @ self.units.T, self.margin, k, without)
+        if len(near[0]) <= CROWD * k * len(own):
+            return near
+        if self._precise is None:
+            self._precise = self.points.unit(self.rows)
+        precise = self.points.unit(own) @ self._precise.T
+        return self._chosen(precise, self.margin * FINER, k, without)
+
+    @staticmethod
+    def _chosen(
+        cosine: Floats, margin: float, k: int, without: Callable[[Floats], None]
+    ) -> tuple[Ints, Ints]:
+        without(cosine)
+        edge = np.maximum(_edge(cosine, k) - margin, -2)  # above those that do not count
+        row, near = np.nonzero(cosine >= edge[:, None])
+        return row, near
 
 
 def _edge(cosine: Floats, k: int) -> Floats:
