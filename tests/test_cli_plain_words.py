@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import re
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monke
     folder = tmp_path / "out"
     if there:
         folder.mkdir()
-    monkeypatch.setattr(folders, "write_text", refused)
+    monkeypatch.setattr(os, "fsync", refused)
     with pytest.raises(InputError) as error:
         folders.write_folder(folder, {"a.txt": "a"})
     assert str(error.value).startswith(f"{folder}: cannot be written (Read-only file system)")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 from io import StringIO
 from pathlib import Path
@@ -88,24 +89,22 @@ def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equip
 
 
 def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch):
-    from equipoise import folders
+    whole, number = os.fsync, iter(range(2))
 
-    whole, number = folders.write_text, iter(range(2))
-
-    def stopping(path, text):
+    def stopping(handle):
         if next(number, None) is None:
             raise KeyboardInterrupt
-        whole(path, text)
+        whole(handle)
 
     words = ("stability", *FILES, *QUICK, "--only", "flips", "--out", "s")
-    monkeypatch.setattr(folders, "write_text", stopping)
+    monkeypatch.setattr(os, "fsync", stopping)
     assert equipoise(*words)[0] == 130
     assert sorted(one.name for one in study.iterdir()) == [
         "items.csv",
         "scores.csv",
         "votes.csv",
     ]
-    monkeypatch.setattr(folders, "write_text", whole)
+    monkeypatch.setattr(os, "fsync", whole)
     assert equipoise(*words)[0] == 0
 
 

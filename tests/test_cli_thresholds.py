@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 from io import StringIO
 from pathlib import Path
@@ -252,17 +253,15 @@ def test_answers_in_words_are_asked_about_one(equipoise):
 
 
 def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch):
-    from equipoise import folders
+    whole, number = os.fsync, iter(range(4))
 
-    whole, number = folders.write_text, iter(range(4))
-
-    def stopping(path, text):
+    def stopping(handle):
         if next(number, None) is None:
             raise KeyboardInterrupt
-        whole(path, text)
+        whole(handle)
 
     before = sorted(study.iterdir())
-    monkeypatch.setattr(folders, "write_text", stopping)
+    monkeypatch.setattr(os, "fsync", stopping)
     assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--out", "t")[0] == 130
     assert sorted(study.iterdir()) == before
 

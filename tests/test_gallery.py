@@ -15,7 +15,12 @@ COMMANDS = re.findall(r"^    equipoise (.*)$", GALLERY.read_text("utf-8"), re.MU
 QUICK = {
     "evaluate": ("--set", "replicates=10"),
     "aggregate": (),
-    "clean": ("--detectors", "selfclean_label_errors,knn_disagreement", "--set", "analyses=none"),
+    "clean": (
+        "--detectors",
+        "selfclean_label_errors,knn_disagreement",
+        "--set",
+        "analyses=none",
+    ),
 }
 needs_data = pytest.mark.skipif(
     "EQUIPOISE_DATA" not in os.environ, reason="set EQUIPOISE_DATA to a folder with data sets"
