@@ -8,7 +8,8 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from equipoise.uq.training.auroc import label_aurocs
-from equipoise.uq.training.methods import METHODS
+from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
 from equipoise.uq.training.methods.ddu import Ddu, DduModel, SpectralBound, diagonal_log_density
 from equipoise.uq.training.methods.deep_ensemble import DeepEnsemble
@@ -32,6 +33,7 @@ from equipoise.uq.training.methods.method import (
 from equipoise.uq.training.methods.swag import SwagModel
 from equipoise.uq.training.methods.temperature_scaling import fit_temperature
 from equipoise.uq.training.networks import Attention, ImageShape, ResNet, ViT, architecture_of
+from equipoise.uq.training.resident import DeviceData
 
 SHAPE = ImageShape(1, 24, 24)
 START = Clock(0, 10, 10)
@@ -372,3 +374,25 @@ def test_masked_labels_have_no_part_in_a_loss(name):
             assert torch.equal(a, b)
     nothing = method.loss(model, Batch(images, labels, torch.zeros(4, 3)), START)
     assert float(nothing.detach()) == 0.0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_logits_keep_float32_in_mixed_precision(name):
+    method = quick(METHODS[name])
+    architecture = ViT(dim=24, depth=1, patch=12)
+    data = DeviceData(demo_images(60), LabelPolicy(), "cpu")
+    model = method.build(lambda: architecture.network(SHAPE), 5).eval()
+    images = data.val.images
+    if name == "swag":
+        model.remember()
+
+    def predicted():
+        torch.manual_seed(0)
+        return next(one for one in method.predict(model, images, data) if one is not None)
+
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed, rate = predicted(), method.probability(model, data.inputs(images)).detach()
+    assert rate.dtype == torch.float32
+    assert (rate != rate.bfloat16().float()).float().mean() > 0.5
+    torch.testing.assert_close(mixed, predicted(), rtol=0, atol=0)
+    assert (mixed != mixed.bfloat16().float()).float().mean() > 0.5

@@ -7,7 +7,8 @@ used as it is and this is not DDU in the strict sense; ``spectral_norm=False`` d
 everywhere.
 
 After training Gaussians are fitted to features of training images (at most 100,000), and a
-temperature on the validation images. The score of label c is minus a log density:
+temperature on the validation images. The score of label c, which stands for its epistemic
+uncertainty (the total and the aleatoric are the entropy of sigma(u/T)), is minus a log density:
 
 - ``"per_label_posneg"`` (default): log sum_k pi_ck N(z; mu_ck, diag) over k = absent, present;
 - ``"per_label_pos"`` (the paper): log N(z; mu_c, diag) of present images only, under which an
@@ -28,7 +29,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
-from equipoise.uq.training.methods.method import Forecast, MakeNetwork, Method
+from equipoise.uq.training.methods.method import Forecast, MakeNetwork, Method, in_float32
 from equipoise.uq.training.methods.temperature_scaling import (
     TemperedClassifier,
     settle_temperature,
@@ -174,6 +175,7 @@ class Ddu(Method):
 
     title: ClassVar[str] = "DDU"
     reference: ClassVar[str] = "Mukhoti et al., CVPR 2023"
+    score_is: ClassVar[Literal["EU", "own"]] = "EU"
     density: Literal["per_label_posneg", "per_label_pos", "global"] = "per_label_posneg"
     spectral_norm: bool = True
     bound: float = 3.0
@@ -202,6 +204,6 @@ class Ddu(Method):
         """One member, and minus the log density as its score."""
         features = data.apply(model.network.features, images)
         with torch.no_grad():
-            logits = functional.linear(features, model.head.weight, model.head.bias)
+            logits = in_float32(model.head, features)
         score = -model.log_density(features.double(), self.density)
         return Forecast(logits=(logits / model.temperature)[None], score=score.float())
