@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +47,10 @@ def data():
 def finished(tmp_path_factory):
     """A grid of every method on the demo, one seed, a few epochs."""
     out = tmp_path_factory.mktemp("grid")
-    recipe = default_recipe("demo", epochs=4)
-    setup = Setup(source="demo", small=True, recipe=recipe)
+    demo_images(450).save(out / "demo.npz")
+    recipe = default_recipe("demo", epochs=4, batch=32, shift=1)
+    setup = Setup(source=str(out / "demo.npz"), small=True, recipe=recipe)
+    out = out / "grid"
     plan = Plan(architectures=("resnet_demo", "vit_demo"), seeds=(0,))
     told: list[Progress] = []
     return run_grid(plan, setup, out, Machine(device="cpu"), told.append), plan, setup, told
@@ -161,6 +165,13 @@ def test_augmentation_moves_and_mirrors():
     assert set(row.tolist()) == {8 * y + x for y in (-1, 0, 1) for x in (-1, 0, 1)}
 
 
+def said(arrays):
+    """The mean prediction of the validation images, from the file alone."""
+    if "val_alpha" in arrays:
+        return arrays["val_alpha"] / (arrays["val_alpha"] + arrays["val_beta"])
+    return (1 / (1 + np.exp(-arrays["val_logits"].astype(float)))).mean(0)
+
+
 def test_every_method_learns_the_demo_and_says_what_it_should(finished):
     outcome, plan, _, _ = finished
     assert outcome.failed == {}
@@ -189,6 +200,10 @@ def test_every_method_learns_the_demo_and_says_what_it_should(finished):
             if wanted > 1:
                 assert logits.astype(float).std(0).mean() > 0
         assert macro_auroc(mean, truth["test_labels"]) > 0.6, cell.name
+        assert meta["val_auroc"] == pytest.approx(
+            macro_auroc(said(arrays), truth["val_labels"])
+        )
+        assert meta["score_is"] == ("EU" if cell.method == "ddu" else "own")
         own = cell.method in ("loss_prediction", "correctness_prediction", "ddu")
         assert ("test_score" in arrays) == own
         for part in ("val", "ood", "val_ood"):
@@ -205,7 +220,11 @@ def test_reused_baselines_are_those_of_the_grid(finished):
     base, facts = run("baseline.resnet_demo.0")
     ensemble, cost = run("deep_ensemble.resnet_demo.0")
     np.testing.assert_array_equal(ensemble[0], base[0])
-    assert cost["train_seconds"] > 3 * facts["train_seconds"]
+    assert cost["train_seconds"] > facts["train_seconds"]
+    assert (cost["baselines"], cost["own_epochs"]) == ([0, 1000, 2000, 3000, 4000], 0)
+    assert cost["epochs"] >= facts["epochs"] + 4
+    assert facts["seconds_per_epoch"] * facts["epochs"] <= facts["train_seconds"]
+    assert (cost["workers"], cost["peak_bytes"]) == (1, None)  # unknown on a CPU
     scaled, _ = run("temperature_scaling.resnet_demo.0")
     ratio = base / np.where(scaled == 0, np.nan, scaled)
     assert np.nanstd(ratio) / np.nanmean(ratio) < 0.02  # one temperature for all
@@ -217,7 +236,14 @@ def test_corruptions_lower_the_auroc_as_asked(finished):
     assert len(told) == 8
     for one in told:
         reached = 1 - one["auroc"] / one["clean"]
-        assert reached == pytest.approx(0.2, abs=0.08) or one["severity"] == 1
+        assert one["fall"] == pytest.approx(reached)
+        assert one["reached"] or reached < 0.2
+        assert reached == pytest.approx(0.2, abs=0.08) or not one["reached"]
+    assert sum(one["reached"] for one in told) >= 6
+    with np.load(finished[0].folder / "baseline.vit_demo.0.npz") as file:
+        assert json.loads(str(file["meta"]))["ood"] == {"drop": 0.2, "corruptions": told}
+    with np.load(finished[0].folder / "labels.npz") as file:
+        assert set(file["ood_corruptions"].tolist()) == {one["corruption"] for one in told}
 
 
 def test_progress_is_told_with_the_time_left(finished, capsys):
@@ -240,7 +266,7 @@ def test_a_finished_grid_is_left_alone_and_travels(finished, tmp_path):
     again = run_grid(plan, setup, tmp_path / "there", Machine(device="cpu"))
     assert again.missing == ()
     assert not (tmp_path / "there" / "weights").exists()  # nothing was trained
-    other = Setup(source="demo", small=True, drop=0.3, recipe=setup.recipe)
+    other = replace(setup, drop=0.3)
     with pytest.raises(InputError, match=r"another configuration \(drop was 0.2, is 0.3\)"):
         run_grid(plan, other, tmp_path / "there", Machine(device="cpu"))
 
@@ -256,16 +282,65 @@ def test_a_grid_stops_in_time_and_goes_on_with_several_workers(tmp_path):
     assert second.missing == ()
 
 
-def test_a_cell_that_fails_stops_no_other(tmp_path, monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError, OSError, ValueError])
+def test_a_cell_that_fails_stops_no_other(tmp_path, monkeypatch, error):
     def broken(*_):
-        raise RuntimeError("out of memory")
+        raise error("out of memory")
 
     monkeypatch.setattr(type(METHODS["beta_edl"]), "loss", broken)
     setup = Setup(source="demo", small=True, recipe=default_recipe("demo", epochs=1))
     plan = Plan(methods=("baseline", "beta_edl"), architectures=("resnet_demo",), seeds=(0,))
     outcome = run_grid(plan, setup, tmp_path, Machine(device="cpu"))
-    assert outcome.failed == {"beta_edl.resnet_demo.0": "out of memory"}
+    assert outcome.failed == {"beta_edl.resnet_demo.0": f"{error.__name__}: out of memory"}
     assert [cell.method for cell in outcome.done] == ["baseline"]
+
+
+def test_a_file_that_was_cut_off_is_made_again(finished, tmp_path):
+    outcome, _, setup, _ = finished
+    plan = Plan(methods=("temperature_scaling",), architectures=("resnet_demo",), seeds=(0,))
+    there = tmp_path / "there"
+    shutil.copytree(outcome.folder, there)
+    path = there / "temperature_scaling.resnet_demo.0.npz"
+    whole = path.read_bytes()
+    for broken in (whole[: len(whole) // 2], b""):
+        path.write_bytes(broken)
+        assert run_grid(plan, setup, there, Machine(device="cpu")).missing == ()
+        with np.load(path) as file:
+            assert "test_logits" in file.files
+    (there / "grid.json").write_text('{"data": ')
+    with pytest.raises(InputError, match=r"grid.json: no configuration.*remove the file"):
+        run_grid(plan, setup, there, Machine(device="cpu"))
+
+
+def test_other_images_are_checked_before_training_and_known_by_their_content(tmp_path):
+    small = Setup(source="demo", ood=str(tmp_path / "ood.npz"), small=True, recipe=RECIPE)
+    plan = Plan(methods=("baseline",), architectures=("resnet_demo",), seeds=(0,))
+    for other in (demo_images(120, size=28), colour(demo_images(120))):
+        other.save(tmp_path / "ood.npz")
+        with pytest.raises(InputError, match=r"expected images of 24 x 24 pixels, 1 channel"):
+            run_grid(plan, small, tmp_path / "out", Machine(device="cpu"))
+        assert not (tmp_path / "out").exists()
+    demo_images(120, seed=1).save(tmp_path / "ood.npz")
+    late = Machine(device="cpu", minutes=1e-9)
+    run_grid(plan, small, tmp_path / "out", late)
+    moved = replace(small, ood=str(tmp_path / "moved.npz"))
+    (tmp_path / "ood.npz").rename(tmp_path / "moved.npz")
+    run_grid(plan, moved, tmp_path / "out", late)
+    demo_images(120, seed=2).save(tmp_path / "moved.npz")
+    with pytest.raises(
+        InputError, match=r"another configuration \(ood was \w{16}, is \w{16}\)"
+    ):
+        run_grid(plan, moved, tmp_path / "out", late)
+
+
+def colour(data):
+    return replace(data, images=np.repeat(data.images, 3, 3))
+
+
+@pytest.mark.parametrize("how", [{"minutes": -1}, {"minutes": 0}, {"workers": -1}])
+def test_a_machine_that_cannot_be_is_refused(how):
+    with pytest.raises(InputError, match=next(iter(how))):
+        Machine(**how)
 
 
 @pytest.mark.parametrize(
