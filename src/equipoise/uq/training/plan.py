@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +19,9 @@ from equipoise.arrays import InputError, require_number
 from equipoise.numbers import count
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS, method_of, quick
+from equipoise.uq.training.methods import METHODS, Setting, method_of, quick
 from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.networks import ImageShape, architecture_of
+from equipoise.uq.training.networks import ImageShape, Timm, architecture_of
 
 SCHEMA = 1
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
@@ -81,6 +81,8 @@ class Setup:
         corrupted until the validation AUROC has fallen by ``drop``.
     small
         Fewer noise samples and narrow side heads, for tiny networks.
+    settings
+        Fields of methods that are not the defaults.
     """
 
     source: str
@@ -90,6 +92,7 @@ class Setup:
     small: bool = False
     policy: LabelPolicy = field(default_factory=LabelPolicy)
     recipe: Recipe = field(default_factory=Recipe)
+    settings: tuple[Setting, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a drop that is no share."""
@@ -97,7 +100,11 @@ class Setup:
 
     def method(self, name: str) -> Method:
         """A method of the catalogue with this setup's settings."""
-        return quick(method_of(name)) if self.small else method_of(name)
+        plain = quick(method_of(name)) if self.small else method_of(name)
+        own: dict[str, Any] = {
+            one.field: one.value for one in self.settings if one.method == name
+        }
+        return replace(plain, **own)
 
     def read(self, stored: "Folder | None" = None) -> Sources:
         """The images, from the copies of a folder where it has some; both must fit together."""
@@ -174,10 +181,17 @@ class Plan:
         return [Cell("baseline", one, self.seeds[0]) for one in self.architectures]
 
     def check(self, data: ImageData) -> None:
-        """Refuse images that an architecture cannot take."""
+        """Refuse images that an architecture cannot take, and methods that do not fit it."""
         height, width, channels = data.images.shape[1:]
+        shape = ImageShape(channels, height, width)
         for name in self.architectures:
-            architecture_of(name).check(ImageShape(channels, height, width))
+            architecture = architecture_of(name)
+            architecture.check(shape)
+            if isinstance(architecture, Timm):  # of our own it is known that they fit
+                bare = replace(architecture, pretrained=False)
+                for cell in self.cells():
+                    if cell.architecture == name and cell.seed == self.seeds[0]:
+                        method_of(cell.method).build(partial(bare.network, shape), 1)
 
 
 class Folder(NamedTuple):
