@@ -9,7 +9,13 @@ import pytest
 
 from equipoise.arrays import InputError
 from equipoise.uq.training.auroc import label_aurocs, macro_auroc
-from equipoise.uq.training.corruptions import CORRUPTIONS, calibrate, corrupt, corrupt_all
+from equipoise.uq.training.corruptions import (
+    CORRUPTIONS,
+    assigned,
+    calibrate,
+    corrupt,
+    corrupt_all,
+)
 from equipoise.uq.training.data import LabelPolicy, demo_images, patient_split, read_images
 
 Image = pytest.importorskip("PIL.Image")
@@ -169,6 +175,11 @@ def test_every_image_has_one_corruption():
     changed_images = corrupt_all(DEMO.images, dict.fromkeys(CORRUPTIONS, 0.7))
     moved = (changed_images != DEMO.images).reshape(120, -1).any(1)
     assert moved.all()
+    which = assigned(120)
+    assert np.unique(which, return_counts=True)[1].tolist() == [15] * 8
+    rows = which == "vignette"
+    alone = corrupt(DEMO.images[rows], "vignette", 0.7, seed=1)
+    np.testing.assert_array_equal(changed_images[rows], alone)
 
 
 def test_severity_is_that_of_the_drop_asked_for():
@@ -182,8 +193,40 @@ def test_severity_is_that_of_the_drop_asked_for():
     for one in found:
         assert one.auroc == pytest.approx(0.81, abs=0.01)
         assert 0 < one.severity < 1
-    weak = calibrate(lambda _: 0.9, images, names=("rotation",))
-    assert (weak[0].severity, weak[0].auroc) == (1.0, 0.9)
+        assert one.reached
+        assert one.fall == pytest.approx(0.1, abs=0.02)
+
+
+def test_a_fall_that_does_not_grow_with_severity_is_found(monkeypatch):
+    said = []
+
+    def shown(images, name, severity, *, seed):
+        del images, name, seed
+        said.append(severity)
+        return severity
+
+    monkeypatch.setattr("equipoise.uq.training.corruptions.corrupt", shown)
+
+    def auroc_of(severity):  # lowest at 0.5, as of an image that is turned
+        return 0.9 if not isinstance(severity, float) else 0.5 + abs(severity - 0.5)
+
+    (found,) = calibrate(auroc_of, DEMO.images, drop=0.4, names=("rotation",))
+    assert found.severity == pytest.approx(0.46, abs=0.01)  # the first of the two
+    assert (found.reached, max(said)) == (True, 0.5)
+    (weak,) = calibrate(auroc_of, DEMO.images, drop=0.8, names=("rotation",))
+    assert (weak.severity, weak.auroc, weak.reached) == (0.5, 0.5, False)
+    assert weak.fall == pytest.approx(1 - 0.5 / 0.9)
+
+
+@pytest.mark.parametrize("name", [one for one in CORRUPTIONS if one != "rotation"])
+def test_little_is_left_at_the_highest_severity(name):
+    """A pixel tells next to nothing of what it was; a turned image has only moved."""
+    images = demo_images(300).images.astype(float)
+    left = corrupt(demo_images(300).images, name, 1.0).astype(float)
+    for y, x in ((4, 6), (12, 12)):
+        before, after = images[:, y, x, 0], left[:, y, x, 0]
+        told = np.mean((before - before.mean()) * (after - after.mean()))
+        assert abs(told) <= 0.5 * before.std() * max(1, after.std())
 
 
 def test_auroc_is_the_share_of_pairs():

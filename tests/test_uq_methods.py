@@ -7,8 +7,10 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
+from equipoise.arrays import InputError
 from equipoise.uq.training.auroc import label_aurocs
-from equipoise.uq.training.methods import METHODS
+from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
 from equipoise.uq.training.methods.ddu import Ddu, DduModel, SpectralBound, diagonal_log_density
 from equipoise.uq.training.methods.deep_ensemble import DeepEnsemble
@@ -32,6 +34,7 @@ from equipoise.uq.training.methods.method import (
 from equipoise.uq.training.methods.swag import SwagModel
 from equipoise.uq.training.methods.temperature_scaling import fit_temperature
 from equipoise.uq.training.networks import Attention, ImageShape, ResNet, ViT, architecture_of
+from equipoise.uq.training.resident import DeviceData
 
 SHAPE = ImageShape(1, 24, 24)
 START = Clock(0, 10, 10)
@@ -372,3 +375,66 @@ def test_masked_labels_have_no_part_in_a_loss(name):
             assert torch.equal(a, b)
     nothing = method.loss(model, Batch(images, labels, torch.zeros(4, 3)), START)
     assert float(nothing.detach()) == 0.0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_logits_keep_float32_in_mixed_precision(name):
+    method = quick(METHODS[name])
+    architecture = ViT(dim=24, depth=1, patch=12)
+    data = DeviceData(demo_images(60), LabelPolicy(), "cpu")
+    model = method.build(lambda: architecture.network(SHAPE), 5).eval()
+    images = data.val.images
+    if name == "swag":
+        model.remember()
+
+    def predicted():
+        torch.manual_seed(0)
+        return next(one for one in method.predict(model, images, data) if one is not None)
+
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed, rate = predicted(), method.probability(model, data.inputs(images)).detach()
+    assert rate.dtype == torch.float32
+    assert (rate != rate.bfloat16().float()).float().mean() > 0.5
+    torch.testing.assert_close(mixed, predicted(), rtol=0, atol=0)
+    assert (mixed != mixed.bfloat16().float()).float().mean() > 0.5
+
+
+class Smooth(Flat):
+    """A network with neither ReLU nor GELU, with two grouped convolutions and no batch norm."""
+
+    def __init__(self):
+        super().__init__(4)
+        self.shape = SHAPE
+        self.deep = torch.nn.Conv2d(1, 4, 3, 2)
+        self.wide = torch.nn.Conv2d(4, 4, 3, 2, groups=2, dilation=2)
+
+    def forward(self, images):
+        return self.wide(torch.tanh(self.deep(images))).mean((2, 3))
+
+
+@pytest.mark.parametrize("name", ["mc_dropout", "het_nn"])
+def test_dropout_that_would_be_nowhere_is_refused(name):
+    with pytest.raises(InputError, match="without a ReLU or GELU"):
+        METHODS[name].build(Smooth, 2)
+
+
+def test_ddu_bounds_what_it_trains_from_scratch():
+    """It starts from a baseline for just those networks that it does not bound."""
+    for make, architecture in (
+        (Smooth, ResNet()),
+        (lambda: ResNet(width=2).network(SHAPE), ResNet()),
+        (lambda: ViT(dim=24, depth=1, patch=12).network(SHAPE), ViT()),
+    ):
+        for method in (Ddu(), Ddu(spectral_norm=False)):
+            model = method.build(make, 2)
+            bounded = any(isinstance(one, SpectralBound) for one in model.modules())
+            assert bounded == (method.baselines(architecture, 3) == ())
+            assert torch.isfinite(model(torch.randn(2, *SHAPE))).all()
+    with pytest.raises(InputError, match="without convolutions"):
+        Ddu().build(lambda: bare(), 2)
+
+
+def bare():
+    network = Flat(24)
+    network.shape = SHAPE
+    return network

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, listed
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import FILES, OutputOptions, command, panel, words
@@ -15,6 +15,7 @@ from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
 
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import UncertaintyEvaluation
+    from equipoise.uq.saved import Files
     from equipoise.uq.training.grid import Outcome
     from equipoise.uq.training.plan import Setup
 
@@ -40,6 +41,7 @@ _grid = panel(
     minutes="Stop in time; the same command goes on later.",
     epochs="Epochs at most.",
     batch="Images of a batch.",
+    setting="A setting of a method, such as `beta_edl.kl=full`. Repeatable.",
 )
 
 
@@ -67,6 +69,9 @@ class GridOptions:
     minutes: Annotated[float | None, _grid("minutes")] = None
     epochs: Annotated[int | None, _grid("epochs", min=1)] = None
     batch: Annotated[int | None, _grid("batch", min=1)] = None
+    setting: Annotated[
+        list[str] | None, _grid("setting", "--with", metavar="METHOD.FIELD=VALUE")
+    ] = None
 
 
 @command
@@ -103,7 +108,7 @@ def benchmark(
             err=True,
         )
         raise typer.Exit(3)
-    result = _judged(folder, asked)
+    result = _judged(_files(folder, done), asked)
     files = {"labels": [folder / "labels.npz"]}
     present(result.report(), output, MARK, {**input_facts(files), "rows": score_rows(result)})
 
@@ -131,6 +136,7 @@ def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome"
 
 def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":
     from equipoise.uq.training.data import LabelPolicy
+    from equipoise.uq.training.methods import settings_of
     from equipoise.uq.training.plan import Setup, default_recipe
 
     own = {"epochs": grid.epochs, "batch": grid.batch}
@@ -142,18 +148,33 @@ def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":
         small=images.data == "demo",
         policy=LabelPolicy(uncertain=images.uncertain, blank=images.blank),
         recipe=default_recipe(images.data, **own),
+        settings=settings_of(grid.setting or ()),
     )
 
 
-def _judged(folder: Path, asked: ScoreOptions) -> "UncertaintyEvaluation":
+def _files(folder: Path, done: "Outcome") -> "Files":
+    """The files of the cells that were asked for; others that lie there are named."""
+    from equipoise.uq.saved import Files, find_files
+
+    there = find_files(folder)
+    asked = {f"{cell.name}.npz" for cell in done.done}
+    others = [one.name for one in there.runs if one.name not in asked]
+    if others:
+        typer.echo(
+            f"{folder} also holds {listed(others)}, which this grid does not ask for and which "
+            "are left out; equipoise uq evaluate takes all that lies there.",
+            err=True,
+        )
+    return Files([one for one in there.runs if one.name in asked], there.labels)
+
+
+def _judged(files: "Files", asked: ScoreOptions) -> "UncertaintyEvaluation":
     """Evaluate what the grid left, under a bar."""
     from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
-    from equipoise.uq.saved import find_files, read_study
+    from equipoise.uq.saved import read_study
 
     with progress("uncertainty") as tell:
-        study = read_study(
-            find_files(folder), decomposition=asked.decomposition, image=asked.image
-        )
+        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
         how = UncertaintyOptions(
             level=asked.level,
             image=asked.image,

@@ -13,7 +13,7 @@ from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
 from equipoise.uq.training.grid import Machine, Outcome, run_grid
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS
+from equipoise.uq.training.methods import METHODS, settings_of
 from equipoise.uq.training.pack import pack, unpack
 from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
 
@@ -43,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
         if kind is not bool:
             add(f"--{name.replace('_', '-')}", type=kind, help="of the training recipe")
     add("--no-flip", action="store_true", help="no mirror images in training")
+    add("--with",
+        dest="settings", action="append", default=[], metavar="METHOD.FIELD=VALUE",
+        help="a setting of a method, such as beta_edl.kl=full; may be repeated")  # fmt: skip
     add("--pack", type=Path, help="bundle the results into archives in this folder")
     add("--unpack", type=Path, help="first put back archives from this folder")
     return words
@@ -59,6 +62,7 @@ def _run(asked: argparse.Namespace) -> Outcome:
         source=asked.data, ood=asked.ood, size=asked.size, drop=asked.drop,
         small=asked.data == "demo", recipe=default_recipe(asked.data, **own),
         policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
+        settings=settings_of(asked.settings),
     )  # fmt: skip
     plan = Plan(
         methods=_split(asked.methods, tuple(METHODS)),

@@ -2,15 +2,14 @@
 
 What a cell leaves is one ``.npz`` with ``meta`` (JSON) and, for each part of val, test, ood and
 val_ood, the logits of the members as float16, or Beta parameters, and perhaps the method's own
-score. Seconds of training count everything a method stands on: for temperature scaling its
-baseline, for a deep ensemble all its members.
+score. Seconds and epochs of training count everything a method stands on: for temperature
+scaling its baseline, for a deep ensemble all its members; how many processes shared the device
+(``workers``) is told beside them. Images are made and corrupted before prediction is timed.
 """
 
 import json
 import math
 import os
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -24,16 +23,16 @@ from numpy.typing import NDArray
 from torch import nn
 
 from equipoise.uq.training.auroc import macro_auroc
-from equipoise.uq.training.corruptions import Severity, calibrate, corrupt_all
-from equipoise.uq.training.data import ImageData, read_images
+from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all
 from equipoise.uq.training.loop import Epoch, Trained, Trainer, read_whole, write_whole
 from equipoise.uq.training.methods.method import Forecast, Method
 from equipoise.uq.training.networks import architecture_of
-from equipoise.uq.training.plan import SCHEMA, Cell, Folder, Plan, Setup
+from equipoise.uq.training.plan import SCHEMA, Cell, Folder, Plan, Setup, Sources, write_text
 from equipoise.uq.training.resident import DeviceData, seeded
 
 _BUILD, _SETTLE, _PREDICT = 0, 3, 4  # streams of random numbers; training has 1 and 2
 _CHECKPOINT_SECONDS = 20.0
+SEEDS = {"ood": 0, "val_ood": 100}  # of corruptions
 
 
 class Limits(NamedTuple):
@@ -43,12 +42,20 @@ class Limits(NamedTuple):
     tell: Callable[[Epoch], None]
 
 
+class Place(NamedTuple):
+    """The device, and how many processes share it."""
+
+    device: str
+    workers: int = 1
+
+
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, setup: Setup, data: ImageData, folder: Folder, device: str) -> None:
-        self.setup, self.data, self.folder = setup, data, folder
-        self.there = DeviceData(data, setup.policy, device)
+    def __init__(self, setup: Setup, sources: Sources, folder: Folder, place: Place) -> None:
+        self.setup, self.sources, self.folder = setup, sources, folder
+        self.data, self.workers = sources.data, place.workers
+        self.there = DeviceData(self.data, setup.policy, place.device)
         if self.there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
@@ -61,7 +68,7 @@ class Bench:
             {
                 "fingerprint": self._fingerprint(cell), "model": model.state_dict(),
                 "auroc": trained.auroc, "epochs": trained.epochs, "seconds": trained.seconds,
-                "peak": self._peak(),
+                "peak": self._peak(), "workers": self.workers,
             },
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
@@ -78,9 +85,7 @@ class Bench:
 
         severities = calibrate(auroc_of, self.data.part("val").images, drop=self.setup.drop)
         text = json.dumps([asdict(one) for one in severities], indent=1)
-        part = self.folder.corruptions.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(self.folder.corruptions)
+        write_text(self.folder.corruptions, text)
 
     def finish(self, cell: Cell, limits: Limits) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
@@ -95,30 +100,46 @@ class Bench:
         stands_on = [self._load(Cell("baseline", cell.architecture, seed)) for seed in seeds]
         states = [model.state_dict() for model, _ in stands_on]
         model, trained = self._trained(cell, states, limits)
-        before = sum(kept["seconds"] for _, kept in stands_on)
-        started = time.time()
+        parts, started = self.parts, time.time()
         with seeded(self.there.device, cell.seed, _SETTLE):
             method.settle(model.eval(), self.there)
-        meta = self._facts(cell, method, model, trained._replace(
-            seconds=before + trained.seconds + time.time() - started
-        ))  # fmt: skip
-        started = time.time()
-        arrays = self._predictions(cell, method, model)
-        meta["predict_seconds"] = time.time() - started
-        kept_peaks = [kept["peak"] for _, kept in stands_on]
-        meta["peak_bytes"] = max([self._peak(), *kept_peaks])
+        settled, started = time.time() - started, time.time()
+        arrays = self._predictions(cell, method, model, parts)
+        cost = {"predict_seconds": time.time() - started, "settle_seconds": settled}
+        meta = {
+            **self._facts(cell, method, model),
+            **self._cost([kept for _, kept in stands_on], trained, settled), **cost,
+            "baselines": list(seeds), "ood": self._strange_facts(),
+            "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
+        }  # fmt: skip
         save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def _fingerprint(self, cell: Cell) -> str:
-        return self.setup.fingerprint(cell, self.data)
+    def _cost(
+        self, stands_on: list[dict[str, Any]], trained: Trained, settled: float
+    ) -> dict[str, Any]:
+        """What a cell took, with all that it stands on."""
+        seconds = trained.seconds + sum(kept["seconds"] for kept in stands_on)
+        epochs = trained.epochs + sum(kept["epochs"] for kept in stands_on)
+        peaks = [self._peak(), *(kept["peak"] for kept in stands_on)]
+        return {
+            "train_seconds": seconds + settled, "epochs": epochs, "own_epochs": trained.epochs,
+            "seconds_per_epoch": seconds / epochs,
+            "workers": max([self.workers, *(kept["workers"] for kept in stands_on)]),
+            "peak_bytes": None if None in peaks else max(peaks),
+        }  # fmt: skip
 
-    def _peak(self) -> int:
-        """The most memory taken so far, in bytes: of the GPU, else of the process."""
+    def _fingerprint(self, cell: Cell) -> str:
+        return self.setup.fingerprint(cell, self.sources)
+
+    def _peak(self) -> int | None:
+        """The most GPU memory taken since the training began, in bytes; unknown on a CPU.
+
+        The most memory of a process is that of all it has ever done, not of one cell.
+        """
         if self.there.device.type == "cuda":
             return int(torch.cuda.max_memory_allocated(self.there.device))
-        unit = 1 if sys.platform == "darwin" else 1024
-        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
+        return None
 
     def _built(self, cell: Cell) -> nn.Module:
         """A new model on the device."""
@@ -158,35 +179,43 @@ class Bench:
         trained = trainer.train(model, self.there)
         return model.eval(), trained
 
-    def _facts(
-        self, cell: Cell, method: Method, model: nn.Module, trained: Trained
-    ) -> dict[str, Any]:
+    def _facts(self, cell: Cell, method: Method, model: nn.Module) -> dict[str, Any]:
         """What a file says of its run."""
         there = self.there
         gpu = there.device.type == "cuda"
-        with seeded(there.device, cell.seed, _PREDICT):
-            found = there.apply(partial(method.probability, model), there.val.images)
         return {
             "schema": SCHEMA, "method": cell.method, "title": method.title,
             "reference": method.reference, "architecture": cell.architecture,
             "seed": cell.seed, "settings": asdict(method),
+            "score_is": method.score_is,
             "network": repr(architecture_of(cell.architecture)),
             "parameters": sum(one.numel() for one in model.parameters()),
             "recipe": asdict(self.setup.recipe), "policy": asdict(self.setup.policy),
             "data": self.data.name, "fingerprint": self._fingerprint(cell),
-            "train_seconds": trained.seconds, "epochs": trained.epochs,
-            "val_auroc": macro_auroc(found.cpu().numpy(), there.val_labels),
             "device": torch.cuda.get_device_name(there.device) if gpu else "cpu",
-            "precision": "bfloat16 mixed" if gpu else "float32",
+            "precision": (
+                "trained in bfloat16 mixed, predicted in float32" if gpu else "float32"
+            ),
             "versions": {"torch": torch.__version__, "numpy": np.__version__},
         }  # fmt: skip
 
+    def _strange_facts(self) -> dict[str, Any]:
+        """What the images out of distribution are."""
+        if self.sources.ood is not None:
+            return {"data": self.sources.ood.name, "fingerprint": self.sources.fingerprints[1]}
+        found = [asdict(one) for one in self._severities()]
+        return {"drop": self.setup.drop, "corruptions": found}
+
+    def _severities(self) -> list[Severity]:
+        told = json.loads(self.folder.corruptions.read_text(encoding="utf-8"))
+        return [Severity(**one) for one in told]
+
     def _predictions(
-        self, cell: Cell, method: Method, model: nn.Module
+        self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
     ) -> dict[str, NDArray[Any]]:
         """Arrays of every part; members are the same draws in each."""
         arrays: dict[str, NDArray[Any]] = {}
-        for part, images in self.parts.items():
+        for part, images in parts.items():
             with seeded(self.there.device, cell.seed, _PREDICT):
                 found = method.predict(model, images, self.there)
             arrays |= {f"{part}_{name}": array for name, array in _plain(found).items()}
@@ -196,15 +225,13 @@ class Bench:
     def parts(self) -> dict[str, torch.Tensor]:
         """Images of every part that is predicted, clean and strange."""
         clean = {part: self.data.part(part).images for part in ("val", "test")}
-        if self.setup.ood is not None:
-            other = read_images(self.setup.ood, size=self.setup.size)
+        if (other := self.sources.ood) is not None:
             strange = {"ood": other.part("test").images, "val_ood": other.part("val").images}
         else:
-            told = json.loads(self.folder.corruptions.read_text(encoding="utf-8"))
-            severities = {one.corruption: one.severity for one in (Severity(**s) for s in told)}
+            severities = {one.corruption: one.severity for one in self._severities()}
             strange = {
-                "ood": corrupt_all(clean["test"], severities),
-                "val_ood": corrupt_all(clean["val"], severities, seed=100),
+                name: corrupt_all(clean[part], severities, seed=SEEDS[name])
+                for name, part in (("ood", "test"), ("val_ood", "val"))
             }
         return {part: self.there.images(one) for part, one in {**clean, **strange}.items()}
 
@@ -220,6 +247,15 @@ def _plain(found: Forecast) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
+    """The mean prediction of a part, as a reader of the file will find it."""
+    if f"{part}_alpha" in arrays:
+        alpha, beta = arrays[f"{part}_alpha"], arrays[f"{part}_beta"]
+        return alpha / (alpha + beta)
+    logits = torch.from_numpy(arrays[f"{part}_logits"]).double()
+    return logits.sigmoid().mean(0).numpy()
+
+
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a compressed ``.npz``, whole or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -228,23 +264,19 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     part.replace(path)
 
 
-def save_labels(setup: Setup, data: ImageData, folder: Folder) -> None:
-    """Write the labels of every part once."""
-    if folder.labels.exists():
-        return
+def save_labels(sources: Sources, folder: Folder) -> None:
+    """Write the labels of every part, and which corruption an image out of distribution has."""
+    data, other = sources.data, sources.ood
     arrays: dict[str, NDArray[Any]] = {"classes": np.array(data.classes)}
     parts = {"val": data.part("val"), "test": data.part("test")}
-    if setup.ood is None:
-        parts |= {"ood": parts["test"], "val_ood": parts["val"]}
-    else:
-        other = read_images(setup.ood, size=setup.size)
-        if other.classes != data.classes:
-            blank = np.full((len(other.items), len(data.classes)), np.nan, np.float32)
-            other_labels = {part: blank[other.split == part] for part in ("val", "test")}
-        else:
-            other_labels = {part: other.part(part).labels for part in ("val", "test")}
-        for name, part in (("ood", "test"), ("val_ood", "val")):
-            parts[name] = other.part(part)._replace(labels=other_labels[part])
+    for name, clean in (("ood", "test"), ("val_ood", "val")):
+        if other is None:
+            parts[name] = parts[clean]
+            arrays[f"{name}_corruptions"] = assigned(len(parts[name].items), seed=SEEDS[name])
+            continue
+        part = other.part(clean)
+        blank = np.full((len(part.items), len(data.classes)), np.nan, np.float32)
+        parts[name] = part if other.classes == data.classes else part._replace(labels=blank)
     for name, whole in parts.items():
         arrays[f"{name}_labels"] = whole.labels
         arrays[f"{name}_items"] = np.array(whole.items)

@@ -15,6 +15,8 @@ import math
 import multiprocessing as mp
 import os
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,13 +27,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 
-from equipoise.arrays import InputError
+from equipoise.arrays import InputError, require_number, require_whole
 from equipoise.numbers import number
-from equipoise.uq.training.bench import Bench, Limits, save_labels
-from equipoise.uq.training.data import ImageData, read_images
+from equipoise.uq.training.bench import Bench, Limits, Place, save_labels
 from equipoise.uq.training.loop import Epoch, OutOfTimeError
 from equipoise.uq.training.networks import architecture_of
-from equipoise.uq.training.plan import Cell, Folder, Plan, Setup
+from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources
 from equipoise.uq.training.resident import require_device
 
 _GPU_WORKERS = 8
@@ -78,6 +79,12 @@ class Machine:
     workers: int = 0
     minutes: float = math.inf
 
+    def __post_init__(self) -> None:
+        """Refuse what is no time and no number of processes."""
+        require_whole("workers", self.workers)
+        if self.minutes != math.inf:
+            require_number("minutes", self.minutes, above=0, do="leave it out for no limit")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -116,26 +123,36 @@ def run_grid(
     """
     started, machine = time.time(), machine or Machine()
     require_device(machine.device)
-    data = read_images(setup.source, size=setup.size)
-    plan.check(data)
+    sources = setup.read()
+    plan.check(sources.data)
     folder = Folder(out)
-    folder.claim(setup.configuration(data))
-    folder.images.parent.mkdir(exist_ok=True)
-    if Path(setup.source).suffix != ".npz" and not folder.images.exists():
-        data.save(folder.images)
-    save_labels(setup, data, folder)
-    board = _Board.of(plan, setup, folder, data)
+    folder.claim(setup.configuration(sources))
+    _store(setup, sources, folder)
+    save_labels(sources, folder)
+    board = _Board.of(plan, setup, folder, sources)
     limit = machine.minutes * 60
     deadline = started + limit - min(15.0, 0.1 * limit) if math.isfinite(limit) else math.inf
     gpu = require_device(machine.device).type == "cuda"
     workers = machine.workers or (_GPU_WORKERS if gpu else 1)
-    run = _Run(plan, setup, folder, machine.device, deadline, tell or _silent)
+    place = Place(machine.device, max(1, min(workers, board.total)))
+    run = _Run(plan, setup, folder, place, deadline, tell or _silent)
     if board.todo:
-        (_alone if workers == 1 else _together)(run, board, data, workers)
+        (_alone if place.workers == 1 else _together)(run, board, sources)
     cells = plan.cells()
-    done = tuple(cell for cell in cells if folder.run(cell).exists())
+    done = tuple(cell for cell in cells if _there(cell, setup, folder, sources))
     missing = tuple(cell for cell in cells if cell not in done)
     return Outcome(out, done, missing, board.failed, time.time() - started)
+
+
+def _store(setup: Setup, sources: Sources, folder: Folder) -> None:
+    """Keep copies of images that take long to read, for the workers and for another time."""
+    folder.images.parent.mkdir(exist_ok=True)
+    for path, data, copy in (
+        (setup.source, sources.data, folder.images),
+        (setup.ood, sources.ood, folder.ood),
+    ):
+        if data is not None and Path(str(path)).suffix != ".npz" and not copy.exists():
+            data.save(copy)
 
 
 def _silent(progress: Progress) -> None:
@@ -148,7 +165,7 @@ class _Run(NamedTuple):
     plan: Plan
     setup: Setup
     folder: Folder
-    device: str
+    place: Place
     deadline: float
     tell: Tell
 
@@ -166,9 +183,9 @@ class _Board:
     failed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, setup: Setup, folder: Folder, data: ImageData) -> "_Board":
+    def of(cls, plan: Plan, setup: Setup, folder: Folder, sources: Sources) -> "_Board":
         """The steps that a grid still needs."""
-        missing = [cell for cell in plan.cells() if not _there(cell, setup, folder, data)]
+        missing = [cell for cell in plan.cells() if not _there(cell, setup, folder, sources)]
         needs: dict[Step, tuple[Step, ...]] = {}
         extra: dict[Step, tuple[Cell, ...]] = {}
         strange: tuple[Step, ...] = ()
@@ -232,14 +249,17 @@ def _stands_on(cell: Cell, setup: Setup) -> list[Cell]:
     return [Cell("baseline", cell.architecture, seed) for seed in seeds]
 
 
-def _there(cell: Cell, setup: Setup, folder: Folder, data: ImageData) -> bool:
-    """Whether a cell is done; one of another configuration is refused."""
+def _there(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:
+    """Whether a cell is done; one of another configuration is refused, a broken one redone."""
     path = folder.run(cell)
-    if not path.exists():
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            kept = json.loads(str(file["meta"])).get("fingerprint")
+            for name in file.files:  # checks that each is whole
+                file[name]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
         return False
-    with np.load(path, allow_pickle=False) as file:
-        kept = json.loads(str(file["meta"])).get("fingerprint")
-    if kept != setup.fingerprint(cell, data):
+    if kept != setup.fingerprint(cell, sources):
         raise InputError(
             f"{path}", f"a run of another configuration ({kept})", "one of this configuration",
             "name another folder, or remove the file to make it anew",
@@ -268,10 +288,9 @@ def _do(bench: Bench, plan: Plan, step: Step, limits: Limits) -> None:
         bench.finish(step.cell, limits)
 
 
-def _alone(run: _Run, board: _Board, data: ImageData, workers: int) -> None:
+def _alone(run: _Run, board: _Board, sources: Sources) -> None:
     """Do all steps in this process."""
-    del workers
-    bench = Bench(run.setup, data, run.folder, run.device)
+    bench = Bench(run.setup, sources, run.folder, run.place)
     threads = torch.get_num_threads()
     if run.setup.small:  # threads that wait for each other cost more than they bring
         torch.set_num_threads(1)
@@ -292,26 +311,32 @@ def _one_by_one(run: _Run, board: _Board, bench: Bench) -> None:
             _do(bench, run.plan, step, Limits(run.deadline, tell))
         except OutOfTimeError:
             return
-        except (InputError, RuntimeError) as error:
-            board.fail(step, str(error))
+        except Exception as error:
+            board.fail(step, _reason(error))
         else:
             board.finish(step, run.folder)
         run.tell(board.progress(str(step)))
+
+
+def _reason(error: Exception) -> str:
+    """Why a step failed; with the kind of error where it is not one of ours."""
+    plain = isinstance(error, InputError)
+    return str(error) if plain else f"{type(error).__name__}: {error}"
 
 
 def _text(step: Step, epoch: Epoch) -> str:
     return f"{step} epoch {epoch.done}, AUROC {number(epoch.auroc)}"
 
 
-def _together(run: _Run, board: _Board, data: ImageData, workers: int) -> None:
-    """Hand steps to worker processes as they become ready."""
-    del data
+def _together(run: _Run, board: _Board, sources: Sources) -> None:
+    """Hand steps to worker processes as they become ready; each reads the images itself."""
+    del sources
     context = mp.get_context("spawn")
     pipes: dict[Connection, Any] = {}
     plain = run._replace(tell=_silent)
-    for _ in range(min(workers, board.total)):
+    for _ in range(run.place.workers):
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, plain, workers), daemon=True)
+        process = context.Process(target=_work, args=(theirs, plain), daemon=True)
         process.start()
         theirs.close()
         pipes[ours] = process
@@ -371,20 +396,18 @@ def _hear(run: _Run, board: _Board, pipe: Any, state: tuple[Any, Any, Any]) -> N
     run.tell(board.progress(text, [share for _, share in shares.values()]))
 
 
-def _work(pipe: Connection, run: _Run, workers: int) -> None:
+def _work(pipe: Connection, run: _Run) -> None:
     """A worker process: does the steps it is sent until it is sent none."""
-    gpu = require_device(run.device).type == "cuda"
-    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // workers))
-    stored = run.folder.images if run.folder.images.exists() else run.setup.source
-    data = read_images(str(stored), size=run.setup.size)
-    bench = Bench(run.setup, data, run.folder, run.device)
+    gpu = require_device(run.place.device).type == "cuda"
+    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // run.place.workers))
+    bench = Bench(run.setup, run.setup.read(run.folder), run.folder, run.place)
     limits = Limits(run.deadline, lambda epoch: pipe.send(("epoch", epoch)))
     while (step := pipe.recv()) is not None:
         try:
             _do(bench, run.plan, step, limits)
         except OutOfTimeError:
             pipe.send(("late", ""))
-        except (InputError, RuntimeError) as error:
-            pipe.send(("failed", str(error)))
+        except Exception as error:
+            pipe.send(("failed", _reason(error)))
         else:
             pipe.send(("done", ""))

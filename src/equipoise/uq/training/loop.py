@@ -4,7 +4,8 @@ AdamW at a learning rate of 1e-4 that falls along a cosine over at most 50 epoch
 0.1, gradients clipped to norm 1, batches of 128 of which the last, incomplete one of an epoch
 is left out. After every epoch the macro AUROC of the validation images is taken; training stops
 when it has not risen for ``patience`` epochs, and the weights of the best epoch are kept. On a
-GPU it runs in mixed precision (bfloat16), channels last, with the fused AdamW.
+GPU it trains in mixed precision (bfloat16, the head in float32), channels last, with the fused
+AdamW; validation and prediction are in float32.
 
 Augmentation, on the device: a shift of up to ``shift`` pixels each way (edges repeated) and a
 mirror image half of the time.

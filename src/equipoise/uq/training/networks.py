@@ -39,6 +39,7 @@ class ImageShape(NamedTuple):
 class Network(nn.Module):
     """A feature extractor; `dim` is the length of a feature, `shape` the size of an image."""
 
+    transformer: bool = False  # as its architecture says
     dim: int
     shape: ImageShape
 
@@ -144,6 +145,8 @@ class _TransformerBlock(nn.Module):
 
 class _ViT(Network):
     """Patches, class token, positions, blocks, norm; the feature is the class token."""
+
+    transformer = True
 
     def __init__(self, sizes: "ViT", shape: ImageShape) -> None:
         super().__init__()

@@ -8,17 +8,20 @@ one configuration: another is refused, so that its cells can be compared.
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from equipoise.arrays import InputError, require_number
-from equipoise.uq.training.data import ImageData, LabelPolicy
+from equipoise.numbers import count
+from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS, method_of, quick
+from equipoise.uq.training.methods import METHODS, Setting, method_of, quick
 from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.networks import ImageShape, architecture_of
+from equipoise.uq.training.networks import ImageShape, Timm, architecture_of
 
 SCHEMA = 1
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
@@ -54,6 +57,19 @@ class Cell(NamedTuple):
         return f"{self.method}.{self.architecture.replace(':', '_')}.{self.seed}"
 
 
+@dataclass(frozen=True)
+class Sources:
+    """The images of a grid, and those of a second data set that are out of distribution."""
+
+    data: ImageData
+    ood: ImageData | None = None
+
+    @cached_property
+    def fingerprints(self) -> tuple[str, str | None]:
+        """Of the contents of both."""
+        return self.data.fingerprint(), self.ood.fingerprint() if self.ood else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What all cells of a folder have in common.
@@ -65,6 +81,8 @@ class Setup:
         corrupted until the validation AUROC has fallen by ``drop``.
     small
         Fewer noise samples and narrow side heads, for tiny networks.
+    settings
+        Fields of methods that are not the defaults.
     """
 
     source: str
@@ -74,6 +92,7 @@ class Setup:
     small: bool = False
     policy: LabelPolicy = field(default_factory=LabelPolicy)
     recipe: Recipe = field(default_factory=Recipe)
+    settings: tuple[Setting, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a drop that is no share."""
@@ -81,19 +100,39 @@ class Setup:
 
     def method(self, name: str) -> Method:
         """A method of the catalogue with this setup's settings."""
-        return quick(method_of(name)) if self.small else method_of(name)
+        plain = quick(method_of(name)) if self.small else method_of(name)
+        own: dict[str, Any] = {
+            one.field: one.value for one in self.settings if one.method == name
+        }
+        return replace(plain, **own)
 
-    def configuration(self, data: ImageData) -> dict[str, Any]:
-        """What must be equal for cells to be compared."""
+    def read(self, stored: "Folder | None" = None) -> Sources:
+        """The images, from the copies of a folder where it has some; both must fit together."""
+        paths = [self.source] if self.ood is None else [self.source, self.ood]
+        copies = [stored.images, stored.ood] if stored else []
+        for place, copy in enumerate(copies[: len(paths)]):
+            paths[place] = str(copy) if copy.exists() else paths[place]
+        read = Sources(*(read_images(path, size=self.size) for path in paths))
+        if read.ood is not None and read.ood.images.shape[1:] != read.data.images.shape[1:]:
+            raise InputError(
+                f"ood, {self.ood}", f"images of {_shape(read.ood)}",
+                f"images of {_shape(read.data)}, as the networks are trained on",
+                "bring them to the same size and number of channels",
+            )  # fmt: skip
+        return read
+
+    def configuration(self, sources: Sources) -> dict[str, Any]:
+        """What must be equal for cells to be compared: contents, not where they lie."""
         own = asdict(self)
         for name in ("source", "size"):
             del own[name]
-        return {"schema": SCHEMA, "data": data.fingerprint(), "name": data.name, **own}
+        data, own["ood"] = sources.fingerprints
+        return {"schema": SCHEMA, "data": data, "name": sources.data.name, **own}
 
-    def fingerprint(self, cell: Cell, data: ImageData) -> str:
+    def fingerprint(self, cell: Cell, sources: Sources) -> str:
         """Sixteen digits of everything that decides a cell's result."""
         facts = {
-            **self.configuration(data),
+            **self.configuration(sources),
             "cell": list(cell),
             "settings": repr(self.method(cell.method)),
             "network": repr(architecture_of(cell.architecture)),
@@ -142,10 +181,17 @@ class Plan:
         return [Cell("baseline", one, self.seeds[0]) for one in self.architectures]
 
     def check(self, data: ImageData) -> None:
-        """Refuse images that an architecture cannot take."""
+        """Refuse images that an architecture cannot take, and methods that do not fit it."""
         height, width, channels = data.images.shape[1:]
+        shape = ImageShape(channels, height, width)
         for name in self.architectures:
-            architecture_of(name).check(ImageShape(channels, height, width))
+            architecture = architecture_of(name)
+            architecture.check(shape)
+            if isinstance(architecture, Timm):  # of our own it is known that they fit
+                bare = replace(architecture, pretrained=False)
+                for cell in self.cells():
+                    if cell.architecture == name and cell.seed == self.seeds[0]:
+                        method_of(cell.method).build(partial(bare.network, shape), 1)
 
 
 class Folder(NamedTuple):
@@ -171,6 +217,11 @@ class Folder(NamedTuple):
         return self.root / "data" / "images.npz"
 
     @property
+    def ood(self) -> Path:
+        """A copy of the second data set, likewise."""
+        return self.root / "data" / "ood.npz"
+
+    @property
     def labels(self) -> Path:
         """Labels of every part."""
         return self.root / "labels.npz"
@@ -185,7 +236,7 @@ class Folder(NamedTuple):
         path = self.root / "grid.json"
         text = json.dumps(configuration, indent=1, sort_keys=True)
         if path.exists():
-            kept = json.loads(path.read_text(encoding="utf-8"))
+            kept = _read_json(path)
             now = json.loads(text)
             other = sorted(k for k in {*kept, *now} if kept.get(k) != now.get(k))
             if other:
@@ -196,7 +247,33 @@ class Folder(NamedTuple):
                 )  # fmt: skip
             return
         self.root.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        kept = None
+    if not isinstance(kept, dict):
+        raise InputError(
+            f"{path}", "no configuration that can be read", "the one that a grid wrote there",
+            "remove the file: every finished cell knows its own configuration",
+        )  # fmt: skip
+    return kept
+
+
+def _shape(data: ImageData) -> str:
+    """Size of images, in words."""
+    height, width, channels = data.images.shape[1:]
+    return f"{height} x {width} pixels, {count(channels, 'channel')}"
 
 
 def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:

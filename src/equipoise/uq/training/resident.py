@@ -83,8 +83,11 @@ class DeviceData:
     def apply(
         self, function: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor
     ) -> torch.Tensor:
-        """A function of inputs over all images, in batches, without gradients, as float32."""
-        with torch.no_grad(), self.autocast():
+        """A function of inputs over all images, in batches, without gradients, in float32.
+
+        Mixed precision is for training alone; what is validated, fitted or saved has none.
+        """
+        with torch.no_grad(), torch.autocast(self.device.type, enabled=False):
             batches = images.split(512)
             return torch.cat([function(self.inputs(batch)).float() for batch in batches])
 

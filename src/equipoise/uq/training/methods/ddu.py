@@ -7,7 +7,8 @@ used as it is and this is not DDU in the strict sense; ``spectral_norm=False`` d
 everywhere.
 
 After training Gaussians are fitted to features of training images (at most 100,000), and a
-temperature on the validation images. The score of label c is minus a log density:
+temperature on the validation images. The score of label c, which stands for its epistemic
+uncertainty (the total and the aleatoric are the entropy of sigma(u/T)), is minus a log density:
 
 - ``"per_label_posneg"`` (default): log sum_k pi_ck N(z; mu_ck, diag) over k = absent, present;
 - ``"per_label_pos"`` (the paper): log N(z; mu_c, diag) of present images only, under which an
@@ -21,14 +22,15 @@ Diagonal variances are shrunk towards those of all images as if ``shrink`` more 
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
-from equipoise.uq.training.methods.method import Forecast, MakeNetwork, Method
+from equipoise.arrays import InputError
+from equipoise.uq.training.methods.method import Forecast, MakeNetwork, Method, in_float32
 from equipoise.uq.training.methods.temperature_scaling import (
     TemperedClassifier,
     settle_temperature,
@@ -53,11 +55,16 @@ class SpectralBound(nn.Module):
         self.bound = bound
         self.stride = (1, 1) if single else conv.stride
         self.padding = (0, 0) if single else conv.padding
+        self.groups, self.dilation = conv.groups, conv.dilation
         shape = (1, conv.in_channels, *((1, 1) if single else size))
         self.register_buffer("direction", _unit(torch.randn(shape)))
 
     def _image(self, weight: torch.Tensor) -> torch.Tensor:
-        return functional.conv2d(self.direction, weight, None, self.stride, self.padding)
+        return functional.conv2d(self.direction, weight, None, *self._how)
+
+    @property
+    def _how(self) -> tuple[Any, ...]:
+        return self.stride, self.padding, self.dilation, self.groups
 
     def forward(self, weight: torch.Tensor) -> torch.Tensor:
         """The weight, scaled down where its norm is over the bound."""
@@ -66,7 +73,7 @@ class SpectralBound(nn.Module):
                 image = _unit(self._image(weight))
                 if self.training:
                     back = torch.nn.grad.conv2d_input(
-                        self.direction.shape, weight, image, self.stride, self.padding
+                        self.direction.shape, weight, image, *self._how
                     )
                     self.direction.copy_(_unit(back))
                     image = _unit(self._image(weight))
@@ -90,6 +97,11 @@ def bound_convolutions(network: Network, bound: float) -> Network:
     network.train(was)
     for hook in hooks:
         hook.remove()
+    if not sizes:
+        raise InputError(
+            "ddu", "a network without convolutions", "some whose spectral norm can be bounded",
+            "choose another architecture, or train with ddu.spectral_norm=false",
+        )  # fmt: skip
     for conv, size in sizes.items():
         parametrize.register_parametrization(conv, "weight", SpectralBound(conv, size, bound))
     return network
@@ -174,6 +186,7 @@ class Ddu(Method):
 
     title: ClassVar[str] = "DDU"
     reference: ClassVar[str] = "Mukhoti et al., CVPR 2023"
+    score_is: ClassVar[Literal["EU", "own"]] = "EU"
     density: Literal["per_label_posneg", "per_label_pos", "global"] = "per_label_posneg"
     spectral_norm: bool = True
     bound: float = 3.0
@@ -184,9 +197,9 @@ class Ddu(Method):
         return () if self.spectral_norm and not architecture.transformer else (seed,)
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
-        """The baseline, its convolutions bounded unless it is a transformer."""
+        """The baseline, its convolutions bounded unless it is our own transformer."""
         network = make()
-        if self.spectral_norm and any(isinstance(m, nn.BatchNorm2d) for m in network.modules()):
+        if self.spectral_norm and not network.transformer:
             bound_convolutions(network, self.bound)
         return DduModel(network, classes)
 
@@ -202,6 +215,6 @@ class Ddu(Method):
         """One member, and minus the log density as its score."""
         features = data.apply(model.network.features, images)
         with torch.no_grad():
-            logits = functional.linear(features, model.head.weight, model.head.bias)
+            logits = in_float32(model.head, features)
         score = -model.log_density(features.double(), self.density)
         return Forecast(logits=(logits / model.temperature)[None], score=score.float())

@@ -7,7 +7,10 @@ The noise of the logits is W V e + W (d * e'), so the covariance of a label pair
 W (V V' + diag d^2) W' / T^2. Training draws one set of S noise vectors per step and uses it for
 all images of the batch: for each image it is the same distribution, so the expected loss is the
 same, at a hundredth of the cost. In prediction every image has its own noise, and samples are
-members. That books this noise, which is noise of the label, as epistemic, as the paper does.
+members: 25 by default, not the M = 5 of passes through a network, since the mean of five draws
+would be mostly their noise and a draw costs next to nothing, and not S, since 1000 members of
+every label would be files a hundred times as large. That books this noise, which is noise of
+the label, as epistemic, as the paper does.
 
 Defaults are those tuned for ImageNet (R = 15, T = 1.5, S = 1000); R = 6, T = 1.123 are those
 for CIFAR-10.
@@ -21,12 +24,12 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
-    MEMBERS,
     Batch,
     Clock,
     Forecast,
     MakeNetwork,
     Method,
+    in_float32,
     mean_bce,
     mean_logit,
 )
@@ -51,9 +54,9 @@ class HetXlModel(nn.Module):
         Logits with noise are ``mean + factors @ e`` with standard normal e.
         """
         feature = self.network.features(images)
-        raw, spread = self.factor(feature), self.scale(feature)
+        raw, spread = (in_float32(one, feature) for one in (self.factor, self.scale))
         with torch.autocast(feature.device.type, enabled=False):
-            feature, raw, spread = feature.float(), raw.float(), spread.float()
+            feature = feature.float()
             weight = self.head.weight
             low_rank = raw.view(len(raw), self.network.dim, self.rank)
             deviation = functional.softplus(spread) + 1e-3
@@ -71,7 +74,7 @@ class HetXl(Method):
     rank: int = 15
     temperature: float = 1.5
     samples: int = 1000
-    members: int = MEMBERS
+    members: int = 25
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """A network with heads for logits and noise."""

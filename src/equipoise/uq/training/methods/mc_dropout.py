@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from equipoise.arrays import InputError
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -41,13 +42,20 @@ class LastingDropout(nn.Module):
 
 
 def with_dropout(network: Network, p: float, *, filterwise: bool) -> Network:
-    """Put dropout after every ReLU and GELU of a network."""
+    """Put dropout after every ReLU and GELU of a network; one that has none is refused."""
+    count = 0
     for kind in (nn.ReLU, nn.GELU):
-        replace_modules(
+        count += replace_modules(
             network,
             kind,
             lambda old: nn.Sequential(old, LastingDropout(p, filterwise=filterwise)),
         )
+    if not count:
+        raise InputError(
+            "dropout", "a network without a ReLU or GELU of its own",
+            "activations for dropout to follow",
+            "choose another architecture, or leave mc_dropout and het_nn out",
+        )  # fmt: skip
     return network
 
 

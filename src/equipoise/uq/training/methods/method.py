@@ -73,7 +73,7 @@ class Forecast(NamedTuple):
 
 
 class Classifier(nn.Module):
-    """A network with a linear head."""
+    """A network with a linear head, which is float32 also where the network is not."""
 
     def __init__(self, network: Network, outputs: int) -> None:
         super().__init__()
@@ -82,7 +82,16 @@ class Classifier(nn.Module):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits of images."""
-        return self.head(self.network.features(images))
+        return in_float32(self.head, self.network.features(images))
+
+
+def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
+    """What a head makes of features, in float32 whatever the precision around it.
+
+    Logits of bfloat16 would have eight bits: few distinct probabilities, and ties everywhere.
+    """
+    with torch.autocast(features.device.type, enabled=False):
+        return head(features.float())
 
 
 class Training(NamedTuple):
@@ -112,6 +121,7 @@ class Method:
     reference: ClassVar[str] = ""
     transformer_only: ClassVar[bool] = False
     training: ClassVar[Training] = Training()
+    score_is: ClassVar[Literal["EU", "own"]] = "own"  # what a score of its own stands for
 
     def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
         """Seeds of the trained baselines that the method starts from; none from scratch."""

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from equipoise.uq.training.methods.method import in_float32
 from equipoise.uq.training.networks import Network
 
 
@@ -23,4 +24,4 @@ class JudgedClassifier(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits of labels and judgements side by side (items, 2, classes)."""
         feature = self.network.features(images)
-        return torch.stack([self.head(feature), self.judge(feature)], 1).float()
+        return torch.stack([in_float32(one, feature) for one in (self.head, self.judge)], 1)

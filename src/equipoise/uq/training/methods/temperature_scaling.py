@@ -64,7 +64,7 @@ class TemperedClassifier(Classifier):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits over temperature."""
-        return super().forward(images).float() / self.temperature
+        return super().forward(images) / self.temperature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
