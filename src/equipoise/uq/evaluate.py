@@ -61,7 +61,9 @@ from equipoise.uq.tasks import (
     macro,
     scores_of,
     six_tasks,
+    uncertain_images,
 )
+from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.findings import Report
@@ -75,9 +77,10 @@ UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
 LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
 BLANK = "{labels:names}: blank on every test image, and in no task."
 PRESET = (
-    "Task {number}: validation images have no such truth; every method is judged by PU, fixed "
+    "Task {number}: validation images cannot choose a score for {whom}; PU is used, fixed "
     "beforehand."
 )
+RESTS_ON = "Task 2 rests on the {images:count} test images that have an uncertain label."
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,8 @@ class UncertaintyEvaluation:
         Shared evaluations by architecture and question; a question without truth has none.
     chosen
         The score that a method is judged by, by architecture, task and method.
+    preset
+        Methods by the task on which validation images could not choose their score.
     parts, correlations, coverage, reliability, costs
         EU against AU, correlations with their null, and curves; see their types.
     options, study
@@ -193,6 +198,7 @@ class UncertaintyEvaluation:
     options: UncertaintyOptions
     contests: Mapping[tuple[str, str], Contest]
     chosen: Mapping[tuple[str, str, str], str]
+    preset: Mapping[str, tuple[str, ...]]
     parts: tuple[PartsRow, ...]
     correlations: tuple[CorrelationRow, ...]
     coverage: tuple[MethodCurve, ...]
@@ -368,6 +374,7 @@ def evaluate_study(
         options=how,
         contests=contests,
         chosen=chosen,
+        preset=preset,
         parts=tuple(parts_rows(tasks, contests, how)),
         correlations=tuple(correlations(study, tasks, questions, how)),
         coverage=tuple(coverage_curves(study, questions["correctness"], chosen)),
@@ -399,7 +406,8 @@ def _contest(
                 ]
     truth = question.truth()
     plan = resample(truth, "influence", replicates=REPLICATES)
-    settings = Settings(level=how.level)
+    # a score that happens to rank a label perfectly is a good score, not a copied truth
+    settings = Settings(level=how.level, circular="keep")
     done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
     seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
     done = done.across_seeds(runs, shared=len(seeds) == 1)
@@ -419,32 +427,33 @@ def _choices(
     study: UncertaintyStudy,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
-) -> tuple[dict[tuple[str, str, str], str], list[UncertaintyTask]]:
-    """The score of every method on every task by validation images; tasks where none is."""
-    chosen, preset = {}, []
+) -> tuple[dict[tuple[str, str, str], str], dict[str, tuple[str, ...]]]:
+    """The score of every method on every task by validation images; methods without one."""
+    chosen: dict[tuple[str, str, str], str] = {}
+    preset: dict[str, list[str]] = {}
     for task in (one for one in tasks if one.scored and questions[one.question].labels):
         known = ask(task.question, study, "val")
-        if not known.labels:
-            preset.append(task)
         for architecture in study.architectures:
             for method, runs in study.methods(architecture).items():
                 scores = scores_of(runs[0].parts["test"])
                 best = _best_score(known, runs, scores, task.metrics[0])
-                chosen[architecture, task.key, method] = best
-    return chosen, preset
+                chosen[architecture, task.key, method] = best or USUAL
+                if best is None:
+                    preset.setdefault(task.key, []).append(method)
+    return chosen, {task: tuple(dict.fromkeys(each)) for task, each in preset.items()}
 
 
 def _best_score(
     known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
-) -> str:
-    """The best by the mean over labels and seeds; PU where there is nothing to see."""
+) -> str | None:
+    """The best by the mean over labels and seeds; None where there is nothing to see."""
     if not known.labels:
-        return USUAL
+        return None
     each = [
         np.mean([macro(label_values(known, run.parts, score, [metric]))[0] for run in runs])
         for score in scores
     ]
-    return USUAL if np.isnan(each).all() else scores[int(np.nanargmax(each))]
+    return None if np.isnan(each).all() else scores[int(np.nanargmax(each))]
 
 
 def _notices(
@@ -452,7 +461,7 @@ def _notices(
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     contests: Mapping[tuple[str, str], Contest],
-    preset: Sequence[UncertaintyTask],
+    preset: Mapping[str, tuple[str, ...]],
 ) -> Iterable[Notice]:
     single = [run.method for run in study.runs if run.parts["test"].members == 1]
     if single:
@@ -479,5 +488,9 @@ def _notices(
         )
         if gone:
             yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
-    for task in preset:
-        yield notice("preset_score", PRESET, number=task.number)
+        if task.key in preset:
+            every = len(preset[task.key]) == len({run.method for run in study.runs})
+            whom = "any method" if every else joined(preset[task.key])
+            yield notice("preset_score", PRESET, number=task.number, whom=whom)
+        if task.key == "uncertain":
+            yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))

@@ -256,6 +256,11 @@ def ask(name: str, study: UncertaintyStudy, part: str = "test") -> Question:
     )
 
 
+def uncertain_images(question: Question) -> int:
+    """How many images a question about labels rests on."""
+    return len(np.unique(np.concatenate([one.rows for one in question.labels])))
+
+
 def _images(study: UncertaintyStudy, known: PartLabels, part: str) -> Question:
     other = study.labels.get(OTHER[part])
     if other is None:
