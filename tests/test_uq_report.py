@@ -1,10 +1,17 @@
 """What a report on uncertainty says: only what the intervals support, and how it was found."""
 
+import json
+
+import numpy as np
+import pytest
 from scipy.special import expit
 
-from equipoise.uq import evaluate_uncertainty
+from equipoise.arrays import InputError
+from equipoise.page import render
+from equipoise.uq import Prediction, decompose, disentanglement, evaluate_uncertainty
 from equipoise.uq.evaluate import TaskRow
 from equipoise.uq.report import _advice, _leaders, _tells
+from equipoise.uq.saved import read_run
 from equipoise.uq.tasks import six_tasks
 from tests.test_uq_evaluate import members, rows, world
 
@@ -94,3 +101,73 @@ def test_names_of_methods_keep_their_letters():
     logits, labels, _ = world(uncertain=False)
     found = evaluate_uncertainty({"b": expit(logits), "worse": expit(-logits)}, labels).report()
     assert found.card.answer.startswith("b is first")
+
+
+def test_the_null_has_one_size_of_noise_for_all_images(monkeypatch):
+    logits, labels, _ = world(uncertain=False)
+    seen = []
+    real = disentanglement.constant_noise
+    monkeypatch.setattr(
+        disentanglement,
+        "constant_noise",
+        lambda *said, **how: (
+            seen.append((len(said[0]), how["decomposition"])) or real(*said, **how)
+        ),
+    )
+    evaluate_uncertainty(
+        members(logits, 0.5), labels, ood=members(0.3 * logits, 2.0),
+        validation=(members(logits, 0.5), labels), decomposition="reverse_mi",
+    )  # fmt: skip
+    assert seen == [(2 * len(logits), "reverse_mi")]
+
+
+def test_noise_is_fitted_by_the_decomposition_of_the_method():
+    logits, _, _ = world(items=2000)
+    drawn = expit(logits + 3 * np.random.default_rng(9).normal(size=(5, *logits.shape)))
+    for name in ("information", "reverse_mi"):
+        parts = decompose(drawn, decomposition=name)
+        made = disentanglement.constant_noise(
+            expit(logits), parts.EU, members=5, seed=0, decomposition=name
+        )
+        assert made.EU.mean() == pytest.approx(parts.EU.mean(), rel=0.1)
+
+
+def test_a_score_that_is_the_epistemic_part_stands_in_its_place():
+    logits, labels, _ = world(uncertain=False)
+    rng = np.random.default_rng(0)
+    density = rng.normal(size=logits.shape)
+    probs = expit(logits)[None]
+    found = evaluate_uncertainty(
+        {"ddu": Prediction(probs, density, score_is="EU"), "own": Prediction(probs, density)},
+        labels,
+        ood={"ddu": Prediction(probs, density + 5, score_is="EU"),
+             "own": Prediction(probs, density + 5)},
+    )  # fmt: skip
+    assert [r.score for r in rows(found, task="ood", method="ddu")] == ["PU", "AU", "EU"]
+    assert [r.score for r in rows(found, task="ood", method="own")] == ["PU", "own"]
+    (gap,) = [r for r in found.parts if r.task == "ood"]
+    assert gap.method == "ddu" and gap.low > 0
+    (one,) = found.correlations
+    assert np.isfinite(one.value) and np.isnan(one.null)
+    told = next(n for n in found.notices if n.code == "one_member")
+    assert told.values["methods"] == ("own",)
+    assert render(found.report())
+    with pytest.raises(InputError, match="score_is"):
+        Prediction(probs, density, score_is="AU")
+
+
+def test_files_say_that_their_score_is_the_epistemic_part(tmp_path):
+    said = {"test_probs": np.full((1, 4, 2), 0.3), "test_score": np.ones((4, 2))}
+    for name, meta in (("x", {"method": "x", "score_is": "EU"}), ("ddu", {"method": "ddu"}),
+                       ("y", {"method": "y"})):  # fmt: skip
+        np.savez(tmp_path / f"{name}.npz", meta=json.dumps({"schema": 1, **meta}), **said)
+        scores = read_run(tmp_path / f"{name}.npz").parts["test"].scores
+        assert ("EU" in scores) == (name != "y") and ("own" in scores) == (name == "y")
+
+
+def test_the_brier_score_is_the_square_of_one_difference():
+    logits, labels, _ = world(uncertain=False)
+    found = evaluate_uncertainty(expit(logits), labels)
+    (one,) = rows(found, metric="brier_score")
+    assert one.value == pytest.approx(((expit(logits) - labels) ** 2).mean())
+    assert one.low < one.value < one.high

@@ -53,6 +53,7 @@ from equipoise.uq.study import (
 )
 from equipoise.uq.tasks import (
     BINNING,
+    SCALE,
     LabelQuestion,
     Question,
     UncertaintyTask,
@@ -242,14 +243,15 @@ class UncertaintyEvaluation:
             left = left_out_labels(contest, metric)
             for (method, score), name in contest.names.items():
                 found = contest.evaluation.estimate(name, metric)
-                low, high = found.interval(self.options.level)
+                scale = SCALE.get(metric, 1.0)
+                low, high = (scale * end for end in found.interval(self.options.level))
                 yield TaskRow(
                     task.key,
                     method,
                     architecture,
                     score,
                     metric,
-                    found.value,
+                    scale * found.value,
                     low,
                     high,
                     name in best,
@@ -463,7 +465,7 @@ def _notices(
     contests: Mapping[tuple[str, str], Contest],
     preset: Mapping[str, tuple[str, ...]],
 ) -> Iterable[Notice]:
-    single = [run.method for run in study.runs if run.parts["test"].members == 1]
+    single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
     if single:
         yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
     blank = questions["correctness"].blank

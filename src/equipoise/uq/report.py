@@ -239,8 +239,8 @@ def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     never = set.intersection(*({row.method for row in rows if row.best} for rows in telling))
     rest = [row.method for row in telling[0] if row.method in never and row.method not in lead]
     number = len(telling)
-    every = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
-    which = every if most == number else f"{most} of the {number} tasks"
+    whole = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
+    which = whole if most == number else f"{most} of the {number} tasks"
     verb = "is" if len(lead) == 1 else "are each"
     said = f"{joined(lead, most=MOST)} {verb} first on {which} (of {total}) that "
     said += "tell methods apart" if number > 1 else "tells methods apart"

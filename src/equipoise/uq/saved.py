@@ -3,9 +3,9 @@
 A file of a run is an ``.npz`` with ``meta``, a text in JSON (`SCHEMA`, and the keys of `Meta`),
 and for each part of ``val``, ``test``, ``ood`` and ``val_ood`` either ``{part}_logits`` or
 ``{part}_probs`` (members, items, classes), or ``{part}_alpha`` and ``{part}_beta`` (items,
-classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty. The file
-of labels has ``classes``, and for each part ``{part}_items``, ``{part}_labels`` and
-``{part}_groups``.
+classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty, which is
+its epistemic part where ``score_is`` of ``meta`` says ``EU``. The file of labels has
+``classes``, and for each part ``{part}_items``, ``{part}_labels`` and ``{part}_groups``.
 
 Files from elsewhere may be plainer: ``probs`` (or ``logits``) is what is said of the test
 images, ``labels`` their labels, ``items`` and ``groups`` their names and patients; an ``.npy``
@@ -19,7 +19,7 @@ and no names: clean and transformed then count as one image when images are resa
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -41,6 +41,7 @@ from equipoise.uq.study import (
 
 SCHEMA = 1
 LABELS = "labels.npz"
+EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 
 
@@ -52,6 +53,7 @@ class Meta:
     architecture: str = ""
     seed: str = ""
     cost: Cost = field(default_factory=Cost)
+    score_is: str = "own"
 
 
 class Files(NamedTuple):
@@ -108,13 +110,14 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     """One method, architecture and seed, decomposed."""
     arrays = _arrays(path, "probs")
     meta = _meta(path, arrays)
-    said = {part: _said(arrays, part) for part in PARTS}
-    plain = _said(arrays, "")
+    said = {part: _said(arrays, part, meta.score_is) for part in PARTS}
+    plain = _said(arrays, "", meta.score_is)
     if plain is not None:
         said["test"] = plain
     if ood is not None:
         other = _arrays(ood, "probs")
-        said["ood"] = _said(other, "ood") or _said(other, "test") or _said(other, "")
+        found = (_said(other, part, meta.score_is) for part in ("ood", "test", ""))
+        said["ood"] = next((one for one in found if one is not None), None)
     if said["test"] is None:
         got = f"arrays {listed(arrays)}" if arrays else "no arrays"
         do = "save test_logits (members, items, classes), or probs"
@@ -148,16 +151,17 @@ def read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
     return tuple(map(str, arrays.get("classes", ()))), parts
 
 
-def _said(arrays: Mapping[str, Any], part: str) -> Prediction | None:
+def _said(arrays: Mapping[str, Any], part: str, score_is: str) -> Prediction | None:
     """What a file says of a part."""
     lead = f"{part}_" if part else ""
     score = arrays.get(f"{lead}score")
     if f"{lead}alpha" in arrays and f"{lead}beta" in arrays:
-        return Prediction(Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"]), score)
+        made = Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"])
+        return Prediction(made, score, score_is=score_is)
     if f"{lead}logits" in arrays:
-        return Prediction(arrays[f"{lead}logits"], score, logits=True)
+        return Prediction(arrays[f"{lead}logits"], score, logits=True, score_is=score_is)
     if f"{lead}probs" in arrays:
-        return Prediction(arrays[f"{lead}probs"], score)
+        return Prediction(arrays[f"{lead}probs"], score, score_is=score_is)
     return None
 
 
@@ -181,7 +185,8 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
     """What a file says of its run, or what its name says."""
     if "meta" not in arrays:
         method, *rest = path.stem.split(".")
-        return Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+        made = Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+        return replace(made, score_is=EPISTEMIC.get(made.method, "own"))
     try:
         said = json.loads(str(arrays["meta"]))
         schema = said["schema"]
@@ -196,9 +201,9 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
     cost = Cost(
         *(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes"))
     )
-    return Meta(
-        str(said["method"]), str(said.get("architecture", "")), str(said.get("seed", "")), cost
-    )
+    method = str(said["method"])
+    names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
+    return Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
 
 
 def _number(said: Mapping[str, Any], key: str) -> float:

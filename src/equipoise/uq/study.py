@@ -18,7 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, frozen, listed, require_unique, short_repr
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    choice,
+    frozen,
+    listed,
+    require_unique,
+    short_repr,
+)
 from equipoise.uq.decomposition import (
     Beta,
     as_members,
@@ -44,23 +52,32 @@ class Prediction:
         The method's own score of uncertainty, (items, classes), higher meaning less sure.
     logits
         Whether members are logits in place of probabilities.
+    score_is
+        ``own``, or ``EU`` where the score is the epistemic part (as the density of DDU), and
+        the entropy of the prediction both the total and the aleatoric one.
     """
 
     members: Any
     score: Any = None
     logits: bool = False
+    score_is: str = "own"
+
+    def __post_init__(self) -> None:
+        choice("score_is", self.score_is, ("own", "EU"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:
     """The prediction and every score of uncertainty, all (items, classes).
 
-    `members` is how many there were; 0 of a distribution in closed form.
+    `members` is how many there were; 0 of a distribution in closed form. `own_epistemic` says
+    that EU is a score of the method's own, and no part of PU.
     """
 
     mean: Floats
     scores: Mapping[str, Floats]
     members: int
+    own_epistemic: bool = False
 
     __repr__ = short_repr
 
@@ -78,9 +95,15 @@ class Outputs:
             mean = mean_probabilities(members, logits=said.logits)
             parts = decompose(members, decomposition=decomposition, logits=said.logits)
         known = parts._asdict() if number != 1 else {"PU": parts.PU}
-        if said.score is not None:
-            known["own"] = _own_score(said.score, mean.shape, where)
-        return cls(frozen(mean), {name: frozen(one) for name, one in known.items()}, number)
+        own = None if said.score is None else _own_score(said.score, mean.shape, where)
+        epistemic = own is not None and said.score_is == "EU"
+        if own is not None and epistemic:
+            entropy = parts.AU if decomposition == "reverse_mi" else parts.PU
+            known = {"PU": entropy, "AU": entropy, "EU": own}
+        elif own is not None:
+            known["own"] = own
+        scores = {name: frozen(one) for name, one in known.items()}
+        return cls(frozen(mean), scores, number, epistemic)
 
 
 def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:

@@ -42,6 +42,7 @@ from equipoise.uq.decomposition import image_level
 from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
 
 BINNING = ("width", "mass")
+SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no
 MIN_ITEMS = 10  # of a bin that counts for MCE
 OTHER = {"test": "ood", "val": "val_ood"}
 
