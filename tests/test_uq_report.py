@@ -1,19 +1,31 @@
 """What a report on uncertainty says: only what the intervals support, and how it was found."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from equipoise.arrays import InputError
+from equipoise.findings.charts import Line, Lines
+from equipoise.findings.terminal import answer_lines
 from equipoise.page import render
-from equipoise.uq import Prediction, decompose, disentanglement, evaluate_uncertainty
+from equipoise.page.cells import standings
+from equipoise.page.curves import draw_lines
+from equipoise.page.palette import ModelStyles
+from equipoise.uq import (
+    Prediction,
+    decompose,
+    disentanglement,
+    evaluate_uncertainty,
+    uncertainty_report,
+)
 from equipoise.uq.evaluate import TaskRow
 from equipoise.uq.report import _advice, _leaders, _tells
 from equipoise.uq.saved import read_run
 from equipoise.uq.tasks import six_tasks
-from tests.test_uq_evaluate import members, rows, world
+from tests.test_uq_evaluate import members, rows, save_benchmark, world
 
 OOD, ECE = six_tasks()[0], six_tasks()[4]
 
@@ -130,6 +142,7 @@ def test_noise_is_fitted_by_the_decomposition_of_the_method():
             expit(logits), parts.EU, members=5, seed=0, decomposition=name
         )
         assert made.EU.mean() == pytest.approx(parts.EU.mean(), rel=0.1)
+        assert made.AU.mean() == pytest.approx(parts.AU.mean(), rel=0.1)
 
 
 def test_a_score_that_is_the_epistemic_part_stands_in_its_place():
@@ -171,3 +184,43 @@ def test_the_brier_score_is_the_square_of_one_difference():
     (one,) = rows(found, metric="brier_score")
     assert one.value == pytest.approx(((expit(logits) - labels) ** 2).mean())
     assert one.low < one.value < one.high
+
+
+def test_labels_that_are_all_blank_are_told_without_a_table():
+    logits, labels, _ = world()
+    both = {"a": expit(logits), "b": expit(logits / 2)}
+    report = evaluate_uncertainty(both, np.full(labels.shape, np.nan)).report()
+    said = "\n".join(line.plain for line in answer_lines(report, 100))
+    assert "No task can be judged" in said
+    assert render(report)
+
+
+def test_a_file_without_a_part_is_named(tmp_path):
+    save_benchmark(tmp_path)
+    with np.load(tmp_path / "bce.cnn.0.npz") as held:
+        kept = {name: held[name] for name in held.files if not name.startswith("ood")}
+    np.savez(tmp_path / "bce.cnn.0.npz", **kept)
+    report = uncertainty_report(tmp_path)
+    (one,) = [one for one in report.notices if one.code == "lacking_part"]
+    assert one.values == {"files": ("bce.cnn.0.npz",), "part": "ood"}
+    task = next(one for one in report.notices if one.code == "undefined_task")
+    assert "bce.cnn.0.npz" in task.values["reason"]
+
+
+def test_curves_end_at_their_last_point_and_show_best_and_worst():
+    made = [Line(name, [(0.02, 0.1 * k), (0.3, 0.2 * k)], model=name, dots=False)
+            for k, name in enumerate("abcd", 1)]  # fmt: skip
+    common = {"name": "x", "caption": "x", "x": "p", "y": "q", "lines": made}
+    styles = ModelStyles(tuple("abcd"))
+    body = str(draw_lines(Lines(**common, x_range=(0, 1), front=("d", "a")), styles).rows[0])
+    assert "lead" not in body and "curve main" in body and "curve b" in body
+    assert body.count("curve pale") == 2
+    free = str(draw_lines(Lines(**common, x_range=(0, 1)), styles).rows[0])
+    assert "lead" in free and "curve b" not in free
+
+
+def test_the_best_is_bold_where_columns_differ_in_direction(tmp_path):
+    board = uncertainty_report(save_benchmark(tmp_path)).findings[0].charts[0]
+    assert ("", "bold: best") in standings(board, ModelStyles(())).key
+    assert ("", "bold: highest") in standings(replace(board, bold="highest"),
+                                              ModelStyles(())).key  # fmt: skip

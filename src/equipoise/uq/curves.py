@@ -18,6 +18,7 @@ from equipoise.uq.tasks import MIN_ITEMS, Question
 from equipoise.wording import capital
 
 COVERAGES = 20
+JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
 BASELINES = ("bce", "baseline")
 
 
@@ -94,10 +95,13 @@ def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
 # ---- findings ----------------------------------------------------------------------------
 
 
+Ends = Mapping[tuple[str, str], tuple[str, ...]]  # best and worst, by task and architecture
+
+
 def curve_findings(
-    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve]
+    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve], ends: Ends
 ) -> Iterable[Finding]:
-    """Accuracy by coverage, and reliability."""
+    """Accuracy by coverage, and reliability; the best and the worst method stand out."""
 
     def drawn(
         curves: Sequence[MethodCurve], name: str, make: Callable[..., Lines]
@@ -108,28 +112,37 @@ def curve_findings(
             lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
             where = f", {architecture}" if architecture else ""
             mark = f"{name}{'-' if architecture else ''}{architecture}"
-            made.append(make(name=mark, lines=lines, where=where))
+            front = ends.get((JUDGED[name], architecture), ())
+            made.append(make(name=mark, lines=lines, where=where, front=front))
         return tuple(made)
 
-    def coverage(*, name: str, lines: Sequence[Line], where: str) -> Lines:
+    def coverage(
+        *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
+    ) -> Lines:
         return Lines(
             name=name,
-            caption=f"Accuracy on what is left{where}: mean over labels",
+            caption=f"Accuracy on what is left{where}: mean over labels{_front(front)}",
             x="share of decisions kept, the surest first",
             y="accuracy",
             lines=lines,
+            x_range=(0.0, 1.0),
+            front=front,
         )
 
-    def reliability(*, name: str, lines: Sequence[Line], where: str) -> Lines:
+    def reliability(
+        *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
+    ) -> Lines:
         return Lines(
             name=name,
-            caption=f"Reliability{where}: all labels together, bins with at least 10 items",
+            caption=f"Reliability{where}: all labels together, bins with at least 10 items"
+            f"{_front(front)}",
             x="predicted probability",
             y="share that is positive",
             lines=lines,
             diagonal=True,
             x_range=(0.0, 1.0),
             y_range=(0.0, 1.0),
+            front=front,
         )
 
     if covered:
@@ -153,6 +166,10 @@ def curve_findings(
             brief=False,
             nav="Reliability",
         )
+
+
+def _front(names: Sequence[str]) -> str:
+    return f"; {' and '.join(('best', 'worst')[: len(names)])} in front" if names else ""
 
 
 def _coverage_sentence(curves: Sequence[MethodCurve]) -> str:

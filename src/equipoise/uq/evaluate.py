@@ -76,6 +76,7 @@ ONE_MEMBER = (
 )
 UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
 LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
+LACKING = "{files:listed}: no predictions of the part {part}, which is left out for all."
 BLANK = "{labels:names}: blank on every test image, and in no task."
 PRESET = (
     "Task {number}: validation images cannot choose a score for {whom}; PU is used, fixed "
@@ -468,6 +469,8 @@ def _notices(
     single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
     if single:
         yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
+    for part, files in study.lacking.items():
+        yield notice("lacking_part", LACKING, files=files, part=part)
     blank = questions["correctness"].blank
     if blank:
         yield notice("blank_labels", BLANK, labels=blank)

@@ -27,7 +27,7 @@ from equipoise.findings import (
 from equipoise.inference import TwoWay
 from equipoise.metrics import named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
-from equipoise.uq.curves import cost_findings, curve_findings
+from equipoise.uq.curves import Ends, cost_findings, curve_findings
 from equipoise.uq.disentanglement import (
     MOST,
     correlation_findings,
@@ -57,6 +57,7 @@ TERMS = (
     ("Best group", "Methods than which no other is surely better, all pairs at once."),
     ("Null", "The correlation that noise of one size on every logit would give."),
 )
+NOTHING = "No task can be judged with these labels"
 EVERY = "Every score stands in the table. "
 SELECTION = "; the best on test images would favour methods with more scores."
 
@@ -80,7 +81,7 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         *_task_findings(result),
         *parts_findings(result.tasks, result.parts),
         *correlation_findings(result.tasks, result.correlations),
-        *curve_findings(result.coverage, result.reliability),
+        *curve_findings(result.coverage, result.reliability, _ends(result)),
         *cost_findings(result.costs),
         _score_finding(result),
     )
@@ -164,6 +165,16 @@ def _judged_rows(
     return sorted(known, key=lambda row: -row.value if higher else row.value)
 
 
+def _ends(result: UncertaintyEvaluation) -> Ends:
+    """The first and the last method of every task and architecture."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for task in result.tasks:
+        for architecture in result.study.architectures:
+            names = [row.method for row in _judged_rows(result, task, architecture)]
+            found[task.key, architecture] = tuple(dict.fromkeys([*names[:1], *names[-1:]]))
+    return found
+
+
 def recommendation(result: UncertaintyEvaluation) -> list[str]:
     """What to use for what, a sentence per task and architecture."""
     said = []
@@ -217,7 +228,7 @@ def _card(result: UncertaintyEvaluation) -> Card:
     single = len({run.method for run in result.study.runs}) < 2
     said = [_leaders(result, one) for one in result.study.architectures]
     return Card(
-        answer=_alone(result) if single else f"{'; '.join(said)}.",
+        answer=_alone(result) if single else f"{'; '.join(dict.fromkeys(said))}.",
         lede=parts_sentence(result.parts) or correlation_sentence(result.correlations),
         holds_for=f"{_whom(result)}, with labels taken as the truth",
         settled_by="" if single else _settled_by(result),
@@ -229,6 +240,8 @@ def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     """Who is first most often on the tasks that tell methods apart; names as they are."""
     every = [_judged_rows(result, task, architecture) for task in result.tasks]
     total = sum(bool(rows) for rows in every)
+    if not total:
+        return NOTHING
     telling = [rows for rows in every if _tells(rows)]
     if not telling:
         where = f"{architecture}: no" if architecture else "No"
@@ -287,7 +300,7 @@ def _seed_shares(cell: TwoWay, best: Sequence[bool]) -> list[float]:
 
 def _alone(result: UncertaintyEvaluation) -> str:
     said = recommendation(result)
-    return said[0] if said else "No task can be judged with these labels."
+    return said[0] if said else f"{NOTHING}."
 
 
 def _caveat(result: UncertaintyEvaluation) -> str:
@@ -310,7 +323,8 @@ def _caveat(result: UncertaintyEvaluation) -> str:
 
 def _standings(result: UncertaintyEvaluation) -> Finding:
     charts = []
-    for architecture in result.study.architectures:
+    judged = dict.fromkeys(architecture for architecture, _ in result.contests)
+    for architecture in judged:
         first = architecture == result.study.architectures[0]
         name = "standings" if first else f"standings-{architecture}"
         charts.append(_board(result, architecture, name))
@@ -352,6 +366,7 @@ def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Stand
         ],
         known_to=[_typical(rows.values()) for _, rows in by_task],
         foot=(("better", [_direction(task) for task, _ in by_task]),),
+        bold="best",
     )
 
 

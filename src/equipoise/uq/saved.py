@@ -89,13 +89,20 @@ def read_study(
         do = "name the files of other images as those of the predictions"
         raise InputError("ood", listed(unknown), "names of files of predictions", do)
     shared = [part for part in PARTS if all(part in run.parts for run in runs)]
+    lacking = {
+        part: tuple(p.name for p, run in zip(files.runs, runs, strict=True)
+                    if part not in run.parts)
+        for part in PARTS
+        if part not in shared and any(part in run.parts for run in runs)
+    }  # fmt: skip
     number = runs[0].parts["test"].mean.shape[1] if "test" in runs[0].parts else len(classes)
     names = classes or tuple(f"label {k + 1}" for k in range(number))
     known = {part: labels[part] for part in shared if part in labels}
     for part in ("ood", "val_ood"):
         if part in shared and part not in known:
             known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
-    return UncertaintyStudy(names, {"test": labels["test"], **known}, tuple(runs), image)
+    known = {"test": labels["test"], **known}
+    return UncertaintyStudy(names, known, tuple(runs), image, lacking)
 
 
 def _unnamed(said: Outputs, test: PartLabels | None, part: str) -> PartLabels:

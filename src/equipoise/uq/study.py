@@ -171,12 +171,16 @@ class UncertaintyStudy:
         Every method, architecture and seed, each once.
     image
         How one score per image is made of those of its labels: mean, max or sum.
+    lacking
+        Parts that some have and others do not, which are left out for all: by part, who lacks
+        them.
     """
 
     classes: tuple[str, ...]
     labels: Mapping[str, PartLabels]
     runs: tuple[Run, ...]
     image: str = "mean"
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     __repr__ = short_repr
 
