@@ -209,7 +209,7 @@ def test_options_are_checked():
 # ---- files -----------------------------------------------------------------------------------
 
 
-def save_benchmark(folder, schema=1):
+def save_benchmark(folder, schema=1, workers=1):
     logits, labels, groups = world()
     np.savez(
         folder / "labels.npz", classes=["a", "b", "c"],
@@ -226,7 +226,8 @@ def save_benchmark(folder, schema=1):
                 meta = {
                     "schema": schema, "method": method, "architecture": arch, "seed": seed,
                     "train_seconds": 10 + 30 * (number > 1), "predict_seconds": 0.5,
-                    "peak_bytes": 2**30,
+                    "peak_bytes": 2**30, "epochs": 5, "workers": workers,
+                    "seconds_per_epoch": 2.0,
                 }  # fmt: skip
                 np.savez(
                     folder / f"{method}.{arch}.{seed}.npz", meta=json.dumps(meta),

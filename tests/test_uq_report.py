@@ -23,7 +23,8 @@ from equipoise.uq import (
 )
 from equipoise.uq.evaluate import TaskRow
 from equipoise.uq.report import _advice, _leaders, _tells
-from equipoise.uq.saved import read_run
+from equipoise.uq.saved import find_files, read_run, read_study
+from equipoise.uq.study import Outputs
 from equipoise.uq.tasks import six_tasks
 from tests.test_uq_evaluate import members, rows, save_benchmark, world
 
@@ -224,3 +225,78 @@ def test_the_best_is_bold_where_columns_differ_in_direction(tmp_path):
     assert ("", "bold: best") in standings(board, ModelStyles(())).key
     assert ("", "bold: highest") in standings(replace(board, bold="highest"),
                                               ModelStyles(())).key  # fmt: skip
+
+
+def test_seconds_are_compared_only_where_no_training_shared_the_device(tmp_path):
+    save_benchmark(tmp_path, workers=3)
+    cost = next(one for one in uncertainty_report(tmp_path).findings if one.key == "cost")
+    assert {row["times"] for row in cost.tables[0].rows} == {""}
+    assert {row["epochs"] for row in cost.tables[0].rows} == {5.0}
+    assert {row["epoch_ms"] for row in cost.tables[0].rows} == {2000.0}
+    assert "3 trainings shared" in cost.note and "3 trainings shared" in cost.sentence
+    save_benchmark(tmp_path)
+    alone = next(one for one in uncertainty_report(tmp_path).findings if one.key == "cost")
+    assert "shared" not in alone.note
+
+
+def test_corruptions_that_miss_their_goal_are_told(tmp_path):
+    save_benchmark(tmp_path)
+    told = [{"corruption": "blur", "severity": 1.0, "auroc": 0.7, "clean": 0.8},
+            {"corruption": "noise", "severity": 0.5, "auroc": 0.64, "clean": 0.8}]  # fmt: skip
+    (tmp_path / "corruptions.json").write_text(json.dumps(told))
+    report = uncertainty_report(tmp_path)
+    (one,) = [one for one in report.findings if one.key == "corruptions"]
+    assert [row["reached"] for row in one.tables[0].rows] == [False, True]
+    assert one.tables[0].rows[0]["fall"] == pytest.approx(0.125)
+    (weak,) = [one for one in report.notices if one.code == "weak_corruptions"]
+    assert weak.values["names"] == ("blur",)
+    (tmp_path / "corruptions.json").write_text("[{")
+    with pytest.raises(InputError, match="corruptions"):
+        uncertainty_report(tmp_path)
+
+
+def test_a_run_says_what_its_other_images_are(tmp_path):
+    save_benchmark(tmp_path)
+    path = tmp_path / "bce.cnn.0.npz"  # the first
+    row = {"corruption": "blur", "severity": 1.0, "auroc": 0.6, "clean": 0.8, "fall": 0.25,
+           "reached": False}  # fmt: skip
+    with np.load(path) as held:
+        kept = {name: held[name] for name in held.files}
+    meta = json.loads(str(kept["meta"])) | {"ood": {"drop": 0.3, "corruptions": [row]}}
+    np.savez(path, **(kept | {"meta": json.dumps(meta)}))
+    (made,) = read_study(find_files(tmp_path)).corruptions
+    assert made.goal == 0.3 and not made.reached and made.fall == 0.25
+
+
+def test_a_score_that_does_not_judge_is_in_no_group():
+    found = evaluate_uncertainty(members(world()[0], 0.5), world()[1]).report()
+    (table,) = [one.tables[0] for one in found.findings if one.key == "scores"]
+    assert {row["best"] for row in table.rows if not row["chosen"]} == {""}
+    assert "" not in {row["best"] for row in table.rows if row["chosen"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "logits", "said"),
+    [
+        (np.full((4, 2), 40.0), False, "percentages: divide by 100"),
+        (np.full((4, 2), -3.0), False, "name the array logits"),
+        (np.full((4, 2), 1.2), False, "give probabilities"),
+        (np.full((4, 2), np.inf), True, "finite logits"),
+        (np.full((4, 2), np.inf, dtype=np.float16), True, "finite logits"),
+        (np.full((4, 2), np.nan), True, "leave out items"),
+    ],
+)
+def test_numbers_that_are_no_probabilities_are_refused_with_advice(values, logits, said):
+    with pytest.raises(InputError, match=said):
+        decompose(values, logits=logits)
+
+
+def test_other_images_are_decomposed_once(monkeypatch):
+    logits, labels, _ = world(uncertain=False)
+    seen = []
+    real = Outputs.of.__func__
+    monkeypatch.setattr(
+        Outputs, "of", classmethod(lambda cls, *said: seen.append(1) or real(cls, *said))
+    )
+    evaluate_uncertainty({"a": [expit(logits)] * 2}, labels, ood={"a": [expit(logits)] * 2})
+    assert len(seen) == 4

@@ -6,6 +6,7 @@ and gaps that the tasks report.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from equipoise.findings import Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.numbers import duration, percent
-from equipoise.uq.study import UncertaintyStudy
+from equipoise.uq.study import Corruption, UncertaintyStudy
 from equipoise.uq.tasks import MIN_ITEMS, Question
 from equipoise.wording import capital
 
@@ -32,14 +33,20 @@ class MethodCurve(NamedTuple):
 
 
 class CostRow(NamedTuple):
-    """What a method took on average over its runs: seconds, and bytes at most."""
+    """What a method took on average over its runs: seconds and epochs, and bytes at most.
+
+    `workers` is the most trainings that shared the device.
+    """
 
     method: str
     architecture: str
     runs: int
     training: float
+    epochs: float
+    per_epoch: float
     prediction: float
     memory: float
+    workers: float
 
 
 def coverage_curves(
@@ -86,10 +93,15 @@ def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
     for architecture in study.architectures:
         for method, runs in study.methods(architecture).items():
             costs = [run.cost for run in runs]
-            training = float(np.mean([cost.training for cost in costs]))
-            prediction = float(np.mean([cost.prediction for cost in costs]))
-            memory = max(cost.memory for cost in costs)
-            yield CostRow(method, architecture, len(runs), training, prediction, memory)
+            mean = [
+                float(np.mean([getattr(cost, name) for cost in costs]))
+                for name in ("training", "epochs", "per_epoch", "prediction")
+            ]
+            most = [
+                float(np.max([getattr(cost, name) for cost in costs]))
+                for name in ("memory", "workers")
+            ]
+            yield CostRow(method, architecture, len(runs), *mean, *most)
 
 
 # ---- findings ----------------------------------------------------------------------------
@@ -220,41 +232,97 @@ def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
     for row in known:
         peers = [one for one in known if one.architecture == row.architecture]
         base = next((one for one in peers if one.method in BASELINES), None)
-        times = math.nan if base is None else row.training / base.training
+        alone = base is not None and row.workers == base.workers == 1
         rows.append(
             {
                 **row._asdict(),
+                "epochs": row.epochs if math.isfinite(row.epochs) else "",
                 "memory": row.memory / 2**30,
-                "times": times,
+                "times": row.training / base.training if base is not None and alone else "",
                 "training_ms": 1000 * row.training,
+                "epoch_ms": 1000 * row.per_epoch if math.isfinite(row.per_epoch) else "",
                 "prediction_ms": 1000 * row.prediction,
             }
         )
-    dear = max(known, key=lambda row: row.training)
+    dear = max(known, key=lambda row: (math.isfinite(row.training), row.training))
     yield Finding(
         key="cost",
         title="What does it cost?",
-        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training.",
+        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training"
+        f"{_shared(known, short=True)}.",
+        tables=(_cost_table(rows),),
+        note="Seconds and epochs of a method count the networks that it stands on. Training "
+        "stops where validation images no longer improve, so that seconds differ by epochs, "
+        f"too.{_shared(known)}",
+        brief=False,
+        nav="Cost",
+    )
+
+
+def _shared(costs: Sequence[CostRow], *, short: bool = False) -> str:
+    """How many trainings shared the device, which seconds depend on."""
+    most = max((row.workers for row in costs if math.isfinite(row.workers)), default=math.nan)
+    if most > 1:
+        said = f"easured while {most:.0f} trainings shared the device"
+        return f" (m{said})" if short else f" M{said}: without ratios to the baseline."
+    if short or most == 1:
+        return ""
+    return " Files do not say how many trainings shared the device: without ratios."
+
+
+def _cost_table(rows: Sequence[Row]) -> Table:
+    return Table(
+        name="cost",
+        caption="Time and memory of a run, the mean over runs; memory at most",
+        columns=(
+            Column("method", "method", "model"),
+            Column("architecture", "architecture"),
+            Column("runs", "runs", "count"),
+            Column("epochs", "epochs", "figures"),
+            Column("epoch_ms", "an epoch", "duration"),
+            Column("training_ms", "training", "duration"),
+            Column("times", "times the baseline", "figures"),
+            Column("prediction_ms", "prediction", "duration"),
+            Column("memory", "memory (GiB)", "figures"),
+        ),
+        rows=rows,
+        open=True,
+    )
+
+
+def corruption_findings(found: Sequence[Corruption]) -> Iterable[Finding]:
+    """How severe the corruptions were, and whether they did what was aimed at."""
+    if not found:
+        return
+    falls = [one.fall for one in found]
+    weak = sum(not one.reached for one in found)
+    goal = percent(found[0].goal)
+    said = f"Corruptions lower the validation AUROC by {_range(falls)}; "
+    said += (
+        f"{weak} of {len(found)} miss the {goal} aimed at" if weak else f"{goal} was aimed at"
+    )
+    yield Finding(
+        key="corruptions",
+        title="How bad are the bad images?",
+        sentence=f"{said}.",
         tables=(
             Table(
-                name="cost",
-                caption="Seconds of a run and memory at most",
+                name="corruptions",
+                caption="Severity of every corruption, and validation AUROC under it",
                 columns=(
-                    Column("method", "method", "model"),
-                    Column("architecture", "architecture"),
-                    Column("runs", "runs", "count"),
-                    Column("training_ms", "training", "duration"),
-                    Column("times", "times the baseline", "figures"),
-                    Column("prediction_ms", "prediction", "duration"),
-                    Column("memory", "memory (GiB)", "figures"),
+                    Column("corruption", "corruption"),
+                    Column("severity", "severity", "number"),
+                    Column("auroc", "AUROC", "number"),
+                    Column("clean", "AUROC of clean images", "number"),
+                    Column("fall", "fall", "percent"),
+                    Column("reached", "as aimed at"),
                 ),
-                rows=rows,
+                rows=[asdict(one) for one in found],
                 open=True,
             ),
         ),
-        note="Seconds of what a method adds where it starts from a trained baseline."
-        if any(row.method in BASELINES for row in known)
-        else "",
+        note="Severity runs from 0 to 1. Images that are less bad are harder to flag: values of "
+        "task 1 hold for these severities.",
         brief=False,
-        nav="Cost",
+        nav="Bad images",
     )

@@ -76,6 +76,7 @@ ONE_MEMBER = (
 )
 UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
 LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
+WEAK = "Task 1: {names:listed} lower the validation AUROC by less than the {goal:percent} aimed at."
 LACKING = "{files:listed}: no predictions of the part {part}, which is left out for all."
 BLANK = "{labels:names}: blank on every test image, and in no task."
 PRESET = (
@@ -323,7 +324,7 @@ def evaluate_uncertainty(
         parts["val"] = validation[0], part_labels(validation[1])
     said: dict[tuple[str, str], dict[str, Outputs]] = {}
     if ood is not None:
-        number = len(_by_run(ood, how)[0][2].mean)
+        number = _items(ood)
         alike = number == len(test.items)
         names = test.items if alike else tuple(f"other {k}" for k in range(number))
         parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
@@ -337,14 +338,25 @@ def evaluate_uncertainty(
     return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
 
 
+def _items(given: Any) -> int:
+    """How many images something was said of."""
+    first = next(iter(given.values())) if isinstance(given, Mapping) else given
+    one = first[0] if isinstance(first, list | tuple) and _several(first) else first
+    said = one.members if isinstance(one, Prediction) else one
+    shape = np.shape(said.a if isinstance(said, Beta) else said)
+    return shape[-2] if len(shape) > 1 else 0
+
+
+def _several(runs: Sequence[Any]) -> bool:
+    return all(isinstance(one, Prediction | Beta | np.ndarray) for one in runs)
+
+
 def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
     """Method, seed and outputs of everything that was given."""
     methods = given if isinstance(given, Mapping) else {"model": given}
     found = []
     for name, runs in methods.items():
-        several = isinstance(runs, list | tuple) and all(
-            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
-        )
+        several = isinstance(runs, list | tuple) and _several(runs)
         for seed, one in enumerate(runs if several else [runs]):
             said = one if isinstance(one, Prediction) else Prediction(one)
             made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
@@ -466,14 +478,7 @@ def _notices(
     contests: Mapping[tuple[str, str], Contest],
     preset: Mapping[str, tuple[str, ...]],
 ) -> Iterable[Notice]:
-    single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
-    if single:
-        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
-    for part, files in study.lacking.items():
-        yield notice("lacking_part", LACKING, files=files, part=part)
-    blank = questions["correctness"].blank
-    if blank:
-        yield notice("blank_labels", BLANK, labels=blank)
+    yield from _study_notices(study, questions["correctness"].blank)
     for task in tasks:
         question = questions[task.question]
         if not question.labels:
@@ -499,3 +504,18 @@ def _notices(
             yield notice("preset_score", PRESET, number=task.number, whom=whom)
         if task.key == "uncertain":
             yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))
+
+
+def _study_notices(study: UncertaintyStudy, blank: tuple[str, ...]) -> Iterable[Notice]:
+    """What is known before a task is asked."""
+    single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
+    if single:
+        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
+    weak = [one for one in study.corruptions if not one.reached]
+    if weak:
+        names = tuple(one.corruption for one in weak)
+        yield notice("weak_corruptions", WEAK, names=names, goal=weak[0].goal)
+    for part, files in study.lacking.items():
+        yield notice("lacking_part", LACKING, files=files, part=part)
+    if blank:
+        yield notice("blank_labels", BLANK, labels=blank)

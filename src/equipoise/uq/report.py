@@ -27,7 +27,7 @@ from equipoise.findings import (
 from equipoise.inference import TwoWay
 from equipoise.metrics import named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
-from equipoise.uq.curves import Ends, cost_findings, curve_findings
+from equipoise.uq.curves import Ends, corruption_findings, cost_findings, curve_findings
 from equipoise.uq.disentanglement import (
     MOST,
     correlation_findings,
@@ -82,6 +82,7 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         *parts_findings(result.tasks, result.parts),
         *correlation_findings(result.tasks, result.correlations),
         *curve_findings(result.coverage, result.reliability, _ends(result)),
+        *corruption_findings(study.corruptions),
         *cost_findings(result.costs),
         _score_finding(result),
     )
@@ -481,7 +482,7 @@ def _score_table(
             Column("chosen", "judged by"),
             Column("best", "best group"),
         ),
-        rows=[row._asdict() for row in rows],
+        rows=[{**row._asdict(), "best": row.best if row.chosen else ""} for row in rows],
         brief=(),
         download=download,
     )

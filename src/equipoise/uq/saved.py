@@ -19,6 +19,7 @@ and no names: clean and transformed then count as one image when images are resa
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from equipoise.arrays import InputError, listed
 from equipoise.uq.decomposition import Beta
 from equipoise.uq.study import (
     PARTS,
+    Corruption,
     Cost,
     Outputs,
     PartLabels,
@@ -41,6 +43,16 @@ from equipoise.uq.study import (
 
 SCHEMA = 1
 LABELS = "labels.npz"
+CORRUPTIONS = "corruptions.json"
+COSTS = (
+    "train_seconds",
+    "predict_seconds",
+    "peak_bytes",
+    "epochs",
+    "seconds_per_epoch",
+    "workers",
+)
+GOAL, NEAR = 0.2, 0.01  # the fall aimed at where files do not say, and how near is there
 EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 
@@ -102,7 +114,33 @@ def read_study(
         if part in shared and part not in known:
             known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
     known = {"test": labels["test"], **known}
-    return UncertaintyStudy(names, known, tuple(runs), image, lacking)
+    made_by = _corruptions(files) if "ood" in known else ()
+    return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by)
+
+
+def _corruptions(files: Files) -> tuple[Corruption, ...]:
+    """What the runs, or a file beside the labels, say about how other images were made."""
+    told = {}
+    with suppress(ValueError, KeyError, TypeError, BadZipFile), np.load(files.runs[0]) as held:
+        told = json.loads(str(held["meta"])).get("ood", {})
+    beside = files.labels.with_name(CORRUPTIONS)
+    rows, where = told.get("corruptions"), f"{files.runs[0].name}, meta"
+    try:
+        if not rows and beside.is_file():
+            where = beside.name
+            rows = json.loads(beside.read_text(encoding="utf-8"))
+        return tuple(_corruption(one, float(told.get("drop", GOAL))) for one in rows or ())
+    except (ValueError, KeyError, TypeError):
+        do = "leave the file out, or run the benchmark again"
+        raise InputError(where, "no corruptions that can be read", "JSON", do) from None
+
+
+def _corruption(said: Mapping[str, Any], goal: float) -> Corruption:
+    auroc, clean = float(said["auroc"]), float(said["clean"])
+    fall = float(said.get("fall", 1 - auroc / clean))
+    reached = bool(said.get("reached", fall >= goal - NEAR))
+    severity = float(said["severity"])
+    return Corruption(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
 
 
 def _unnamed(said: Outputs, test: PartLabels | None, part: str) -> PartLabels:
@@ -205,9 +243,9 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
     if not said.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    cost = Cost(
-        *(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes"))
-    )
+    cost = Cost(*(_number(said, key) for key in COSTS))
+    if cost.epochs == 0:  # earlier files, of methods that stand on others
+        cost = replace(cost, epochs=math.nan)
     method = str(said["method"])
     names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
     return Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))

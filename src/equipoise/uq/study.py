@@ -117,11 +117,35 @@ def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run took: seconds of training and prediction, bytes at most; nan is unknown."""
+    """What a run took: seconds of training and prediction, bytes at most; nan is unknown.
+
+    Training counts what the method stands on, such as the members of an ensemble; `workers` is
+    how many trainings shared the device.
+    """
 
     training: float = math.nan
     prediction: float = math.nan
     memory: float = math.nan
+    epochs: float = math.nan
+    per_epoch: float = math.nan
+    workers: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """What other images were made by: its severity, and what it did to validation images.
+
+    `fall` is the share by which the AUROC fell from that of the `clean` ones, `reached` whether
+    that is what was aimed at (`goal`).
+    """
+
+    corruption: str
+    severity: float
+    auroc: float
+    clean: float
+    fall: float
+    reached: bool
+    goal: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,6 +198,8 @@ class UncertaintyStudy:
     lacking
         Parts that some have and others do not, which are left out for all: by part, who lacks
         them.
+    corruptions
+        What other images were made by, where that is known.
     """
 
     classes: tuple[str, ...]
@@ -181,6 +207,7 @@ class UncertaintyStudy:
     runs: tuple[Run, ...]
     image: str = "mean"
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    corruptions: tuple[Corruption, ...] = ()
 
     __repr__ = short_repr
 
