@@ -321,8 +321,8 @@ def corruption_findings(found: Sequence[Corruption]) -> Iterable[Finding]:
                 open=True,
             ),
         ),
-        note="Severity runs from 0 to 1. Images that are less bad are harder to flag: values of "
-        "task 1 hold for these severities.",
+        note="Severity runs from 0 to 1. Images that are less bad are harder to flag: values "
+        "of task 1 hold for these severities.",
         brief=False,
         nav="Bad images",
     )
