@@ -114,55 +114,12 @@ def curve_findings(
     covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve], ends: Ends
 ) -> Iterable[Finding]:
     """Accuracy by coverage, and reliability; the best and the worst method stand out."""
-
-    def drawn(
-        curves: Sequence[MethodCurve], name: str, make: Callable[..., Lines]
-    ) -> tuple[Lines, ...]:
-        made = []
-        for architecture in dict.fromkeys(one.architecture for one in curves):
-            own = [one for one in curves if one.architecture == architecture]
-            lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
-            where = f", {architecture}" if architecture else ""
-            mark = f"{name}{'-' if architecture else ''}{architecture}"
-            front = ends.get((JUDGED[name], architecture), ())
-            made.append(make(name=mark, lines=lines, where=where, front=front))
-        return tuple(made)
-
-    def coverage(
-        *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
-    ) -> Lines:
-        return Lines(
-            name=name,
-            caption=f"Accuracy on what is left{where}: mean over labels{_front(front)}",
-            x="share of decisions kept, the surest first",
-            y="accuracy",
-            lines=lines,
-            x_range=(0.0, 1.0),
-            front=front,
-        )
-
-    def reliability(
-        *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
-    ) -> Lines:
-        return Lines(
-            name=name,
-            caption=f"Reliability{where}: all labels together, bins with at least 10 items"
-            f"{_front(front)}",
-            x="predicted probability",
-            y="share that is positive",
-            lines=lines,
-            diagonal=True,
-            x_range=(0.0, 1.0),
-            y_range=(0.0, 1.0),
-            front=front,
-        )
-
     if covered:
         yield Finding(
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=drawn(covered, "coverage", coverage),
+            charts=_drawn(covered, "coverage", ends, _coverage),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
             brief=False,
             nav="Coverage",
@@ -172,12 +129,61 @@ def curve_findings(
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=drawn(reliable, "reliability", reliability),
+            charts=_drawn(reliable, "reliability", ends, _reliability),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
             note="On the diagonal probabilities are right; below it they are too high.",
             brief=False,
             nav="Reliability",
         )
+
+
+def _drawn(
+    curves: Sequence[MethodCurve], name: str, ends: Ends, make: Callable[..., Lines]
+) -> tuple[Lines, ...]:
+    """A chart for every architecture."""
+    made = []
+    for architecture in dict.fromkeys(one.architecture for one in curves):
+        own = [one for one in curves if one.architecture == architecture]
+        made.append(
+            make(
+                name=f"{name}{'-' if architecture else ''}{architecture}",
+                lines=[
+                    Line(one.method, one.points, model=one.method, dots=False) for one in own
+                ],
+                where=f", {architecture}" if architecture else "",
+                front=ends.get((JUDGED[name], architecture), ()),
+            )
+        )
+    return tuple(made)
+
+
+def _coverage(*, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]) -> Lines:
+    return Lines(
+        name=name,
+        caption=f"Accuracy on what is left{where}: mean over labels{_front(front)}",
+        x="share of decisions kept, the surest first",
+        y="accuracy",
+        lines=lines,
+        x_range=(0.0, 1.0),
+        front=front,
+    )
+
+
+def _reliability(
+    *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
+) -> Lines:
+    return Lines(
+        name=name,
+        caption=f"Reliability{where}: all labels together, bins with at least 10 items"
+        f"{_front(front)}",
+        x="predicted probability",
+        y="share that is positive",
+        lines=lines,
+        diagonal=True,
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        front=front,
+    )
 
 
 def _front(names: Sequence[str]) -> str:

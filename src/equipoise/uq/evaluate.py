@@ -77,8 +77,8 @@ ONE_MEMBER = (
 UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
 LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
 WEAK = (
-    "Task 1: {names:listed} lower the validation AUROC by less than the {goal:percent} that was "
-    "aimed at."
+    "Task 1: {names:listed} lower the validation AUROC by less than the {goal:percent} that "
+    "was aimed at."
 )
 LACKING = "{files:listed}: no predictions of the part {part}, which is left out for all."
 BLANK = "{labels:names}: blank on every test image, and in no task."
