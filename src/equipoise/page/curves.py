@@ -33,7 +33,7 @@ TOLD = 4  # lines that keep their names in a crowded plot
 DOTTED = 12  # points of a line that are marked
 STEPS = 12  # places on a piece of a line that names of points keep away from
 FRONT = ("main", "b")  # looks of the best line and the worst
-EDGE = 70.0  # per cent across beyond which a name ends at its line
+EDGE = 70.0  # per cent across beyond which names stand in the corner
 SIDE = 12.0  # pixels from a plot to the names
 
 
@@ -180,20 +180,22 @@ def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
 
 
 def _front_names(curves: Sequence[_Curve], frame: _Frame) -> list[Label]:
-    """Names of the best line and the worst at their last points, apart from each other."""
+    """Names of the best line and the worst, at their ends or in the corner above these."""
+    front = sorted((one for one in curves if one.tone in FRONT), key=lambda one: -len(one.tone))
+    ends = [frame.places(_known(one.line))[-1] for one in front]
+    corner = any(x > EDGE for x, _ in ends)
     labels: list[Label] = []
-    for one in sorted(curves, key=lambda one: one.tone):
-        if one.tone not in FRONT:
-            continue
-        x, y = frame.places(_known(one.line))[-1]
-        inside = x > EDGE
-        y += (-6 if one.tone == FRONT[0] else 14) if inside else 4
-        near = [label.y for label in labels if abs(label.y - y) < STEP]
-        y = near[0] + STEP if near else y
-        side, shift = ("end", 0.0) if inside else ("start", 5.0)
+    for k, (one, (x, y)) in enumerate(zip(front, ends, strict=True)):
+        class_ = "tick plain strong" if one.tone == FRONT[0] else "tick plain"
         said = shorten(one.names[0], 2 * ROOM)
-        strong = " strong" if one.tone == FRONT[0] else ""
-        labels.append(Label(said, x, y, side, shift, class_=f"tick plain{strong}"))
+        if corner:
+            look = "dashed" if one.tone == FRONT[1] else "blue"
+            labels.append(
+                Label(f"{look}: {said}", 98, TOP + STEP * (k + 1), "end", 0.0, class_)
+            )
+            continue
+        y = y + 4 if all(abs(label.y - y - 4) >= STEP for label in labels) else y + 4 + STEP
+        labels.append(Label(said, x, y, "start", 5.0, class_))
     return labels
 
 
