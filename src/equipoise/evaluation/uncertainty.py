@@ -92,6 +92,7 @@ class Uncertainty:
         number[found] = np.arange(len(found))
         self.unit = [number[one] for one in places]
         self._blocks: dict[int, list[Ints]] = {}
+        self._designs: dict[tuple[int, ...], Design] = {}
 
     @property
     def most_blocks(self) -> int:
@@ -158,10 +159,17 @@ class Uncertainty:
         )
 
     def _design(self, tasks: tuple[int, ...]) -> Design:
+        if tasks not in self._designs:
+            self._designs[tasks] = self._made_design(tasks)
+        return self._designs[tasks]
+
+    def _made_design(self, tasks: tuple[int, ...]) -> Design:
         whole = unit_design(np.concatenate([self.unit[t] for t in tasks]))
         if len(tasks) > 1:  # an item counts once, however many tasks it has
-            pairs = [np.stack([self.unit[t], self.aligned[t].question.place]) for t in tasks]
-            whole = unit_design(np.unique(np.concatenate(pairs, axis=1), axis=1)[0])
+            unit = np.concatenate([self.unit[t] for t in tasks])
+            place = np.concatenate([self.aligned[t].question.place for t in tasks])
+            wide = int(place.max(initial=0)) + 1
+            whole = unit_design(np.unique(unit * wide + place) // wide)
         held = [self.ballots[t] for t in tasks]
         known = [one.design for one in held if one is not None]
         return joint_design(known, whole) if len(known) == len(held) else whole

@@ -6,13 +6,14 @@ it stands. Numbers that are nan are not drawn, and a chart with nothing to draw 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Matrix2D = NDArray[np.float64]
+MAYBE = {"maybe": True}  # of a field that files leave out where it has its default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +141,9 @@ class Lines(_Named):
     points
         Single marks beside the lines, such as readers beside curves; those with room have
         their names beside them, the others in their titles.
+    front
+        Names of the best line and the worst: these alone stand out and are named, at their
+        last points, and the x axis is all of `x_range`.
     """
 
     x: str
@@ -155,6 +159,7 @@ class Lines(_Named):
     logarithmic: bool = False
     downward: bool = False
     points: "Sequence[Point]" = ()
+    front: tuple[str, ...] = field(default=(), metadata=MAYBE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,6 +321,8 @@ class Standings(_Named):
         Half the length of a typical interval of each column.
     foot
         Further rows below: a title and a text for every column.
+    bold
+        What is bold in a column: the highest number, or the best where columns differ in that.
     """
 
     metric: str
@@ -325,6 +332,7 @@ class Standings(_Named):
     intervals: Sequence[tuple[float, float]]
     known_to: Sequence[float]
     foot: Sequence[tuple[str, Sequence[str]]] = ()
+    bold: str = field(default="highest", metadata=MAYBE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ def _heads(
 ) -> "Iterator[Text]":
     from rich.text import Text
 
-    deep = max(2, *(len(one) for one in heads))
+    deep = max([2, *(len(one) for one in heads)])
     for line in range(deep):
         cells = []
         for head, width in zip(heads, widths, strict=True):

@@ -107,7 +107,7 @@ def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
     if any(_below(cell) for cell in every):
         key.append(("", "▾ plain: below at least one"))
     if any(cell.best for cell in every):
-        key.append(("", "bold: highest"))
+        key.append(("", f"bold: {chart.bold}"))
     if any(cell.same for cell in every):
         key.append(("", "= the same scores as another model, item by item"))
     return tuple(key)

@@ -32,6 +32,8 @@ FAR = 30.0  # how far a name may stand from its line before the plot is crowded
 TOLD = 4  # lines that keep their names in a crowded plot
 DOTTED = 12  # points of a line that are marked
 STEPS = 12  # places on a piece of a line that names of points keep away from
+FRONT = ("main", "b")  # looks of the best line and the worst
+EDGE = 70.0  # per cent across beyond which names stand in the corner
 SIDE = 12.0  # pixels from a plot to the names
 
 
@@ -62,7 +64,7 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     places = {point for line in drawn for point in _known(line)}
     if len({x for x, _ in places}) < 2:
         return None
-    curves = _curves(drawn, styles)
+    curves = _curves(drawn, styles, chart.front)
     bottom = TOP + max(LEAST, min(12, len(curves)) * STEP * 1.3)
     frame = _frame(chart, drawn, bottom)
     ticks = frame.up.ticks(4)
@@ -75,15 +77,16 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     few = len(curves) <= 3
     paths += [_band(one, frame) for one in curves if few or one.tone in ("main", "b")]
     order = sorted(curves, key=lambda one: one.tone not in ("pale", "out"))
-    paths += [part for one in order for part in _paths(one, frame)]
+    paths += [part for one in order for part in _paths(one, frame, lead=not chart.front)]
     body.append(stretched(bottom, *paths))
     body += [mark for one in order for mark in _dots(one, frame)]
     points = _known_points(chart)
     body += _single_points(points, frame)
     labels, deep = _beneath(chart, frame)
     beside = _point_names(points, frame, [one.line for one in curves])
+    beside += _front_names(curves, frame) if chart.front else []
     plot = Plot(join(body), bottom + deep, (*labels, *beside), described(chart))
-    named = any(name for one in curves for name in one.names)
+    named = not chart.front and any(name for one in curves for name in one.names)
     names = [_names(curves, frame, bottom + deep)] if named else []
     axes = axis_titles(chart.x, chart.y)
     if chart.bars and chart.bar_title:
@@ -145,7 +148,9 @@ def _known(line: Line) -> list[tuple[float, float]]:
     return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
 
 
-def _curves(drawn: Sequence[Line], styles: ModelStyles) -> list[_Curve]:
+def _curves(
+    drawn: Sequence[Line], styles: ModelStyles, front: Sequence[str] = ()
+) -> list[_Curve]:
     """Lines that coincide are one, with all their names."""
     alike: dict[tuple[tuple[float, float], ...], list[Line]] = {}
     for line in drawn:
@@ -157,13 +162,41 @@ def _curves(drawn: Sequence[Line], styles: ModelStyles) -> list[_Curve]:
     made = []
     for place, group in enumerate(groups):
         first = next((line for line in group if line.model == leader), group[0])
-        if first.model:
+        if front:
+            tone = _front_tone([line.name for line in group], front)
+        elif first.model:
             tone = _model_tone(first, styles, pair, leader)
         else:
             tone = _plain_tone(place, len(groups))
         names = tuple(line.name for line in group)
         made.append(_Curve(first, names, tone, styles.number(first.model)))
     return made
+
+
+def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
+    return next(
+        (tone for tone, name in zip(FRONT, front, strict=False) if name in names), "pale"
+    )
+
+
+def _front_names(curves: Sequence[_Curve], frame: _Frame) -> list[Label]:
+    """Names of the best line and the worst, at their ends or in the corner above these."""
+    front = sorted((one for one in curves if one.tone in FRONT), key=lambda one: -len(one.tone))
+    ends = [frame.places(_known(one.line))[-1] for one in front]
+    corner = any(x > EDGE for x, _ in ends)
+    labels: list[Label] = []
+    for k, (one, (x, y)) in enumerate(zip(front, ends, strict=True)):
+        class_ = "tick plain strong" if one.tone == FRONT[0] else "tick plain"
+        said = shorten(one.names[0], 2 * ROOM)
+        if corner:
+            look = "dashed" if one.tone == FRONT[1] else "blue"
+            labels.append(
+                Label(f"{look}: {said}", 98, TOP + STEP * (k + 1), "end", 0.0, class_)
+            )
+            continue
+        y = y + 4 if all(abs(label.y - y - 4) >= STEP for label in labels) else y + 4 + STEP
+        labels.append(Label(said, x, y, "start", 5.0, class_))
+    return labels
 
 
 def _model_tone(line: Line, styles: ModelStyles, pair: tuple[str, ...], leader: str) -> str:
@@ -190,7 +223,7 @@ def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> _Frame:
     xs = [x for line in drawn for x, _ in _known(line)] + [one.x for one in points]
     low, high = min(xs), max(xs)
     xs += [x for x, _ in chart.ticks] + [x for x, _ in chart.marks] + [*(chart.x_range or ())]
-    if not chart.logarithmic:  # an axis does not run far beyond what it shows
+    if not (chart.logarithmic or chart.front):  # an axis does not run far beyond what it shows
         reach = 0.5 * (high - low)
         xs = [min(max(x, low - reach), high + reach) for x in xs]
     pad = 0.04 * (max(ys) - min(ys)) or 0.01
@@ -216,7 +249,7 @@ def _band(one: _Curve, frame: _Frame) -> Html:
     return area([*there, *back], f"band {one.tone}")
 
 
-def _paths(one: _Curve, frame: _Frame) -> list[Html]:
+def _paths(one: _Curve, frame: _Frame, *, lead: bool = True) -> list[Html]:
     every = frame.places(_known(one.line))
     inner = len(_known(replace(one.line, beyond=())))
     dashed = " far" if one.line.dashed else ""
@@ -224,7 +257,7 @@ def _paths(one: _Curve, frame: _Frame) -> list[Html]:
     if one.line.beyond and len(every) > inner:
         made.append(curve(every[max(0, inner - 1) :], f"curve {one.tone} far"))
     x, y = every[-1]
-    if x < 97:  # its name stands to the right of the plot
+    if lead and x < 97:  # its name stands to the right of the plot
         made.append(curve([(x, y), (100, y)], "lead"))
     return made
 

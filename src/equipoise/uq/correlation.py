@@ -21,6 +21,7 @@ Examples
 0.632
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,12 @@ class _Ranked(NamedTuple):
 
 
 def constant_noise(
-    mean: Floats, epistemic: Floats, *, members: int, seed: int
+    mean: Floats,
+    epistemic: Floats,
+    *,
+    members: int,
+    seed: int,
+    decomposition: str = "information",
 ) -> Decomposition:
     """The parts of a model with noise of one size on every logit.
 
@@ -97,16 +103,22 @@ def constant_noise(
         The method's probabilities and epistemic uncertainties, (items, classes).
     members
         How many members the method has.
+    decomposition
+        The one that made `epistemic`.
     """
+
+    def split(said: Floats) -> Decomposition:
+        return decompose(said, decomposition=decomposition, logits=True)
+
     held = np.clip(mean, _LEAST, 1 - _LEAST)
     logits = np.log(held) - np.log1p(-held)
     number = members if members > 1 else USUAL_MEMBERS
-    size = _noise_size(logits, epistemic, number, seed)
+    size = _noise_size(split, logits, epistemic, number, seed)
     parts = np.empty((3, *mean.shape))
     for first in range(0, len(mean), _CHUNK):
         rows = slice(first, first + _CHUNK)
         noise = _noise((number, *logits[rows].shape), seed, first + 1)
-        parts[:, rows] = decompose(logits[rows] + size * noise, logits=True)
+        parts[:, rows] = split(logits[rows] + size * noise)
     return Decomposition(*parts)
 
 
@@ -114,7 +126,13 @@ def _noise(shape: tuple[int, ...], seed: int, place: int) -> Floats:
     return np.random.default_rng([seed, place]).standard_normal(shape)
 
 
-def _noise_size(logits: Floats, epistemic: Floats, members: int, seed: int) -> float:
+def _noise_size(
+    split: Callable[[Floats], Decomposition],
+    logits: Floats,
+    epistemic: Floats,
+    members: int,
+    seed: int,
+) -> float:
     """The size that gives the same mean epistemic uncertainty, by halving."""
     rows = np.unique(np.linspace(0, len(logits) - 1, _LOOKED_AT).astype(int))
     goal, some = float(epistemic[rows].mean()), logits[rows]
@@ -122,7 +140,7 @@ def _noise_size(logits: Floats, epistemic: Floats, members: int, seed: int) -> f
     low, high = np.log(_SMALL), np.log(_LARGE)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        made = decompose(some + np.exp(middle) * noise, logits=True).EU.mean()
+        made = split(some + np.exp(middle) * noise).EU.mean()
         low, high = (middle, high) if made < goal else (low, middle)
         if high - low < 1e-3:
             break

@@ -6,6 +6,7 @@ and gaps that the tasks report.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ import numpy as np
 from equipoise.findings import Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.numbers import duration, percent
-from equipoise.uq.study import UncertaintyStudy
+from equipoise.uq.study import Corruption, UncertaintyStudy
 from equipoise.uq.tasks import MIN_ITEMS, Question
 from equipoise.wording import capital
 
 COVERAGES = 20
+JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
 BASELINES = ("bce", "baseline")
 
 
@@ -31,14 +33,20 @@ class MethodCurve(NamedTuple):
 
 
 class CostRow(NamedTuple):
-    """What a method took on average over its runs: seconds, and bytes at most."""
+    """What a method took on average over its runs: seconds and epochs, and bytes at most.
+
+    `workers` is the most trainings that shared the device.
+    """
 
     method: str
     architecture: str
     runs: int
     training: float
+    epochs: float
+    per_epoch: float
     prediction: float
     memory: float
+    workers: float
 
 
 def coverage_curves(
@@ -85,59 +93,33 @@ def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
     for architecture in study.architectures:
         for method, runs in study.methods(architecture).items():
             costs = [run.cost for run in runs]
-            training = float(np.mean([cost.training for cost in costs]))
-            prediction = float(np.mean([cost.prediction for cost in costs]))
-            memory = max(cost.memory for cost in costs)
-            yield CostRow(method, architecture, len(runs), training, prediction, memory)
+            mean = [
+                float(np.mean([getattr(cost, name) for cost in costs]))
+                for name in ("training", "epochs", "per_epoch", "prediction")
+            ]
+            most = [
+                float(np.max([getattr(cost, name) for cost in costs]))
+                for name in ("memory", "workers")
+            ]
+            yield CostRow(method, architecture, len(runs), *mean, *most)
 
 
 # ---- findings ----------------------------------------------------------------------------
 
 
+Ends = Mapping[tuple[str, str], tuple[str, ...]]  # best and worst, by task and architecture
+
+
 def curve_findings(
-    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve]
+    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve], ends: Ends
 ) -> Iterable[Finding]:
-    """Accuracy by coverage, and reliability."""
-
-    def drawn(
-        curves: Sequence[MethodCurve], name: str, make: Callable[..., Lines]
-    ) -> tuple[Lines, ...]:
-        made = []
-        for architecture in dict.fromkeys(one.architecture for one in curves):
-            own = [one for one in curves if one.architecture == architecture]
-            lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
-            where = f", {architecture}" if architecture else ""
-            mark = f"{name}{'-' if architecture else ''}{architecture}"
-            made.append(make(name=mark, lines=lines, where=where))
-        return tuple(made)
-
-    def coverage(*, name: str, lines: Sequence[Line], where: str) -> Lines:
-        return Lines(
-            name=name,
-            caption=f"Accuracy on what is left{where}: mean over labels",
-            x="share of decisions kept, the surest first",
-            y="accuracy",
-            lines=lines,
-        )
-
-    def reliability(*, name: str, lines: Sequence[Line], where: str) -> Lines:
-        return Lines(
-            name=name,
-            caption=f"Reliability{where}: all labels together, bins with at least 10 items",
-            x="predicted probability",
-            y="share that is positive",
-            lines=lines,
-            diagonal=True,
-            x_range=(0.0, 1.0),
-            y_range=(0.0, 1.0),
-        )
-
+    """Accuracy by coverage, and reliability; the best and the worst method stand out."""
     if covered:
         yield Finding(
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=drawn(covered, "coverage", coverage),
+            charts=_drawn(covered, "coverage", ends, _coverage),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
             brief=False,
             nav="Coverage",
@@ -147,12 +129,65 @@ def curve_findings(
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=drawn(reliable, "reliability", reliability),
+            charts=_drawn(reliable, "reliability", ends, _reliability),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
             note="On the diagonal probabilities are right; below it they are too high.",
             brief=False,
             nav="Reliability",
         )
+
+
+def _drawn(
+    curves: Sequence[MethodCurve], name: str, ends: Ends, make: Callable[..., Lines]
+) -> tuple[Lines, ...]:
+    """A chart for every architecture."""
+    made = []
+    for architecture in dict.fromkeys(one.architecture for one in curves):
+        own = [one for one in curves if one.architecture == architecture]
+        made.append(
+            make(
+                name=f"{name}{'-' if architecture else ''}{architecture}",
+                lines=[
+                    Line(one.method, one.points, model=one.method, dots=False) for one in own
+                ],
+                where=f", {architecture}" if architecture else "",
+                front=ends.get((JUDGED[name], architecture), ()),
+            )
+        )
+    return tuple(made)
+
+
+def _coverage(*, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]) -> Lines:
+    return Lines(
+        name=name,
+        caption=f"Accuracy on what is left{where}: mean over labels{_front(front)}",
+        x="share of decisions kept, the surest first",
+        y="accuracy",
+        lines=lines,
+        x_range=(0.0, 1.0),
+        front=front,
+    )
+
+
+def _reliability(
+    *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
+) -> Lines:
+    return Lines(
+        name=name,
+        caption=f"Reliability{where}: all labels together, bins with at least 10 items"
+        f"{_front(front)}",
+        x="predicted probability",
+        y="share that is positive",
+        lines=lines,
+        diagonal=True,
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        front=front,
+    )
+
+
+def _front(names: Sequence[str]) -> str:
+    return f"; {' and '.join(('best', 'worst')[: len(names)])} in front" if names else ""
 
 
 def _coverage_sentence(curves: Sequence[MethodCurve]) -> str:
@@ -203,41 +238,97 @@ def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
     for row in known:
         peers = [one for one in known if one.architecture == row.architecture]
         base = next((one for one in peers if one.method in BASELINES), None)
-        times = math.nan if base is None else row.training / base.training
+        alone = base is not None and row.workers == base.workers == 1
         rows.append(
             {
                 **row._asdict(),
+                "epochs": row.epochs if math.isfinite(row.epochs) else "",
                 "memory": row.memory / 2**30,
-                "times": times,
+                "times": row.training / base.training if base is not None and alone else "",
                 "training_ms": 1000 * row.training,
+                "epoch_ms": 1000 * row.per_epoch if math.isfinite(row.per_epoch) else "",
                 "prediction_ms": 1000 * row.prediction,
             }
         )
-    dear = max(known, key=lambda row: row.training)
+    dear = max(known, key=lambda row: (math.isfinite(row.training), row.training))
     yield Finding(
         key="cost",
         title="What does it cost?",
-        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training.",
+        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training"
+        f"{_shared(known, short=True)}.",
+        tables=(_cost_table(rows),),
+        note="Seconds and epochs of a method count the networks that it stands on. Training "
+        "stops where validation images no longer improve, so that seconds differ by epochs, "
+        f"too.{_shared(known)}",
+        brief=False,
+        nav="Cost",
+    )
+
+
+def _shared(costs: Sequence[CostRow], *, short: bool = False) -> str:
+    """How many trainings shared the device, which seconds depend on."""
+    most = max((row.workers for row in costs if math.isfinite(row.workers)), default=math.nan)
+    if most > 1:
+        said = f"easured while {most:.0f} trainings shared the device"
+        return f" (m{said})" if short else f" M{said}: without ratios to the baseline."
+    if short or most == 1:
+        return ""
+    return " Files do not say how many trainings shared the device: without ratios."
+
+
+def _cost_table(rows: Sequence[Row]) -> Table:
+    return Table(
+        name="cost",
+        caption="Time and memory of a run, the mean over runs; memory at most",
+        columns=(
+            Column("method", "method", "model"),
+            Column("architecture", "architecture"),
+            Column("runs", "runs", "count"),
+            Column("epochs", "epochs", "figures"),
+            Column("epoch_ms", "an epoch", "duration"),
+            Column("training_ms", "training", "duration"),
+            Column("times", "times the baseline", "figures"),
+            Column("prediction_ms", "prediction", "duration"),
+            Column("memory", "memory (GiB)", "figures"),
+        ),
+        rows=rows,
+        open=True,
+    )
+
+
+def corruption_findings(found: Sequence[Corruption]) -> Iterable[Finding]:
+    """How severe the corruptions were, and whether they did what was aimed at."""
+    if not found:
+        return
+    falls = [one.fall for one in found]
+    weak = sum(not one.reached for one in found)
+    goal = percent(found[0].goal)
+    said = f"Corruptions lower the validation AUROC by {_range(falls)}; "
+    said += (
+        f"{weak} of {len(found)} miss the {goal} aimed at" if weak else f"{goal} was aimed at"
+    )
+    yield Finding(
+        key="corruptions",
+        title="How bad are the bad images?",
+        sentence=f"{said}.",
         tables=(
             Table(
-                name="cost",
-                caption="Seconds of a run and memory at most",
+                name="corruptions",
+                caption="Severity of every corruption, and validation AUROC under it",
                 columns=(
-                    Column("method", "method", "model"),
-                    Column("architecture", "architecture"),
-                    Column("runs", "runs", "count"),
-                    Column("training_ms", "training", "duration"),
-                    Column("times", "times the baseline", "figures"),
-                    Column("prediction_ms", "prediction", "duration"),
-                    Column("memory", "memory (GiB)", "figures"),
+                    Column("corruption", "corruption"),
+                    Column("severity", "severity", "number"),
+                    Column("auroc", "AUROC", "number"),
+                    Column("clean", "AUROC of clean images", "number"),
+                    Column("fall", "fall", "percent"),
+                    Column("reached", "as aimed at"),
                 ),
-                rows=rows,
+                rows=[asdict(one) for one in found],
                 open=True,
             ),
         ),
-        note="Seconds of what a method adds where it starts from a trained baseline."
-        if any(row.method in BASELINES for row in known)
-        else "",
+        note="Severity runs from 0 to 1. Images that are less bad are harder to flag: values "
+        "of task 1 hold for these severities.",
         brief=False,
-        nav="Cost",
+        nav="Bad images",
     )

@@ -54,6 +54,7 @@ from equipoise.evaluation.engine import map_chunks
 DECOMPOSITIONS = ("information", "reverse_mi")
 IMAGE_LEVEL: dict[str, Callable[..., Floats]] = {"mean": np.mean, "max": np.max, "sum": np.sum}
 _CHUNK = 2**18  # numbers that are looked at together
+_LARGEST = np.finfo(np.float64).max  # of a logit
 _LEAST = 1e-12  # distance of members from 0 and 1, of the reverse decomposition
 
 
@@ -173,19 +174,32 @@ def as_members(probs: Any, *, logits: bool = False, where: str = "probs") -> Any
     if array.ndim != 3 or 0 in array.shape:
         got, do = f"shape {np.shape(probs)}", "add a last axis where there is one label"
         raise InputError(where, got, "(members, items, classes) or (items, classes)", do)
-    low, high = (-np.inf, np.inf) if logits else (0.0, 1.0)
+    low, high = (-_LARGEST, _LARGEST) if logits else (0.0, 1.0)
     least, most = float(array.min()), float(array.max())  # nan where there is one
     if low <= least and most <= high:
         return array
     inside = (array >= low) & (array <= high)
     member, item, label = (int(one) for one in np.argwhere(~inside)[0])
     value = float(array[member, item, label])
-    what = "logits" if logits else "probabilities in [0, 1]"
-    do = "leave out items without an answer" if np.isnan(value) else "give probabilities"
-    if not logits and not np.isnan(value) and (least < 0 or most > 1.5):
-        do = "these look like logits: say so, or apply the sigmoid"
+    what = "finite logits" if logits else "probabilities in [0, 1]"
     spot = f"{where}, member {member}, item {item}, class {label}"
-    raise InputError(spot, f"{value:g}", what, do)
+    raise InputError(spot, f"{value:g}", what, _advice(value, least, most, logits=logits))
+
+
+def _advice(value: float, least: float, most: float, *, logits: bool) -> str:
+    """What to do about a number that is no probability, or no logit."""
+    if np.isnan(value):
+        return "leave out items without an answer"
+    if logits:
+        return "save logits of a larger type, or keep them within +-60000"
+    if least >= 0 and 1.5 < most <= 100:
+        return "these look like percentages: divide by 100"
+    if least < 0:
+        return (
+            "these look like logits: name the array logits in place of probs (in Python, "
+            "Prediction(..., logits=True)), or apply the sigmoid"
+        )
+    return "give probabilities"
 
 
 def _slices(shape: tuple[int, int, int]) -> list[slice]:

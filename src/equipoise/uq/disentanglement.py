@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equipoise.uq.evaluate import Contest, UncertaintyOptions
 
 MOST = 4  # methods that a sentence names
+SEEN = ("test", "ood")  # parts that correlations are taken on
 
 
 class PartsRow(NamedTuple):
@@ -87,17 +88,43 @@ def correlations(
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     how: "UncertaintyOptions",
-) -> Iterable[CorrelationRow]:
+) -> list[CorrelationRow]:
     """Of the images of task 1 and of the labels of task 2; without either, of test images."""
     asked = [(task.key, questions[task.question]) for task in tasks[:2]]
     asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
-    for key, question in asked:
-        for architecture in study.architectures:
-            for method, runs in study.methods(architecture).items():
-                if "EU" not in runs[0].parts["test"].scores:
-                    continue
-                cell = _correlation_cell(question, runs, how)
-                yield CorrelationRow(key, method, architecture, *_against_null(cell, how.level))
+    found: dict[str, list[CorrelationRow]] = {key: [] for key, _ in asked}
+    for architecture in study.architectures:
+        for method, runs in study.methods(architecture).items():
+            if "EU" not in runs[0].parts["test"].scores:
+                continue
+            nulls = [_null(run, how) for run in runs]
+            for key, question in asked:
+                cell = _correlation_cell(question, runs, nulls)
+                values = _against_null(cell, how.level)
+                found[key].append(CorrelationRow(key, method, architecture, *values))
+    return [row for each in found.values() for row in each]
+
+
+def _null(run: Run, how: "UncertaintyOptions") -> dict[str, dict[str, Floats]]:
+    """Parts of constant noise: one size on test images and others, fitted on all of them.
+
+    Empty where the epistemic part is a score of its own, which noise of members cannot match.
+    """
+    said = {part: run.parts[part] for part in SEEN if part in run.parts}
+    if said["test"].own_epistemic:
+        return {}
+    made = constant_noise(
+        np.concatenate([one.mean for one in said.values()]),
+        np.concatenate([one.scores["EU"] for one in said.values()]),
+        members=said["test"].members,
+        seed=how.seed,
+        decomposition=how.decomposition,
+    )._asdict()
+    ends = np.cumsum([len(one.mean) for one in said.values()])[:-1]
+    split = {name: np.split(whole, ends) for name, whole in made.items()}
+    return {
+        part: {name: each[k] for name, each in split.items()} for k, part in enumerate(said)
+    }
 
 
 def _all_images(study: UncertaintyStudy) -> Question:
@@ -108,19 +135,17 @@ def _all_images(study: UncertaintyStudy) -> Question:
 
 
 def _correlation_cell(
-    question: Question, runs: Sequence[Run], how: "UncertaintyOptions"
+    question: Question,
+    runs: Sequence[Run],
+    nulls: Sequence[Mapping[str, Mapping[str, Floats]]],
 ) -> TwoWay:
     """Correlations of the runs and of their nulls, first all of the one kind."""
-    own, null = [], []
-    for run in runs:
-        nulls = {
-            part: constant_noise(
-                said.mean, said.scores["EU"], members=said.members, seed=how.seed
-            )._asdict()
-            for part, said in run.parts.items()
-        }
-        own.append(_label_correlation(question, {p: o.scores for p, o in run.parts.items()}))
-        null.append(_label_correlation(question, nulls))
+    own = [
+        _label_correlation(question, {p: o.scores for p, o in run.parts.items()})
+        for run in runs
+    ]
+    unknown = math.nan, np.full(len(question.items), np.nan)
+    null = [_label_correlation(question, one) if one else unknown for one in nulls]
     values = np.array([value for value, _ in own + null])
     influence = np.stack([moved for _, moved in own + null])
     codes = question.groups if question.groups is not None else question.items
@@ -159,7 +184,7 @@ def _seen(
 ) -> Floats:
     if question.name == "uncertain":
         return np.asarray(scores["test"][name][one.rows, one.place])
-    parts = ("test", "ood") if question.name == "images" else ("test",)
+    parts = SEEN if question.name == "images" else SEEN[:1]
     return np.concatenate([image_level(scores[part][name], question.image) for part in parts])
 
 
@@ -302,8 +327,8 @@ def correlation_findings(
             charts=tuple(charts),
             tables=(_correlation_table(key, rows),),
             note="The null is what noise of one size on every logit gives, with the method's "
-            "own mean and the same mean EU. A correlation at the null is no sign that the "
-            "parts are confused; 0 is not what to expect.",
+            "own mean and the same mean EU over test images and others. A correlation at the "
+            "null is no sign that the parts are confused; 0 is not what to expect.",
             references=("baur2025",),
             brief=False,
             nav="Correlation",

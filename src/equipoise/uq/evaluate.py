@@ -53,6 +53,7 @@ from equipoise.uq.study import (
 )
 from equipoise.uq.tasks import (
     BINNING,
+    SCALE,
     LabelQuestion,
     Question,
     UncertaintyTask,
@@ -61,7 +62,9 @@ from equipoise.uq.tasks import (
     macro,
     scores_of,
     six_tasks,
+    uncertain_images,
 )
+from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.findings import Report
@@ -73,11 +76,17 @@ ONE_MEMBER = (
 )
 UNDEFINED = "Task {number}, {title}, is undefined: {reason}."
 LEFT_OUT = "Task {number}: undefined for {labels:names}, left out of the macro average."
+WEAK = (
+    "Task 1: {names:listed} lower the validation AUROC by less than the {goal:percent} that "
+    "was aimed at."
+)
+LACKING = "{files:listed}: no predictions of the part {part}, which is left out for all."
 BLANK = "{labels:names}: blank on every test image, and in no task."
 PRESET = (
-    "Task {number}: validation images have no such truth; every method is judged by PU, fixed "
+    "Task {number}: validation images cannot choose a score for {whom}; PU is used, fixed "
     "beforehand."
 )
+RESTS_ON = "Task 2 rests on the {images:count} test images that have an uncertain label."
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +189,8 @@ class UncertaintyEvaluation:
         Shared evaluations by architecture and question; a question without truth has none.
     chosen
         The score that a method is judged by, by architecture, task and method.
+    preset
+        Methods by the task on which validation images could not choose their score.
     parts, correlations, coverage, reliability, costs
         EU against AU, correlations with their null, and curves; see their types.
     options, study
@@ -193,6 +204,7 @@ class UncertaintyEvaluation:
     options: UncertaintyOptions
     contests: Mapping[tuple[str, str], Contest]
     chosen: Mapping[tuple[str, str, str], str]
+    preset: Mapping[str, tuple[str, ...]]
     parts: tuple[PartsRow, ...]
     correlations: tuple[CorrelationRow, ...]
     coverage: tuple[MethodCurve, ...]
@@ -236,14 +248,15 @@ class UncertaintyEvaluation:
             left = left_out_labels(contest, metric)
             for (method, score), name in contest.names.items():
                 found = contest.evaluation.estimate(name, metric)
-                low, high = found.interval(self.options.level)
+                scale = SCALE.get(metric, 1.0)
+                low, high = (scale * end for end in found.interval(self.options.level))
                 yield TaskRow(
                     task.key,
                     method,
                     architecture,
                     score,
                     metric,
-                    found.value,
+                    scale * found.value,
                     low,
                     high,
                     name in best,
@@ -314,7 +327,7 @@ def evaluate_uncertainty(
         parts["val"] = validation[0], part_labels(validation[1])
     said: dict[tuple[str, str], dict[str, Outputs]] = {}
     if ood is not None:
-        number = len(_by_run(ood, how)[0][2].mean)
+        number = _items(ood)
         alike = number == len(test.items)
         names = test.items if alike else tuple(f"other {k}" for k in range(number))
         parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
@@ -328,14 +341,25 @@ def evaluate_uncertainty(
     return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
 
 
+def _items(given: Any) -> int:
+    """How many images something was said of."""
+    first = next(iter(given.values())) if isinstance(given, Mapping) else given
+    one = first[0] if isinstance(first, list | tuple) and _several(first) else first
+    said = one.members if isinstance(one, Prediction) else one
+    shape = np.shape(said.a if isinstance(said, Beta) else said)
+    return shape[-2] if len(shape) > 1 else 0
+
+
+def _several(runs: Sequence[Any]) -> bool:
+    return all(isinstance(one, Prediction | Beta | np.ndarray) for one in runs)
+
+
 def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
     """Method, seed and outputs of everything that was given."""
     methods = given if isinstance(given, Mapping) else {"model": given}
     found = []
     for name, runs in methods.items():
-        several = isinstance(runs, list | tuple) and all(
-            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
-        )
+        several = isinstance(runs, list | tuple) and _several(runs)
         for seed, one in enumerate(runs if several else [runs]):
             said = one if isinstance(one, Prediction) else Prediction(one)
             made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
@@ -368,6 +392,7 @@ def evaluate_study(
         options=how,
         contests=contests,
         chosen=chosen,
+        preset=preset,
         parts=tuple(parts_rows(tasks, contests, how)),
         correlations=tuple(correlations(study, tasks, questions, how)),
         coverage=tuple(coverage_curves(study, questions["correctness"], chosen)),
@@ -399,7 +424,8 @@ def _contest(
                 ]
     truth = question.truth()
     plan = resample(truth, "influence", replicates=REPLICATES)
-    settings = Settings(level=how.level)
+    # a score that happens to rank a label perfectly is a good score, not a copied truth
+    settings = Settings(level=how.level, circular="keep")
     done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
     seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
     done = done.across_seeds(runs, shared=len(seeds) == 1)
@@ -419,32 +445,33 @@ def _choices(
     study: UncertaintyStudy,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
-) -> tuple[dict[tuple[str, str, str], str], list[UncertaintyTask]]:
-    """The score of every method on every task by validation images; tasks where none is."""
-    chosen, preset = {}, []
+) -> tuple[dict[tuple[str, str, str], str], dict[str, tuple[str, ...]]]:
+    """The score of every method on every task by validation images; methods without one."""
+    chosen: dict[tuple[str, str, str], str] = {}
+    preset: dict[str, list[str]] = {}
     for task in (one for one in tasks if one.scored and questions[one.question].labels):
         known = ask(task.question, study, "val")
-        if not known.labels:
-            preset.append(task)
         for architecture in study.architectures:
             for method, runs in study.methods(architecture).items():
                 scores = scores_of(runs[0].parts["test"])
                 best = _best_score(known, runs, scores, task.metrics[0])
-                chosen[architecture, task.key, method] = best
-    return chosen, preset
+                chosen[architecture, task.key, method] = best or USUAL
+                if best is None:
+                    preset.setdefault(task.key, []).append(method)
+    return chosen, {task: tuple(dict.fromkeys(each)) for task, each in preset.items()}
 
 
 def _best_score(
     known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
-) -> str:
-    """The best by the mean over labels and seeds; PU where there is nothing to see."""
+) -> str | None:
+    """The best by the mean over labels and seeds; None where there is nothing to see."""
     if not known.labels:
-        return USUAL
+        return None
     each = [
         np.mean([macro(label_values(known, run.parts, score, [metric]))[0] for run in runs])
         for score in scores
     ]
-    return USUAL if np.isnan(each).all() else scores[int(np.nanargmax(each))]
+    return None if np.isnan(each).all() else scores[int(np.nanargmax(each))]
 
 
 def _notices(
@@ -452,14 +479,9 @@ def _notices(
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     contests: Mapping[tuple[str, str], Contest],
-    preset: Sequence[UncertaintyTask],
+    preset: Mapping[str, tuple[str, ...]],
 ) -> Iterable[Notice]:
-    single = [run.method for run in study.runs if run.parts["test"].members == 1]
-    if single:
-        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
-    blank = questions["correctness"].blank
-    if blank:
-        yield notice("blank_labels", BLANK, labels=blank)
+    yield from _study_notices(study, questions["correctness"].blank)
     for task in tasks:
         question = questions[task.question]
         if not question.labels:
@@ -479,5 +501,24 @@ def _notices(
         )
         if gone:
             yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
-    for task in preset:
-        yield notice("preset_score", PRESET, number=task.number)
+        if task.key in preset:
+            every = len(preset[task.key]) == len({run.method for run in study.runs})
+            whom = "any method" if every else joined(preset[task.key])
+            yield notice("preset_score", PRESET, number=task.number, whom=whom)
+        if task.key == "uncertain":
+            yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))
+
+
+def _study_notices(study: UncertaintyStudy, blank: tuple[str, ...]) -> Iterable[Notice]:
+    """What is known before a task is asked."""
+    single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
+    if single:
+        yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
+    weak = [one for one in study.corruptions if not one.reached]
+    if weak:
+        names = tuple(one.corruption for one in weak)
+        yield notice("weak_corruptions", WEAK, names=names, goal=weak[0].goal)
+    for part, files in study.lacking.items():
+        yield notice("lacking_part", LACKING, files=files, part=part)
+    if blank:
+        yield notice("blank_labels", BLANK, labels=blank)

@@ -6,7 +6,9 @@ part is the better one where the paired difference excludes 0.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +24,10 @@ from equipoise.findings import (
     Standings,
     Table,
 )
+from equipoise.inference import TwoWay
 from equipoise.metrics import named
-from equipoise.numbers import count, estimate, exact_percent, number
-from equipoise.uq.curves import cost_findings, curve_findings
+from equipoise.numbers import count, estimate, exact_percent, number, percent
+from equipoise.uq.curves import Ends, corruption_findings, cost_findings, curve_findings
 from equipoise.uq.disentanglement import (
     MOST,
     correlation_findings,
@@ -54,10 +57,9 @@ TERMS = (
     ("Best group", "Methods than which no other is surely better, all pairs at once."),
     ("Null", "The correlation that noise of one size on every logit would give."),
 )
-NOTE = (
-    "Every score stands in the table. A method is judged by the score that was best on "
-    "validation images; the best on test images would favour methods with more scores."
-)
+NOTHING = "No task can be judged with these labels"
+EVERY = "Every score stands in the table. "
+SELECTION = "; the best on test images would favour methods with more scores."
 
 
 def uncertainty_report(
@@ -79,7 +81,8 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         *_task_findings(result),
         *parts_findings(result.tasks, result.parts),
         *correlation_findings(result.tasks, result.correlations),
-        *curve_findings(result.coverage, result.reliability),
+        *curve_findings(result.coverage, result.reliability, _ends(result)),
+        *corruption_findings(study.corruptions),
         *cost_findings(result.costs),
         _score_finding(result),
     )
@@ -120,9 +123,22 @@ def _methods_sentence(result: UncertaintyEvaluation) -> str:
         "[@depeweg2018] and judged on six tasks [@baur2025]; abstention by the area under the "
         "accuracy-coverage curve and by (excess) AURC [@geifman2019; @traub2024], calibration "
         "by ECE and MCE over 15 bins [@guo2017]. Image-level scores are the "
-        f"{result.options.image} over labels. The score of each method was chosen on "
-        "validation images."
+        f"{result.options.image} over labels. {_choice_sentence(result)}."
     )
+
+
+def _choice_sentence(result: UncertaintyEvaluation) -> str:
+    """How the score that a method is judged by was found, task by task."""
+    tasks = [task for task in result.tasks if task.key in dict.fromkeys(
+             key for _, key, _ in result.chosen)]  # fmt: skip
+    fixed = [str(task.number) for task in tasks if task.key in result.preset]
+    if len(fixed) == len(tasks):
+        return "Every method is judged by PU, fixed beforehand"
+    said = "A method is judged by the score that was best on validation images"
+    if fixed:
+        noun = "task" if len(fixed) == 1 else "tasks"
+        said += f", by PU, fixed beforehand, where these said nothing ({noun} {joined(fixed)})"
+    return said
 
 
 def _whom(result: UncertaintyEvaluation) -> str:
@@ -150,6 +166,16 @@ def _judged_rows(
     return sorted(known, key=lambda row: -row.value if higher else row.value)
 
 
+def _ends(result: UncertaintyEvaluation) -> Ends:
+    """The first and the last method of every task and architecture."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for task in result.tasks:
+        for architecture in result.study.architectures:
+            names = [row.method for row in _judged_rows(result, task, architecture)]
+            found[task.key, architecture] = tuple(dict.fromkeys([*names[:1], *names[-1:]]))
+    return found
+
+
 def recommendation(result: UncertaintyEvaluation) -> list[str]:
     """What to use for what, a sentence per task and architecture."""
     said = []
@@ -162,25 +188,36 @@ def recommendation(result: UncertaintyEvaluation) -> list[str]:
 
 
 def _advice(task: UncertaintyTask, rows: Sequence[TaskRow], architecture: str) -> str:
-    """Who is in the best group, and whether that beats chance."""
-    best, lead = [row.method for row in rows if row.best], rows[0]
+    """Who is first, who is not shown to be worse, and whether that beats chance."""
+    lead, peers = rows[0], [row.method for row in rows[1:] if row.best]
     where = f" ({architecture})" if architecture else ""
     title = named(lead.metric).title
-    top = f"{_called(lead)}, {title} {estimate(lead.value, lead.low, lead.high)}"
-    if len(rows) == 1:
-        said = f"{top}"
-    elif len(best) == len(rows):
-        said = f"no method can be told from the others; first is {top}"
-    elif len(best) == 1:
-        said = f"{top}, surely better than all others"
+    value = f"{title} {estimate(lead.value, lead.low, lead.high)}"
+    if not _beats_chance(rows):
+        who = "it" if len(rows) == 1 else "any method"
+        said = f"{_called(lead)}{'' if len(rows) == 1 else ' is first'}, {value}"
+        said += f"; not shown that {who} does better than chance"
+    elif len(rows) == 1:
+        said = f"{_called(lead)}, {value}"
+    elif len(peers) == len(rows) - 1:
+        said = f"no method is shown to be worse than another; first is {_called(lead)}, {value}"
+    elif peers:
+        said = f"{_called(lead)} is first, {value}"
+        said += f"; not shown to be worse: {joined(peers, most=MOST)}"
     else:
-        said = (
-            f"{joined(best, most=MOST)} cannot be told apart and lead the rest; first is {top}"
-        )
-    chance = CHANCE.get(lead.metric)
-    if chance is not None and not lead.low > chance:
-        said += "; not shown to do better than chance"
+        said = f"{_called(lead)} is first, {value}, alone in the best group"
     return f"{capital(task.title)}{where}: {said}."
+
+
+def _beats_chance(rows: Sequence[TaskRow]) -> bool:
+    """Whether some method is surely better than chance, where there is such a thing."""
+    chance = CHANCE.get(rows[0].metric)
+    return chance is None or any(row.low > chance for row in rows)
+
+
+def _tells(rows: Sequence[TaskRow]) -> bool:
+    """Whether a task tells methods apart: one beats chance, and one is surely behind."""
+    return bool(rows) and _beats_chance(rows) and not all(row.best for row in rows)
 
 
 def _called(row: TaskRow) -> str:
@@ -188,48 +225,83 @@ def _called(row: TaskRow) -> str:
 
 
 def _card(result: UncertaintyEvaluation) -> Card:
-    """The methods that are in the best group most often, and what EU and AU mean."""
-    wins: dict[tuple[str, str], int] = {}
-    tasks: dict[str, int] = {}
-    for architecture in result.study.architectures:
-        for task in result.tasks:
-            rows = _judged_rows(result, task, architecture)
-            tasks[architecture] = tasks.get(architecture, 0) + bool(rows)
-            for row in rows:
-                wins[architecture, row.method] = (
-                    wins.get((architecture, row.method), 0) + row.best
-                )
-    answer = _leaders(wins, tasks)
-    single = len({method for _, method in wins}) < 2
+    """Who is first where tasks tell methods apart, and what EU and AU mean."""
+    single = len({run.method for run in result.study.runs}) < 2
+    said = [_leaders(result, one) for one in result.study.architectures]
     return Card(
-        answer=_alone(result) if single else answer,
+        answer=_alone(result) if single else f"{'; '.join(dict.fromkeys(said))}.",
         lede=parts_sentence(result.parts) or correlation_sentence(result.correlations),
         holds_for=f"{_whom(result)}, with labels taken as the truth",
-        settled_by=""
-        if single
-        else "more patients; all pairs of methods hold together (max-t)",
+        settled_by="" if single else _settled_by(result),
         caveat=_caveat(result),
     )
 
 
-def _leaders(wins: Mapping[tuple[str, str], int], tasks: Mapping[str, int]) -> str:
-    """Who is in the best group on most tasks, by architecture."""
-    said = []
-    for architecture, total in tasks.items():
-        own = {method: won for (arch, method), won in wins.items() if arch == architecture}
-        most = max(own.values(), default=0)
-        first = [method for method, won in own.items() if won == most]
-        names = joined(first) if len(first) <= MOST else f"{len(first)} of {len(own)} methods"
-        where = f"{architecture}: " if architecture else ""
-        every = "all" if most == total else f"{most} of"
-        verb = "is" if len(first) == 1 else "are"
-        said.append(f"{where}{names} {verb} in the best group on {every} {total} tasks")
-    return f"{capital('; '.join(said)) if '' in tasks else '; '.join(said)}."
+def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
+    """Who is first most often on the tasks that tell methods apart; names as they are."""
+    every = [_judged_rows(result, task, architecture) for task in result.tasks]
+    total = sum(bool(rows) for rows in every)
+    if not total:
+        return NOTHING
+    telling = [rows for rows in every if _tells(rows)]
+    if not telling:
+        where = f"{architecture}: no" if architecture else "No"
+        return f"{where} task of {total} tells the methods apart"
+    firsts = Counter(rows[0].method for rows in telling)
+    most = max(firsts.values())
+    lead = [method for method, won in firsts.items() if won == most]
+    never = set.intersection(*({row.method for row in rows if row.best} for rows in telling))
+    rest = [row.method for row in telling[0] if row.method in never and row.method not in lead]
+    number = len(telling)
+    whole = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
+    which = whole if most == number else f"{most} of the {number} tasks"
+    verb = "is" if len(lead) == 1 else "are each"
+    said = f"{joined(lead, most=MOST)} {verb} first on {which} (of {total}) that "
+    said += "tell methods apart" if number > 1 else "tells methods apart"
+    if rest:
+        also = joined(rest) if len(rest) <= MOST else f"{len(rest)} more methods"
+        said += f", and {also} not shown to be worse on {'any' if number > 1 else 'it'}"
+    return f"{architecture}: {said}" if architecture else said
+
+
+def _settled_by(result: UncertaintyEvaluation) -> str:
+    """More of what the pairs that are not told apart vary most over: patients or seeds."""
+    units = "patients" if result.study.labels["test"].groups is not None else "images"
+    shares, several = [], False
+    for architecture in result.study.architectures:
+        for task in result.tasks:
+            judged = result.judged(task, architecture)
+            if judged is None:
+                continue
+            cell = judged.two_way(task.metrics[0])
+            several |= cell.seeds is not None
+            shares += _seed_shares(cell, judged.family(task.metrics[0]).best.tolist())
+    if not shares:
+        return ""
+    share = float(np.mean(shares))
+    what = "seeds" if share > 0.5 else units
+    said = f"more {what}"
+    if several:
+        part = percent(max(share, 1 - share))
+        said += f", which make {part} of the variance between methods in the best groups"
+    return f"{said}; all pairs of methods hold together (max-t)"
+
+
+def _seed_shares(cell: TwoWay, best: Sequence[bool]) -> list[float]:
+    """What seeds make of the variance of every difference within the best group."""
+    inside = [place for place, one in enumerate(best) if one]
+    shares = []
+    for a, b in combinations(inside, 2):
+        spread = cell.between(a, b)
+        whole = spread.items + spread.seeds
+        if whole > 0:  # also leaves out what is undefined
+            shares.append(spread.seeds / whole)
+    return shares
 
 
 def _alone(result: UncertaintyEvaluation) -> str:
     said = recommendation(result)
-    return said[0] if said else "No task can be judged with these labels."
+    return said[0] if said else f"{NOTHING}."
 
 
 def _caveat(result: UncertaintyEvaluation) -> str:
@@ -252,7 +324,8 @@ def _caveat(result: UncertaintyEvaluation) -> str:
 
 def _standings(result: UncertaintyEvaluation) -> Finding:
     charts = []
-    for architecture in result.study.architectures:
+    judged = dict.fromkeys(architecture for architecture, _ in result.contests)
+    for architecture in judged:
         first = architecture == result.study.architectures[0]
         name = "standings" if first else f"standings-{architecture}"
         charts.append(_board(result, architecture, name))
@@ -261,21 +334,23 @@ def _standings(result: UncertaintyEvaluation) -> Finding:
         title="What is each method's uncertainty good for?",
         sentence="",
         charts=tuple(charts),
-        note=NOTE,
+        note=f"{EVERY}{_choice_sentence(result)}{SELECTION}",
         nav="Six tasks",
     )
 
 
 def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Standings:
-    """Methods by tasks, coloured by best group; the most often in it first."""
+    """Methods by tasks, coloured by best group; the most often first on top."""
     by_task = [
         (task, {row.method: row for row in _judged_rows(result, task, architecture)})
         for task in result.tasks
     ]
     by_task = [one for one in by_task if one[1]]
     methods = list(result.study.methods(architecture))
-    won = {m: sum(m in rows and rows[m].best for _, rows in by_task) for m in methods}
-    methods.sort(key=lambda method: -won[method])
+    telling = [list(rows.values()) for _, rows in by_task if _tells(list(rows.values()))]
+    firsts = Counter(rows[0].method for rows in telling)
+    inside = Counter(row.method for rows in telling for row in rows if row.best)
+    methods.sort(key=lambda method: (-firsts[method], -inside[method]))
     cells = [[_standing(task, rows, method) for task, rows in by_task] for method in methods]
     lead = by_task[0][1] if by_task else {}
     where = f" with {architecture}" if architecture else ""
@@ -292,6 +367,7 @@ def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Stand
         ],
         known_to=[_typical(rows.values()) for _, rows in by_task],
         foot=(("better", [_direction(task) for task, _ in by_task]),),
+        bold="best",
     )
 
 
@@ -382,7 +458,7 @@ def _score_finding(result: UncertaintyEvaluation) -> Finding:
         title="Every score of every method on every task",
         sentence="PU, AU, EU and own scores, by every metric.",
         tables=(_score_table("scores", "All scores", rows, download=True),),
-        note=NOTE,
+        note=f"{EVERY}{_choice_sentence(result)}{SELECTION}",
         evidence=True,
         brief=False,
     )
@@ -406,7 +482,7 @@ def _score_table(
             Column("chosen", "judged by"),
             Column("best", "best group"),
         ),
-        rows=[row._asdict() for row in rows],
+        rows=[{**row._asdict(), "best": row.best if row.chosen else ""} for row in rows],
         brief=(),
         download=download,
     )

@@ -3,9 +3,9 @@
 A file of a run is an ``.npz`` with ``meta``, a text in JSON (`SCHEMA`, and the keys of `Meta`),
 and for each part of ``val``, ``test``, ``ood`` and ``val_ood`` either ``{part}_logits`` or
 ``{part}_probs`` (members, items, classes), or ``{part}_alpha`` and ``{part}_beta`` (items,
-classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty. The file
-of labels has ``classes``, and for each part ``{part}_items``, ``{part}_labels`` and
-``{part}_groups``.
+classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty, which is
+its epistemic part where ``score_is`` of ``meta`` says ``EU``. The file of labels has
+``classes``, and for each part ``{part}_items``, ``{part}_labels`` and ``{part}_groups``.
 
 Files from elsewhere may be plainer: ``probs`` (or ``logits``) is what is said of the test
 images, ``labels`` their labels, ``items`` and ``groups`` their names and patients; an ``.npy``
@@ -19,7 +19,8 @@ and no names: clean and transformed then count as one image when images are resa
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -30,6 +31,7 @@ from equipoise.arrays import InputError, listed
 from equipoise.uq.decomposition import Beta
 from equipoise.uq.study import (
     PARTS,
+    Corruption,
     Cost,
     Outputs,
     PartLabels,
@@ -41,6 +43,17 @@ from equipoise.uq.study import (
 
 SCHEMA = 1
 LABELS = "labels.npz"
+CORRUPTIONS = "corruptions.json"
+COSTS = (
+    "train_seconds",
+    "predict_seconds",
+    "peak_bytes",
+    "epochs",
+    "seconds_per_epoch",
+    "workers",
+)
+GOAL, NEAR = 0.2, 0.01  # the fall aimed at where files do not say, and how near is there
+EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 
 
@@ -52,6 +65,7 @@ class Meta:
     architecture: str = ""
     seed: str = ""
     cost: Cost = field(default_factory=Cost)
+    score_is: str = "own"
 
 
 class Files(NamedTuple):
@@ -87,13 +101,46 @@ def read_study(
         do = "name the files of other images as those of the predictions"
         raise InputError("ood", listed(unknown), "names of files of predictions", do)
     shared = [part for part in PARTS if all(part in run.parts for run in runs)]
+    lacking = {
+        part: tuple(p.name for p, run in zip(files.runs, runs, strict=True)
+                    if part not in run.parts)
+        for part in PARTS
+        if part not in shared and any(part in run.parts for run in runs)
+    }  # fmt: skip
     number = runs[0].parts["test"].mean.shape[1] if "test" in runs[0].parts else len(classes)
     names = classes or tuple(f"label {k + 1}" for k in range(number))
     known = {part: labels[part] for part in shared if part in labels}
     for part in ("ood", "val_ood"):
         if part in shared and part not in known:
             known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
-    return UncertaintyStudy(names, {"test": labels["test"], **known}, tuple(runs), image)
+    known = {"test": labels["test"], **known}
+    made_by = _corruptions(files) if "ood" in known else ()
+    return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by)
+
+
+def _corruptions(files: Files) -> tuple[Corruption, ...]:
+    """What the runs, or a file beside the labels, say about how other images were made."""
+    told = {}
+    with suppress(ValueError, KeyError, TypeError, BadZipFile), np.load(files.runs[0]) as held:
+        told = json.loads(str(held["meta"])).get("ood", {})
+    beside = files.labels.with_name(CORRUPTIONS)
+    rows, where = told.get("corruptions"), f"{files.runs[0].name}, meta"
+    try:
+        if not rows and beside.is_file():
+            where = beside.name
+            rows = json.loads(beside.read_text(encoding="utf-8"))
+        return tuple(_corruption(one, float(told.get("drop", GOAL))) for one in rows or ())
+    except (ValueError, KeyError, TypeError):
+        do = "leave the file out, or run the benchmark again"
+        raise InputError(where, "no corruptions that can be read", "JSON", do) from None
+
+
+def _corruption(said: Mapping[str, Any], goal: float) -> Corruption:
+    auroc, clean = float(said["auroc"]), float(said["clean"])
+    fall = float(said.get("fall", 1 - auroc / clean))
+    reached = bool(said.get("reached", fall >= goal - NEAR))
+    severity = float(said["severity"])
+    return Corruption(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
 
 
 def _unnamed(said: Outputs, test: PartLabels | None, part: str) -> PartLabels:
@@ -108,13 +155,14 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     """One method, architecture and seed, decomposed."""
     arrays = _arrays(path, "probs")
     meta = _meta(path, arrays)
-    said = {part: _said(arrays, part) for part in PARTS}
-    plain = _said(arrays, "")
+    said = {part: _said(arrays, part, meta.score_is) for part in PARTS}
+    plain = _said(arrays, "", meta.score_is)
     if plain is not None:
         said["test"] = plain
     if ood is not None:
         other = _arrays(ood, "probs")
-        said["ood"] = _said(other, "ood") or _said(other, "test") or _said(other, "")
+        found = (_said(other, part, meta.score_is) for part in ("ood", "test", ""))
+        said["ood"] = next((one for one in found if one is not None), None)
     if said["test"] is None:
         got = f"arrays {listed(arrays)}" if arrays else "no arrays"
         do = "save test_logits (members, items, classes), or probs"
@@ -148,16 +196,17 @@ def read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
     return tuple(map(str, arrays.get("classes", ()))), parts
 
 
-def _said(arrays: Mapping[str, Any], part: str) -> Prediction | None:
+def _said(arrays: Mapping[str, Any], part: str, score_is: str) -> Prediction | None:
     """What a file says of a part."""
     lead = f"{part}_" if part else ""
     score = arrays.get(f"{lead}score")
     if f"{lead}alpha" in arrays and f"{lead}beta" in arrays:
-        return Prediction(Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"]), score)
+        made = Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"])
+        return Prediction(made, score, score_is=score_is)
     if f"{lead}logits" in arrays:
-        return Prediction(arrays[f"{lead}logits"], score, logits=True)
+        return Prediction(arrays[f"{lead}logits"], score, logits=True, score_is=score_is)
     if f"{lead}probs" in arrays:
-        return Prediction(arrays[f"{lead}probs"], score)
+        return Prediction(arrays[f"{lead}probs"], score, score_is=score_is)
     return None
 
 
@@ -181,7 +230,8 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
     """What a file says of its run, or what its name says."""
     if "meta" not in arrays:
         method, *rest = path.stem.split(".")
-        return Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+        made = Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+        return replace(made, score_is=EPISTEMIC.get(made.method, "own"))
     try:
         said = json.loads(str(arrays["meta"]))
         schema = said["schema"]
@@ -193,12 +243,12 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
     if not said.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    cost = Cost(
-        *(_number(said, key) for key in ("train_seconds", "predict_seconds", "peak_bytes"))
-    )
-    return Meta(
-        str(said["method"]), str(said.get("architecture", "")), str(said.get("seed", "")), cost
-    )
+    cost = Cost(*(_number(said, key) for key in COSTS))
+    if cost.epochs == 0:  # earlier files, of methods that stand on others
+        cost = replace(cost, epochs=math.nan)
+    method = str(said["method"])
+    names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
+    return Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
 
 
 def _number(said: Mapping[str, Any], key: str) -> float:

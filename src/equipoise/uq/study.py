@@ -18,7 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, frozen, listed, require_unique, short_repr
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    choice,
+    frozen,
+    listed,
+    require_unique,
+    short_repr,
+)
 from equipoise.uq.decomposition import (
     Beta,
     as_members,
@@ -44,23 +52,32 @@ class Prediction:
         The method's own score of uncertainty, (items, classes), higher meaning less sure.
     logits
         Whether members are logits in place of probabilities.
+    score_is
+        ``own``, or ``EU`` where the score is the epistemic part (as the density of DDU), and
+        the entropy of the prediction both the total and the aleatoric one.
     """
 
     members: Any
     score: Any = None
     logits: bool = False
+    score_is: str = "own"
+
+    def __post_init__(self) -> None:
+        choice("score_is", self.score_is, ("own", "EU"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:
     """The prediction and every score of uncertainty, all (items, classes).
 
-    `members` is how many there were; 0 of a distribution in closed form.
+    `members` is how many there were; 0 of a distribution in closed form. `own_epistemic` says
+    that EU is a score of the method's own, and no part of PU.
     """
 
     mean: Floats
     scores: Mapping[str, Floats]
     members: int
+    own_epistemic: bool = False
 
     __repr__ = short_repr
 
@@ -78,9 +95,15 @@ class Outputs:
             mean = mean_probabilities(members, logits=said.logits)
             parts = decompose(members, decomposition=decomposition, logits=said.logits)
         known = parts._asdict() if number != 1 else {"PU": parts.PU}
-        if said.score is not None:
-            known["own"] = _own_score(said.score, mean.shape, where)
-        return cls(frozen(mean), {name: frozen(one) for name, one in known.items()}, number)
+        own = None if said.score is None else _own_score(said.score, mean.shape, where)
+        epistemic = own is not None and said.score_is == "EU"
+        if own is not None and epistemic:
+            entropy = parts.AU if decomposition == "reverse_mi" else parts.PU
+            known = {"PU": entropy, "AU": entropy, "EU": own}
+        elif own is not None:
+            known["own"] = own
+        scores = {name: frozen(one) for name, one in known.items()}
+        return cls(frozen(mean), scores, number, epistemic)
 
 
 def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
@@ -94,11 +117,35 @@ def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run took: seconds of training and prediction, bytes at most; nan is unknown."""
+    """What a run took: seconds of training and prediction, bytes at most; nan is unknown.
+
+    Training counts what the method stands on, such as the members of an ensemble; `workers` is
+    how many trainings shared the device.
+    """
 
     training: float = math.nan
     prediction: float = math.nan
     memory: float = math.nan
+    epochs: float = math.nan
+    per_epoch: float = math.nan
+    workers: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """What other images were made by: its severity, and what it did to validation images.
+
+    `fall` is the share by which the AUROC fell from that of the `clean` ones, `reached` whether
+    that is what was aimed at (`goal`).
+    """
+
+    corruption: str
+    severity: float
+    auroc: float
+    clean: float
+    fall: float
+    reached: bool
+    goal: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,12 +195,19 @@ class UncertaintyStudy:
         Every method, architecture and seed, each once.
     image
         How one score per image is made of those of its labels: mean, max or sum.
+    lacking
+        Parts that some have and others do not, which are left out for all: by part, who lacks
+        them.
+    corruptions
+        What other images were made by, where that is known.
     """
 
     classes: tuple[str, ...]
     labels: Mapping[str, PartLabels]
     runs: tuple[Run, ...]
     image: str = "mean"
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    corruptions: tuple[Corruption, ...] = ()
 
     __repr__ = short_repr
 

@@ -40,8 +40,10 @@ from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.ranks import mid_ranks
 from equipoise.uq.decomposition import image_level
 from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
+from equipoise.wording import joined
 
 BINNING = ("width", "mass")
+SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no
 MIN_ITEMS = 10  # of a bin that counts for MCE
 OTHER = {"test": "ood", "val": "val_ood"}
 
@@ -256,10 +258,18 @@ def ask(name: str, study: UncertaintyStudy, part: str = "test") -> Question:
     )
 
 
+def uncertain_images(question: Question) -> int:
+    """How many images a question about labels rests on."""
+    return len(np.unique(np.concatenate([one.rows for one in question.labels])))
+
+
 def _images(study: UncertaintyStudy, known: PartLabels, part: str) -> Question:
     other = study.labels.get(OTHER[part])
     if other is None:
         why = "no other images to tell apart"
+        if OTHER[part] in study.lacking:
+            who = joined(study.lacking[OTHER[part]], most=3)
+            why = f"{who} said nothing of other images"
         return Question("images", part, (), None, (), reason=why)
     items = (*known.items, *(f"{name} (other)" for name in other.items))
     groups = (*(known.groups or known.items), *(other.groups or other.items))
