@@ -129,6 +129,54 @@ def test_leakage_and_groups_without_a_cut_are_of_images_that_are_the_same(data):
     assert "1 image of test and 1 of train" in said["leakage"]
 
 
+def copies(each, groups, **more):
+    """Groups of rows of the very same direction."""
+    rows = np.repeat(np.random.default_rng(0).normal(size=(groups, 16)), each, axis=0)
+    names = tuple(f"m{n:04}" for n in range(each * groups))
+    return Collection(items=names, embeddings=rows, **more)
+
+
+def test_groups_and_leakage_are_of_all_pairs_however_few_are_listed():
+    data = copies(4, 50, split=("train", "train", "test", "test") * 50)
+    pairs = scan(data, ScanOptions(check=False, most=7)).of("near_duplicates")
+    assert len(pairs.suspects) == 7 and pairs.duplicates == pairs.tied == 50 * 6
+    assert [len(one) for one in pairs.groups] == [4] * 50
+    (leak,) = pairs.leaks
+    assert leak.counts == (100, 100) and len(leak.groups) == 50
+    report = scan_report(scan(data, ScanOptions(check=False, most=7)), ScanSource(name="x"))
+    assert "300 pairs are the same" in report.card.answer
+    assert "300 tie for the first place" in " ".join(report.findings[1].more)
+
+
+def test_a_group_larger_than_what_is_compared_is_whole_and_its_pairs_are_counted():
+    result = scan(copies(25, 3), QUICK)
+    pairs = result.of("near_duplicates")
+    assert [len(one) for one in pairs.groups] == [25] * 3 and pairs.duplicates < 900
+    report = scan_report(result, ScanSource(name="x"))
+    assert "900 pairs are the same" in report.card.answer
+    said = " ".join(report.findings[1].more)
+    assert f"Only {pairs.duplicates} of the 900 pairs" in said
+
+
+def test_items_that_belong_to_no_part_neither_leak_nor_make_a_part():
+    result = scan(copies(2, 10, split=("train", "") * 9 + ("train", "test")), QUICK)
+    assert result.parts == ("train", "test")
+    pairs = result.of("near_duplicates")
+    (leak,) = pairs.leaks
+    assert leak.parts == ("test", "train") and leak.groups == (("m0018", "m0019"),)
+    assert [one.items for one in pairs.suspects if one.leaks and one.score == 1] == [
+        ("m0018", "m0019")
+    ]
+
+
+@pytest.mark.parametrize("number", [12, 300])
+def test_images_that_are_all_the_same_are_not_called_off_topic(number):
+    result = scan(copies(number, 1), ScanOptions(cut=True, check=False))
+    off = result.of("off_topic")
+    assert off.cut.flagged == 0 and not any(one.flagged for one in off.suspects)
+    assert result.of("near_duplicates").cut.flagged > 0
+
+
 def test_tasks_that_lack_something_are_left_out_with_the_reason():
     plain = scan(Collection(items=collection().items, embeddings=collection().embeddings))
     (left,) = plain.left_out

@@ -104,7 +104,8 @@ class Suspicion:
     group
         Which group of duplicates a pair belongs to, from 1; 0 for none.
     parts
-        The part of the data that each item belongs to; empty where that is not known.
+        The part of the data that each item belongs to, empty text for none; empty where parts
+        are not known.
     """
 
     rank: int
@@ -119,7 +120,7 @@ class Suspicion:
     @property
     def leaks(self) -> bool:
         """Whether the two lie in different parts of the data."""
-        return len(set(self.parts)) > 1
+        return len(set(self.parts) - {""}) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,11 @@ class TaskScan:
     scored
         How many items or pairs have a score.
     suspects
-        The list, most suspicious first.
+        The list, most suspicious first; as long as was asked for.
+    tied
+        How many of all that have a score share the first place.
+    duplicates
+        How many of all pairs that have a score count as duplicates.
     cut
         Where suspicion begins; None without a cut.
     share
@@ -149,15 +154,12 @@ class TaskScan:
     title: str
     scored: int
     suspects: tuple[Suspicion, ...]
+    tied: int = 0
+    duplicates: int = 0
     cut: Cut | None = None
     share: Share | None = None
     groups: tuple[tuple[str, ...], ...] = ()
     leaks: tuple[Leak, ...] | None = None
-
-    @property
-    def duplicates(self) -> tuple[Suspicion, ...]:
-        """Pairs that count as duplicates."""
-        return tuple(one for one in self.suspects if is_duplicate(one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +226,7 @@ def scan(
         items=len(data),
         labelled=int((labels != MISSING).sum()),
         classes=data.classes,
-        parts=tuple(dict.fromkeys(data.split)),
+        parts=tuple(one for one in dict.fromkeys(data.split) if one),
         tasks=tuple(found),
         left_out=tuple(sorted(left_out, key=lambda one: TASKS.index(one.task))),
         planted=checked,
@@ -294,21 +296,20 @@ def _listed(
     ]
     place = {name: number for number, name in enumerate(data.items)}
     suspects = _with_facts(one.task, suspects, data, place)
-    groups: tuple[tuple[str, ...], ...] = ()
-    leaks = None
-    if one.task == "near_duplicates":
-        suspects, groups, leaks = _joined(suspects, data)
-    return TaskScan(
+    made = TaskScan(
         task=one.task,
         detector=one.name,
         title=one.title,
         scored=len(values),
         suspects=tuple(suspects),
+        tied=int((values == values.max(initial=-np.inf)).sum()),
         cut=cut,
         share=_share(one, data, scores, how.seed),
-        groups=groups,
-        leaks=leaks,
     )
+    if one.task != "near_duplicates":
+        return made
+    sure = np.flatnonzero(values >= (SAME if cut is None else cut.threshold))
+    return _joined(made, [split_pair(scores.items[at]) for at in sure.tolist()], data)
 
 
 def smallest_ranks(values: Floats) -> Ints:
@@ -334,8 +335,9 @@ def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions)
     pairs = isinstance(one, EmbeddingDistance) and data.embeddings is not None
     background = random_pairs(data, seed=how.seed) if pairs else None
     return automatic_cut(
-        scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background
-    )
+        scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background,
+        copies=one.task != "off_topic",
+    )  # fmt: skip
 
 
 def _beyond(one: Detector, data: Collection, scores: Predictions, cut: Cut | None) -> set[str]:
@@ -399,20 +401,22 @@ def _suggested(places: Sequence[int], data: Collection) -> list[str]:
     return [data.classes[Counter(one).most_common(1)[0][0]] for one in codes.tolist()]
 
 
-def _joined(
-    suspects: Sequence[Suspicion], data: Collection
-) -> tuple[list[Suspicion], tuple[tuple[str, ...], ...], tuple[Leak, ...] | None]:
-    """Pairs with their groups, the groups, and what leaks between parts."""
-    sure = [(one.items[0], one.items[1]) for one in suspects if is_duplicate(one)]
+def _joined(task: TaskScan, sure: Sequence[tuple[str, str]], data: Collection) -> TaskScan:
+    """A list of pairs with their groups, and what leaks, from all pairs, listed or not."""
     groups = duplicate_groups(sure, data.items)
     number = {name: k for k, group in enumerate(groups, start=1) for name in group}
-    made = []
-    for one in suspects:
+    lines = []
+    for one in task.suspects:
         first, second = (number.get(name, 0) for name in one.items)
-        made.append(replace(one, group=first if first == second else 0))
-    if not data.split:
-        return made, groups, None
-    return made, groups, leakage(sure, dict(zip(data.items, data.split, strict=True)))
+        lines.append(replace(one, group=first if first == second else 0))
+    split = dict(zip(data.items, data.split, strict=True)) if data.split else None
+    return replace(
+        task,
+        suspects=tuple(lines),
+        duplicates=len(sure),
+        groups=groups,
+        leaks=None if split is None else leakage(sure, split),
+    )
 
 
 def is_duplicate(one: Suspicion) -> bool:

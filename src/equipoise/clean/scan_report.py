@@ -265,12 +265,17 @@ def _how_many(task: TaskScan) -> str:
     if task.cut is not None:
         return _seem(task.task, task.cut.flagged) if task.cut.flagged else ""
     if task.task == "near_duplicates":
-        same = len(task.duplicates)
+        same = _pairs_of_groups(task)
         return (
             f"{_plural(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
         )
     number = _estimated(task)
     return f"at least {_seem(task.task, number)}" if number else ""
+
+
+def _pairs_of_groups(task: TaskScan) -> int:
+    """How many pairs the groups of duplicates have, whether or not each was scored."""
+    return sum(len(one) * (len(one) - 1) // 2 for one in task.groups)
 
 
 def _seem(task: Task, number: int) -> str:
@@ -426,6 +431,12 @@ def _more(task: TaskScan) -> Iterator[str]:
             f"duplicates, the largest of {count(largest)}: keeping one of each drops "
             f"{counted(images - len(task.groups), 'image')}."
         )
+        if (every := _pairs_of_groups(task)) > task.duplicates:
+            yield (
+                f"Only {count(task.duplicates)} of the {count(every)} pairs within groups were "
+                "found directly: an image is compared with its nearest, and the rest follows "
+                "one through another."
+            )
     if task.task == "label_errors" and task.suspects:
         suspects = [one for one in task.suspects if one.flagged is not False]
         swaps = Counter(
@@ -439,9 +450,8 @@ def _more(task: TaskScan) -> Iterator[str]:
                 f"Most often among the first {count(len(suspects[:SHOWN]))}: labelled {own}, "
                 f"looks like {other} ({count(times)})."
             )
-    tied = sum(one.rank == 1 for one in task.suspects)
-    if tied > 1:
-        yield f"{count(tied)} tie for the first place; their order says nothing."
+    if task.tied > 1:
+        yield f"{count(task.tied)} tie for the first place; their order says nothing."
 
 
 def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
