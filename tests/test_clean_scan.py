@@ -200,6 +200,8 @@ def test_other_detectors_without_bounds_rank_without_a_cut(data):
     assert result.of("off_topic").cut is None
     assert result.of("off_topic").suspects[0].flagged is None
     assert [one.task for one in result.left_out] == ["label_errors"]
+    assert any("Off-topic images: This list has no cut" in str(one) for one in result.notices)
+    assert scan(data, ScanOptions(detectors=some, check=False)).notices == ()
 
 
 def test_all_beyond_the_cut_are_listed_even_where_few_lines_are_asked_for(data, found):

@@ -90,8 +90,8 @@ class Detector(ABC):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Hyper-parameters by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """Hyper-parameters by name, without fields that change no score (``compare=False``)."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
     def of_items(self, items: Sequence[str], values: Floats) -> Predictions:
         """Scores of some items, as `Predictions` of this detector."""

@@ -2,7 +2,7 @@
 
 One detector ranks the items (or pairs) of each task; what the collection lacks for a task is
 said and the task left out. Those that tie share the smallest of their ranks and stand in the
-order of the collection. A wrong label comes with the commonest label among the nearest
+order of the scores. A wrong label comes with the commonest label among the nearest
 neighbours. Pairs beyond the automatic cut, or without one those that are the same to the
 detector, are joined into groups, and those between parts of the data are leakage.
 
@@ -13,6 +13,8 @@ collection (`equipoise.clean.planted`).
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,10 +24,11 @@ from equipoise.clean.collection import MISSING, Collection, split_pair
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
 from equipoise.clean.detector import TASKS, TITLES, Detector, Progress, Task, choose
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.detectors.embedding_distance import EmbeddingDistance, random_pairs
+from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
 from equipoise.clean.groups import Leak, duplicate_groups, leakage
 from equipoise.clean.neighbours import neighbours
 from equipoise.clean.planted import Planted, PlantedCheck, planted_check
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ class ScanOptions:
     encoder, encoder_name
         What makes embeddings of planted and turned images, and its words; None where only
         embeddings are known.
+    cache
+        Folder that keeps the embeddings of turned images; None keeps them until the end.
     """
 
     detectors: tuple[Detector, ...] = ()
@@ -71,6 +76,7 @@ class ScanOptions:
     seed: int = 0
     encoder: "Encoder | None" = None
     encoder_name: str = "default"
+    cache: Path | None = None
 
     def chosen(self) -> tuple[Detector, ...]:
         """The detectors, those of duplicates looking at turned images where asked for."""
@@ -78,7 +84,7 @@ class ScanOptions:
         if not self.turned:
             return every
         return tuple(
-            replace(one, transforms=True, encoder=self.encoder_name)
+            replace(one, transforms=True, encoder=self.encoder_name, cache=self.cache)
             if isinstance(one, EmbeddingDistance)
             else one
             for one in every
@@ -183,6 +189,7 @@ class Scan:
     planted: tuple[Planted, ...]
     unchecked: str
     seed: int
+    notices: tuple[Notice, ...] = ()
 
     def of(self, task: Task) -> TaskScan | None:
         """What was found of one kind; None where it was left out."""
@@ -199,8 +206,15 @@ def scan(
     stage
         Called with the name of each step, gives what is told how far the step is.
     """
-    how = options or ScanOptions()
-    tell = stage or _untold
+    how, tell = options or ScanOptions(), stage or _untold
+    if not how.turned or how.cache is not None:
+        return _scanned(data, how, tell)
+    with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
+        return _scanned(data, replace(how, cache=Path(kept)), tell)
+
+
+def _scanned(data: Collection, how: ScanOptions, tell: Stage) -> Scan:
+    """Rank, cut, and check with planted problems."""
     chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
     found: list[TaskScan] = []
     doubtful: set[str] = set()
@@ -232,6 +246,21 @@ def scan(
         planted=checked,
         unchecked=unchecked,
         seed=how.seed,
+        notices=_uncut(found) if how.cut else (),
+    )
+
+
+def _uncut(found: Sequence[TaskScan]) -> tuple[Notice, ...]:
+    """Say which lists have no cut though one was asked for."""
+    return tuple(
+        Notice(
+            "list_uncut",
+            "This list has no cut: scores of {detector} have no bounds; it ranks only.",
+            (TITLES[one.task],),
+            {"detector": one.title},
+        )
+        for one in found
+        if one.cut is None
     )
 
 
@@ -332,8 +361,9 @@ def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions)
     """The automatic cut, where scores allow it."""
     if not one.bounded:
         return None
-    pairs = isinstance(one, EmbeddingDistance) and data.embeddings is not None
-    background = random_pairs(data, seed=how.seed) if pairs else None
+    background = None
+    if isinstance(one, EmbeddingDistance):
+        background = one.background(data, seed=how.seed)
     return automatic_cut(
         scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background,
         copies=one.task != "off_topic",

@@ -218,7 +218,7 @@ def scan_report(scan: Scan, source: ScanSource) -> Report:
         findings=tuple(findings),
         known=tuple(known),
         settings=source.settings,
-        notices=source.notices,
+        notices=(*source.notices, *scan.notices),
         methods=(
             "Images were looked through for problems with equipoise, one detector per kind of "
             "problem, each of which ranks all images or pairs [@groger2025]",

@@ -83,6 +83,10 @@ class ScanInput:
     encoder: Annotated[str, _seen("encoder")] = "default"
     cache: Annotated[Path | None, _seen("cache")] = None
 
+    def kept(self, out: Path | None) -> Path | None:
+        """Where embeddings are kept: the cache, or a folder in that of results."""
+        return self.cache or (out / EMBEDDINGS if out is not None else None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanChoices:
@@ -158,12 +162,12 @@ def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
     how = ScanOptions(
         detectors=named, most=choices.most, cut=choices.cut, alpha=choices.alpha, q=choices.q,
         check=not choices.no_check, seed=choices.seed, encoder=encoder, turned=choices.turned,
-        encoder_name=given.encoder,
+        encoder_name=given.encoder, cache=given.kept(result.out),
     )  # fmt: skip
     with _Steps() as steps:
         found = look_through(reading.collection, how, steps)
     record, thumbnails = _recorded(found, reading, (given, choices, result))
-    note(reading.notices)
+    note((*reading.notices, *found.notices))
     files: list[str] = []
     if result.out is not None:
         with progress("writing"):
@@ -196,12 +200,11 @@ def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]
     from equipoise.clean.reading import FOLDERS, read_collection
 
     encoder = choose_encoder(given.encoder)
-    inside = out / EMBEDDINGS if out is not None else None
     by_folder = str(given.split) == FOLDERS
     with progress("reading and embedding") as tell:
         reading = read_collection(
             given.source, labels=given.labels, split="folders" if by_folder else None,
-            encoder=encoder, cache=given.cache or inside, progress=tell,
+            encoder=encoder, cache=given.kept(out), progress=tell,
         )  # fmt: skip
     data = reading.collection
     if given.split is not None and not by_folder:
