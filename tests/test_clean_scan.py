@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from equipoise.clean.parts import read_parts
 from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
 from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
 from equipoise.clean.scan_report import ROOM, SHOWN, ScanSource, pictures, scan_report
+from equipoise.findings.record import cell
+from equipoise.findings.text import as_csv
 from equipoise.io import read_annotations, read_predictions
 from equipoise.page import render
 from tests.cli_sample import caller
@@ -296,6 +299,17 @@ def test_pictures_that_are_hard_to_press_still_leave_the_page_small():
     page = render(scan_report(result, ScanSource(name="noise", pictures=known)))
     assert len(page.encode()) < 3_000_000
     assert page.count("class=shot ") == 3 * SHOWN
+
+
+def test_an_item_without_a_label_has_none_on_the_page_and_nothing_in_its_file(data):
+    some = np.where(np.arange(60) == 5, -1, data.labels)
+    unlabelled = replace(data, labels=some, classes=("a", "none", "c"))
+    table = scan_report(scan(unlabelled, QUICK), ScanSource(name="x")).findings[1].tables[0]
+    row = next(one for one in table.rows if one["second"] == "i005.png")
+    column = next(one for one in table.columns if one.key == "second_label")
+    assert cell(row, column) == "none" and row["second_label"] == ""
+    download = next(csv.DictReader(as_csv(table.rows).splitlines()))
+    assert download["first"] == "i000.png" and download["second_label"] == ""
 
 
 def test_files_that_could_not_be_used_are_listed(found):

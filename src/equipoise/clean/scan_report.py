@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from equipoise.clean.collection import Collection, pair_name
 from equipoise.clean.detector import TITLES, Task
@@ -473,9 +473,10 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     ]
     columns += [Column("group", "group", "count")] if task.groups else []
     columns += [Column("cut", "beyond the cut")] if task.cut is not None else []
+    columns = [replace(one, words={"": "none"}) for one in columns]
     listed: list[Row] = [
-        {name: "none" if row.get(name) is None else row[name] for name in keys} for row in made
-    ]  # no label, no suggestion, no group
+        {name: "" if row.get(name) is None else row[name] for name in keys} for row in made
+    ]  # no label, no suggestion, no group: empty in a file
     yield Table(
         name=task.task,
         caption=f"{TITLES[task.task]}, most suspicious first",
