@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,14 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.parts import read_parts
 from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
 from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
-from equipoise.clean.scan_report import ROOM, SHOWN, ScanSource, pictures, scan_report
+from equipoise.clean.scan_report import (
+    EVALUATED,
+    ROOM,
+    SHOWN,
+    ScanSource,
+    pictures,
+    scan_report,
+)
 from equipoise.findings.record import cell
 from equipoise.findings.text import as_csv
 from equipoise.io import read_annotations, read_predictions
@@ -406,7 +414,7 @@ def test_report_opens_a_scan_again(folder, call):
     assert (folder / "paper/methods.md").exists()
 
 
-def test_votes_on_a_list_can_be_evaluated_against_its_scores(folder, call):
+def test_votes_on_a_list_can_be_evaluated_as_the_page_says(folder, call, monkeypatch):
     call(folder / "images", "--encoder", "pixels", "--no-check", "--out", folder / "run")
     scores = read_predictions(folder / "run/scores.csv")
     assert {one.task for one in scores} == {"off_topic", "near_duplicates"}
@@ -417,15 +425,24 @@ def test_votes_on_a_list_can_be_evaluated_against_its_scores(folder, call):
                   for k, at in enumerate(order)]  # fmt: skip
     (folder / "votes.csv").write_text("\n".join(lines) + "\n")
     assert read_annotations(folder / "votes.csv").kind == "binary"
-    code, out, err = call.other("evaluate", "-a", folder / "votes.csv", "-p",
-                                folder / "run/scores.csv", "--on-missing", "drop",
-                                "--json")  # fmt: skip
+    said = load_scan(folder / "run").report.card.settled_by
+    page = re.sub("<[^>]*>", "", (folder / "run/report.html").read_text())
+    assert EVALUATED in said and EVALUATED in page
+    monkeypatch.chdir(folder / "run")
+    (folder / "votes.csv").rename("votes.csv")
+    code, out, err = call.other(*EVALUATED.split()[1:], "--json")
     assert code == 0, err
     rows = json.loads(out)["rows"]
     assert {row["task"] for row in rows} >= {"off_topic", "near_duplicates"}
     best = [row["value"] for row in rows
             if row["metric"] == "auroc" and row["task"] == "off_topic"]  # fmt: skip
     assert max(best) == 1
+
+
+def test_the_help_says_what_the_page_says(call):
+    code, out, _ = call("--help")
+    plain = " ".join(out.replace("│", " ").split()).replace("scan/scores.csv", "scores.csv")
+    assert code == 0 and EVALUATED in plain
 
 
 # ---- bad input -----------------------------------------------------------------------------

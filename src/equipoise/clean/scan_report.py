@@ -66,6 +66,11 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "near_duplicates": ("planted copy", "pair"),
     "label_errors": ("changed label", "image"),
 }
+EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --set on_missing=drop"
+JUDGED = (
+    "Your eyes: judge the first of each list on the page (y problem, n fine) and download the "
+    f"votes; {EVALUATED} says how good the lists are (scores.csv is beside the page)."
+)
 LEAKS = (
     "Parts of the data share images: a test on one part would flatter a model that learnt from "
     "the other."
@@ -254,8 +259,7 @@ def _card(scan: Scan, source: ScanSource) -> Card:
         answer=answer,
         lede=f"Look first at {'; '.join(first)}." if first else "",
         holds_for=_holds_for(scan, source),
-        settled_by="Your eyes: judge the first of each list on the page (y problem, n fine), "
-        "then take the votes along.",
+        settled_by=JUDGED if source.pictures else "Your eyes: look at the first of each list.",
         caveat=_caveat(scan),
     )
 

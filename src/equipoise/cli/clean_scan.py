@@ -146,8 +146,9 @@ def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
 
     Ranks images that do not belong, pairs that are there twice and labels that are wrong, each
     with the most suspicious first. With `--out` there is a page with pictures to judge with the
-    keyboard: y problem, n fine, u undo; it keeps your marks and hands them out as votes, which
-    `equipoise evaluate` and `equipoise clean rounds` read.
+    keyboard: y problem, n fine, u undo; it keeps your marks and hands them out as votes.csv.
+    How good the lists are by your votes says equipoise evaluate -a votes.csv -p
+    scan/scores.csv --set on_missing=drop
 
     Example: equipoise clean scan images --labels labels.csv --out scan
 
