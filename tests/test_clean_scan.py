@@ -167,6 +167,10 @@ def test_a_group_larger_than_what_is_compared_is_whole_and_its_pairs_are_counted
     assert "900 pairs are the same" in report.card.answer
     said = " ".join(report.findings[1].more)
     assert f"Only {pairs.duplicates} of the 900 pairs" in said
+    cut = scan_report(
+        scan(copies(25, 3), ScanOptions(cut=True, check=False)), ScanSource(name="x")
+    )
+    assert "75 seem to be duplicates, in 3 groups" in cut.card.answer
 
 
 def test_items_that_belong_to_no_part_neither_leak_nor_make_a_part():

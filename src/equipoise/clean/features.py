@@ -13,13 +13,13 @@ Ids that are there twice or hold the separator of pairs are refused, and so are 
 not finite.
 """
 
-import re
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from string import digits
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,6 @@ ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)
 _VALUES = ("embeddings", "features", "embedding", "x")
 _IDS = ("items", "ids", "index", "names", "item", "id")
 _BESIDE = (".ids.txt", "_ids.txt")
-_NUMBERED = re.compile(r"\d+$")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -268,10 +267,10 @@ def _of_table(file: Content) -> Features:
 
 def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
     """Say what the features are where some are not numbered like most."""
-    stems = {name: _NUMBERED.sub("#", name) for name in names}  # f1 and f2 are f#
-    numbered = Counter(stem for stem in stems.values() if stem.endswith("#"))
-    common, times = max(numbered.items(), key=lambda one: one[1], default=("", 0))
-    same = [name for name in names if stems[name] == common and times > 1]
+    numbered = {name: name.rstrip(digits) for name in names if name[-1:].isdigit()}
+    common, times = max(Counter(numbered.values()).items(), key=lambda one: one[1],
+                        default=("", 0))  # fmt: skip
+    same = [name for name, stem in numbered.items() if stem == common and times > 1]
     odd = tuple(name for name in names if name not in same)
     if not odd or len(names) == 1:
         return ()

@@ -266,6 +266,9 @@ def _card(scan: Scan, source: ScanSource) -> Card:
 
 def _how_many(task: TaskScan) -> str:
     """How many are suspected: beyond the cut, the same, or what the scores suggest."""
+    if task.cut is not None and _pairs_of_groups(task) > task.duplicates:
+        images = sum(map(len, task.groups))
+        return f"{count(images)} seem to be duplicates, in {counted(len(task.groups), 'group')}"
     if task.cut is not None:
         return _seem(task.task, task.cut.flagged) if task.cut.flagged else ""
     if task.task == "near_duplicates":
