@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 
 import numpy as np
 import pytest
@@ -200,6 +201,27 @@ def test_npy_with_ids_beside_it_and_without(tmp_path):
     write(tmp_path / "a.ids.txt", "x\ny\n")
     with pytest.raises(InputError, match="one row per id"):
         read_collection(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("f0,f1,f2", ""),
+        ("0,1,2", ""),
+        ("f0,f1,fold,f2,age", "5 columns.*f0 to f2, and also 'fold' and 'age'"),
+        ("age,weight", "2 columns of numbers are the features: 'age' and 'weight'"),
+        ("fold,0,1", "3 columns.*0 to 1, and also 'fold'"),
+        ("f", ""),
+    ],
+)
+def test_columns_that_are_features_by_chance_are_named(tmp_path, columns, said):
+    values = ",".join("1.5" for _ in columns.split(","))
+    reading = read_collection(
+        write(tmp_path / "a.csv", f"item,{columns}\na,{values}\nb,{values}\n")
+    )
+    found = [str(one) for one in reading.notices if one.code == "columns_features"]
+    assert bool(found) == bool(said)
+    assert not said or re.search(said, found[0])
 
 
 def test_tables_of_embeddings(tmp_path):

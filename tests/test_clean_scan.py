@@ -2,7 +2,9 @@
 
 import csv
 import json
+import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,16 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.parts import read_parts
 from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
 from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
-from equipoise.clean.scan_report import ROOM, SHOWN, ScanSource, pictures, scan_report
+from equipoise.clean.scan_report import (
+    EVALUATED,
+    ROOM,
+    SHOWN,
+    ScanSource,
+    pictures,
+    scan_report,
+)
+from equipoise.findings.record import cell
+from equipoise.findings.text import as_csv
 from equipoise.io import read_annotations, read_predictions
 from equipoise.page import render
 from tests.cli_sample import caller
@@ -129,6 +140,58 @@ def test_leakage_and_groups_without_a_cut_are_of_images_that_are_the_same(data):
     assert "1 image of test and 1 of train" in said["leakage"]
 
 
+def copies(each, groups, **more):
+    """Groups of rows of the very same direction."""
+    rows = np.repeat(np.random.default_rng(0).normal(size=(groups, 16)), each, axis=0)
+    names = tuple(f"m{n:04}" for n in range(each * groups))
+    return Collection(items=names, embeddings=rows, **more)
+
+
+def test_groups_and_leakage_are_of_all_pairs_however_few_are_listed():
+    data = copies(4, 50, split=("train", "train", "test", "test") * 50)
+    pairs = scan(data, ScanOptions(check=False, most=7)).of("near_duplicates")
+    assert len(pairs.suspects) == 7 and pairs.duplicates == pairs.tied == 50 * 6
+    assert [len(one) for one in pairs.groups] == [4] * 50
+    (leak,) = pairs.leaks
+    assert leak.counts == (100, 100) and len(leak.groups) == 50
+    report = scan_report(scan(data, ScanOptions(check=False, most=7)), ScanSource(name="x"))
+    assert "300 pairs are the same" in report.card.answer
+    assert "300 tie for the first place" in " ".join(report.findings[1].more)
+
+
+def test_a_group_larger_than_what_is_compared_is_whole_and_its_pairs_are_counted():
+    result = scan(copies(25, 3), QUICK)
+    pairs = result.of("near_duplicates")
+    assert [len(one) for one in pairs.groups] == [25] * 3 and pairs.duplicates < 900
+    report = scan_report(result, ScanSource(name="x"))
+    assert "900 pairs are the same" in report.card.answer
+    said = " ".join(report.findings[1].more)
+    assert f"Only {pairs.duplicates} of the 900 pairs" in said
+    cut = scan_report(
+        scan(copies(25, 3), ScanOptions(cut=True, check=False)), ScanSource(name="x")
+    )
+    assert "75 seem to be duplicates, in 3 groups" in cut.card.answer
+
+
+def test_items_that_belong_to_no_part_neither_leak_nor_make_a_part():
+    result = scan(copies(2, 10, split=("train", "") * 9 + ("train", "test")), QUICK)
+    assert result.parts == ("train", "test")
+    pairs = result.of("near_duplicates")
+    (leak,) = pairs.leaks
+    assert leak.parts == ("test", "train") and leak.groups == (("m0018", "m0019"),)
+    assert [one.items for one in pairs.suspects if one.leaks and one.score == 1] == [
+        ("m0018", "m0019")
+    ]
+
+
+@pytest.mark.parametrize("number", [12, 300])
+def test_images_that_are_all_the_same_are_not_called_off_topic(number):
+    result = scan(copies(number, 1), ScanOptions(cut=True, check=False))
+    off = result.of("off_topic")
+    assert off.cut.flagged == 0 and not any(one.flagged for one in off.suspects)
+    assert result.of("near_duplicates").cut.flagged > 0
+
+
 def test_tasks_that_lack_something_are_left_out_with_the_reason():
     plain = scan(Collection(items=collection().items, embeddings=collection().embeddings))
     (left,) = plain.left_out
@@ -152,6 +215,8 @@ def test_other_detectors_without_bounds_rank_without_a_cut(data):
     assert result.of("off_topic").cut is None
     assert result.of("off_topic").suspects[0].flagged is None
     assert [one.task for one in result.left_out] == ["label_errors"]
+    assert any("Off-topic images: This list has no cut" in str(one) for one in result.notices)
+    assert scan(data, ScanOptions(detectors=some, check=False)).notices == ()
 
 
 def test_all_beyond_the_cut_are_listed_even_where_few_lines_are_asked_for(data, found):
@@ -248,6 +313,17 @@ def test_pictures_that_are_hard_to_press_still_leave_the_page_small():
     assert page.count("class=shot ") == 3 * SHOWN
 
 
+def test_an_item_without_a_label_has_none_on_the_page_and_nothing_in_its_file(data):
+    some = np.where(np.arange(60) == 5, -1, data.labels)
+    unlabelled = replace(data, labels=some, classes=("a", "none", "c"))
+    table = scan_report(scan(unlabelled, QUICK), ScanSource(name="x")).findings[1].tables[0]
+    row = next(one for one in table.rows if one["second"] == "i005.png")
+    column = next(one for one in table.columns if one.key == "second_label")
+    assert cell(row, column) == "none" and row["second_label"] == ""
+    download = next(csv.DictReader(as_csv(table.rows).splitlines()))
+    assert download["first"] == "i000.png" and download["second_label"] == ""
+
+
 def test_files_that_could_not_be_used_are_listed(found):
     report = scan_report(found, ScanSource(name="x", rejected=(("a.png", "zero bytes"),)))
     part = next(one for one in report.findings if one.key == "rejected")
@@ -342,7 +418,7 @@ def test_report_opens_a_scan_again(folder, call):
     assert (folder / "paper/methods.md").exists()
 
 
-def test_votes_on_a_list_can_be_evaluated_against_its_scores(folder, call):
+def test_votes_on_a_list_can_be_evaluated_as_the_page_says(folder, call, monkeypatch):
     call(folder / "images", "--encoder", "pixels", "--no-check", "--out", folder / "run")
     scores = read_predictions(folder / "run/scores.csv")
     assert {one.task for one in scores} == {"off_topic", "near_duplicates"}
@@ -353,15 +429,24 @@ def test_votes_on_a_list_can_be_evaluated_against_its_scores(folder, call):
                   for k, at in enumerate(order)]  # fmt: skip
     (folder / "votes.csv").write_text("\n".join(lines) + "\n")
     assert read_annotations(folder / "votes.csv").kind == "binary"
-    code, out, err = call.other("evaluate", "-a", folder / "votes.csv", "-p",
-                                folder / "run/scores.csv", "--on-missing", "drop",
-                                "--json")  # fmt: skip
+    said = load_scan(folder / "run").report.card.settled_by
+    page = re.sub("<[^>]*>", "", (folder / "run/report.html").read_text())
+    assert EVALUATED in said and EVALUATED in page
+    monkeypatch.chdir(folder / "run")
+    (folder / "votes.csv").rename("votes.csv")
+    code, out, err = call.other(*EVALUATED.split()[1:], "--json")
     assert code == 0, err
     rows = json.loads(out)["rows"]
     assert {row["task"] for row in rows} >= {"off_topic", "near_duplicates"}
     best = [row["value"] for row in rows
             if row["metric"] == "auroc" and row["task"] == "off_topic"]  # fmt: skip
     assert max(best) == 1
+
+
+def test_the_help_says_what_the_page_says(call):
+    code, out, _ = call("--help")
+    plain = " ".join(out.replace("│", " ").split()).replace("scan/scores.csv", "scores.csv")
+    assert code == 0 and EVALUATED in plain
 
 
 # ---- bad input -----------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """Neighbours, linkage and the SelfClean detectors against their slow twins, and their laws."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS, Collection, Pairs, linkage
 from equipoise.clean import neighbours as search
-from equipoise.clean.detectors.embedding_distance import EmbeddingDistance, random_pairs
+from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
 from equipoise.clean.detectors.selfclean_label_errors import (
     SelfCleanLabelErrors,
     nearest_by_label,
 )
 from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
 from equipoise.clean.directions import Directions
+from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.linkage import off_topic_areas, single_linkage
 from equipoise.clean.neighbours import neighbours
 from tests.oracles import cleaning
@@ -247,7 +250,7 @@ def test_pairs_that_are_given_are_scored_and_others_proposed():
     near = cleaning.neighbours(all_distances(rows), 2)
     assert len(proposed.items) == len({frozenset((i, j)) for i in range(40) for j in near[i]})
     assert proposed.values.max() == 1
-    background = random_pairs(data(rows), size=3_000, seed=1)
+    background = EmbeddingDistance().background(data(rows), size=3_000, seed=1)
     upper = all_distances(rows)[np.triu_indices(40, 1)]
     assert abs(background.mean() - (1 - upper.mean())) < 0.02
 
@@ -266,6 +269,52 @@ def test_turned_and_mirrored_copies_are_found_with_images_and_an_encoder():
     assert sorted(scores, key=scores.get)[-2:] in (["0 | 1", "2 | 3"], ["2 | 3", "0 | 1"])
     assert min(scores["0 | 1"], scores["2 | 3"]) > 0.999
     assert sorted(scores.values())[-3] < 0.9
+
+
+def test_the_order_of_items_changes_neither_the_proposed_pairs_nor_the_background():
+    rows = np.repeat(np.random.default_rng(0).normal(size=(5, 4)), 12, axis=0)
+    whole = data(rows)
+    shuffled = whole.subset(np.random.default_rng(1).permutation(60))
+    one, other = EmbeddingDistance().score(whole), EmbeddingDistance().score(shuffled)
+    assert one.items == other.items
+    assert_array_equal(one.values, other.values)
+    drawn = [EmbeddingDistance().background(each, size=50) for each in (whole, shuffled)]
+    assert_array_equal(*drawn)
+
+
+class _Counted(GreyPixels):
+    """Counts the images that it encodes."""
+
+    seen: ClassVar[list[int]] = []
+
+    def encode(self, images, places):
+        self.seen.extend(places)
+        return super().encode(images, places)
+
+
+def test_views_are_embedded_once_and_the_cut_knows_them(tmp_path, monkeypatch):
+    from equipoise.clean import encoders
+    from equipoise.clean.images import ArrayImages
+    from equipoise.clean.scan import ScanOptions, scan
+
+    monkeypatch.setattr(encoders, "choose_encoder", lambda _: _Counted(8))
+    _Counted.seen.clear()
+    pixels = np.random.default_rng(0).integers(0, 256, (30, 12, 12, 3), dtype=np.uint8)
+    images = ArrayImages(pixels)
+    seen = Collection(items=tuple(f"{n:02}" for n in range(30)), images=images,
+                      embeddings=GreyPixels(8).encode(images, range(30)))  # fmt: skip
+    how = ScanOptions(turned=True, cut=True, check=False, cache=tmp_path)
+    found = scan(seen, how)
+    assert len(_Counted.seen) == 8 * 30
+    assert scan(seen, how) == found and len(_Counted.seen) == 8 * 30
+    assert scan(seen, replace(how, cache=None)) == found
+    assert len(_Counted.seen) == 2 * 8 * 30
+    turned = EmbeddingDistance(transforms=True, cache=tmp_path)
+    every = turned.score(replace(seen, pairs=Pairs(*np.triu_indices(30, 1)))).values
+    drawn = turned.background(seen)
+    assert set(drawn) <= set(every)
+    assert drawn.mean() > EmbeddingDistance().background(seen).mean() + 0.01
+    assert turned == EmbeddingDistance(transforms=True) and "cache" not in turned.settings
 
 
 def test_turned_copies_cannot_be_seen_in_embeddings(tmp_path):

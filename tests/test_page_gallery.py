@@ -80,6 +80,31 @@ def test_arrows_move_and_open_what_is_folded(opened):
     assert opened.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+def test_keys_work_before_anything_has_the_focus(opened):
+    opened.keyboard.press("n")
+    opened.keyboard.press("y")
+    wanted = [[ODD, "no"], ["constructor", "yes"]]
+    assert opened.eval_on_selector_all(".shot", MARKS) == wanted
+    assert opened.evaluate(FOCUS) == "images/scan_002.png"
+
+
+def test_the_first_key_goes_to_the_gallery_in_view_and_judges_nothing_unseen(opened):
+    first = "images/scan_002.png | images/scan_006.png"
+    opened.set_viewport_size({"width": 1280, "height": 400})
+    opened.eval_on_selector("#near_duplicates .gallery", "one => one.scrollIntoView({behavior: 'instant'})")
+    opened.keyboard.press("ArrowRight")
+    assert opened.evaluate(FOCUS) == first
+    opened.check("#off_topic .folding input")
+    opened.evaluate("document.activeElement.blur()")
+    opened.eval_on_selector("#off_topic li:last-child .shot", "one => one.scrollIntoView({behavior: 'instant'})")
+    opened.keyboard.press("Control+y")
+    opened.keyboard.press("y")
+    assert opened.eval_on_selector_all(".shot", MARKS) == []
+    assert opened.evaluate(FOCUS) == ODD
+    opened.keyboard.press("y")
+    assert opened.eval_on_selector_all(".shot", MARKS) == [[ODD, "yes"]]
+
+
 def test_marks_are_made_undone_and_stay_after_a_reload(opened):
     assert opened.text_content("#off_topic .told").startswith("0 of 30 judged")
     assert opened.is_disabled("#off_topic .get-votes")

@@ -10,7 +10,9 @@ quantiles :math:`\alpha` and :math:`\sqrt{\alpha/2}`; what lies below its quanti
 granted that far fewer than :math:`\alpha` of the scores are problems. Exact zeros of s (copies)
 have no logit: they are left out of the fit and called problems, as the surest cases; exact ones
 are left out and never called. Where no law can be fitted (fewer than ten other scores, or
-quantiles that tie) only exact zeros are called.
+quantiles that tie) only exact zeros are called. Areas of off-topic images are zero only where
+all images are the same, and then none is off topic: with ``copies=False`` zeros are not called
+without a law.
 
 A list of candidate pairs holds only the closest of all :math:`N(N-1)/2` pairs. By itself it is
 cut as a list of M scores; with ``background``, the scores of pairs drawn at random from all,
@@ -112,6 +114,7 @@ def automatic_cut(
     alpha: float = 0.01,
     q: float = 0.05,
     background: Floats | None = None,
+    copies: bool = True,
 ) -> Cut:
     """The score from which on items or pairs are called problems.
 
@@ -127,6 +130,8 @@ def automatic_cut(
         Wanted share of alpha that is called by mistake.
     background
         Scores of pairs drawn from all pairs of items, where ``scores`` has only the closest.
+    copies
+        Whether scores of exactly 1 are copies, called problems though there be no law.
     """
     values = _checked(scores)
     require_whole("automatic cut, items", items, least=1, do="give the number of items")
@@ -135,10 +140,10 @@ def automatic_cut(
     fitted = values if background is None else _checked(background)
     total = len(values) if background is None else items * (items - 1) / 2
     share = q * alpha * items / max(total, 1)
-    surest = int((values == 1).sum())
     law = _tail_law(fitted, alpha)
     if law is None or share >= 1:
-        return Cut(1.0, surest, math.nan, math.nan)
+        surest = int((values == 1).sum()) if copies else 0
+        return Cut(1.0 if copies else math.inf, surest, math.nan, math.nan)
     location, scale = law
     low = 1 / (1 + math.exp(-(location + scale * _logit(share))))
     threshold = 1.0 - low

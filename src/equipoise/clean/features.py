@@ -6,17 +6,20 @@
 - ``.npy``: the array alone; ids stand one per line in ``NAME.ids.txt`` (or ``NAME_ids.txt``)
   beside it, and are numbers of rows, from 0, where there is no such file, which is said;
 - ``.csv``, ``.tsv``, ``.parquet``: a column of ids, columns of numbers or one column of lists;
-  ``label`` and ``split`` may be there; columns of words are left aside, which is said.
+  ``label`` and ``split`` may be there; columns of words are left aside, which is said, and so
+  are names of features that are not numbered like the others.
 
 Ids that are there twice or hold the separator of pairs are refused, and so are numbers that are
 not finite.
 """
 
 import zipfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from string import digits
 from typing import Any
 
 import numpy as np
@@ -252,6 +255,7 @@ def _of_table(file: Content) -> Features:
     if aside:
         text = "Columns of words are left aside: {columns:names}."
         said = (*said, notice("columns_aside", text, columns=tuple(aside)))
+    said = (*said, *_odd_features([name for name in rest if name not in aside]))
     return Features(
         items=ids(table, item),
         values=np.column_stack(columns),
@@ -259,6 +263,28 @@ def _of_table(file: Content) -> Features:
         split=words(table, split) if split else (),
         notices=(*table.notices, *said),
     )
+
+
+def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
+    """Say what the features are where some are not numbered like most."""
+    numbered = {name: name.rstrip(digits) for name in names if name[-1:].isdigit()}
+    common, times = max(Counter(numbered.values()).items(), key=lambda one: one[1],
+                        default=("", 0))  # fmt: skip
+    same = [name for name, stem in numbered.items() if stem == common and times > 1]
+    odd = tuple(name for name in names if name not in same)
+    if not odd or len(names) == 1:
+        return ()
+    if not same:
+        text = "{features:count} columns of numbers are the features: {columns:names}."
+        return (notice("columns_features", text, features=len(names), columns=odd),)
+    text = (
+        "{features:count} columns of numbers are the features: {first} to {last}, and also "
+        "{columns:names}; take those out of the file that are no features."
+    )
+    return (
+        notice("columns_features", text, features=len(names), first=same[0], last=same[-1],
+               columns=odd),
+    )  # fmt: skip
 
 
 def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:

@@ -63,10 +63,10 @@ def duplicate_groups(
 
 
 def leakage(pairs: Iterable[NamedPair], split: Mapping[str, str]) -> tuple[Leak, ...]:
-    """Duplicates between parts of the data, by the part that each item belongs to."""
+    """Duplicates between parts of the data, by the part of each item, empty text for none."""
     found: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for group in duplicate_groups(pairs, list(split)):
-        for both in combinations(sorted({split[name] for name in group}), 2):
+        for both in combinations(sorted({split[name] for name in group} - {""}), 2):
             found.setdefault(both, []).append(group)
     made = []
     for (one, other), groups in sorted(found.items()):

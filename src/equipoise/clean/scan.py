@@ -2,7 +2,7 @@
 
 One detector ranks the items (or pairs) of each task; what the collection lacks for a task is
 said and the task left out. Those that tie share the smallest of their ranks and stand in the
-order of the collection. A wrong label comes with the commonest label among the nearest
+order of the scores. A wrong label comes with the commonest label among the nearest
 neighbours. Pairs beyond the automatic cut, or without one those that are the same to the
 detector, are joined into groups, and those between parts of the data are leakage.
 
@@ -13,6 +13,8 @@ collection (`equipoise.clean.planted`).
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,10 +24,11 @@ from equipoise.clean.collection import MISSING, Collection, split_pair
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
 from equipoise.clean.detector import TASKS, TITLES, Detector, Progress, Task, choose
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.detectors.embedding_distance import EmbeddingDistance, random_pairs
+from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
 from equipoise.clean.groups import Leak, duplicate_groups, leakage
 from equipoise.clean.neighbours import neighbours
 from equipoise.clean.planted import Planted, PlantedCheck, planted_check
+from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ class ScanOptions:
     encoder, encoder_name
         What makes embeddings of planted and turned images, and its words; None where only
         embeddings are known.
+    cache
+        Folder that keeps the embeddings of turned images; None keeps them until the end.
     """
 
     detectors: tuple[Detector, ...] = ()
@@ -71,6 +76,7 @@ class ScanOptions:
     seed: int = 0
     encoder: "Encoder | None" = None
     encoder_name: str = "default"
+    cache: Path | None = None
 
     def chosen(self) -> tuple[Detector, ...]:
         """The detectors, those of duplicates looking at turned images where asked for."""
@@ -78,7 +84,7 @@ class ScanOptions:
         if not self.turned:
             return every
         return tuple(
-            replace(one, transforms=True, encoder=self.encoder_name)
+            replace(one, transforms=True, encoder=self.encoder_name, cache=self.cache)
             if isinstance(one, EmbeddingDistance)
             else one
             for one in every
@@ -104,7 +110,8 @@ class Suspicion:
     group
         Which group of duplicates a pair belongs to, from 1; 0 for none.
     parts
-        The part of the data that each item belongs to; empty where that is not known.
+        The part of the data that each item belongs to, empty text for none; empty where parts
+        are not known.
     """
 
     rank: int
@@ -119,7 +126,7 @@ class Suspicion:
     @property
     def leaks(self) -> bool:
         """Whether the two lie in different parts of the data."""
-        return len(set(self.parts)) > 1
+        return len(set(self.parts) - {""}) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +140,11 @@ class TaskScan:
     scored
         How many items or pairs have a score.
     suspects
-        The list, most suspicious first.
+        The list, most suspicious first; as long as was asked for.
+    tied
+        How many of all that have a score share the first place.
+    duplicates
+        How many of all pairs that have a score count as duplicates.
     cut
         Where suspicion begins; None without a cut.
     share
@@ -149,15 +160,12 @@ class TaskScan:
     title: str
     scored: int
     suspects: tuple[Suspicion, ...]
+    tied: int = 0
+    duplicates: int = 0
     cut: Cut | None = None
     share: Share | None = None
     groups: tuple[tuple[str, ...], ...] = ()
     leaks: tuple[Leak, ...] | None = None
-
-    @property
-    def duplicates(self) -> tuple[Suspicion, ...]:
-        """Pairs that count as duplicates."""
-        return tuple(one for one in self.suspects if is_duplicate(one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +189,7 @@ class Scan:
     planted: tuple[Planted, ...]
     unchecked: str
     seed: int
+    notices: tuple[Notice, ...] = ()
 
     def of(self, task: Task) -> TaskScan | None:
         """What was found of one kind; None where it was left out."""
@@ -197,8 +206,15 @@ def scan(
     stage
         Called with the name of each step, gives what is told how far the step is.
     """
-    how = options or ScanOptions()
-    tell = stage or _untold
+    how, tell = options or ScanOptions(), stage or _untold
+    if not how.turned or how.cache is not None:
+        return _scanned(data, how, tell)
+    with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
+        return _scanned(data, replace(how, cache=Path(kept)), tell)
+
+
+def _scanned(data: Collection, how: ScanOptions, tell: Stage) -> Scan:
+    """Rank, cut, and check with planted problems."""
     chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
     found: list[TaskScan] = []
     doubtful: set[str] = set()
@@ -224,12 +240,27 @@ def scan(
         items=len(data),
         labelled=int((labels != MISSING).sum()),
         classes=data.classes,
-        parts=tuple(dict.fromkeys(data.split)),
+        parts=tuple(one for one in dict.fromkeys(data.split) if one),
         tasks=tuple(found),
         left_out=tuple(sorted(left_out, key=lambda one: TASKS.index(one.task))),
         planted=checked,
         unchecked=unchecked,
         seed=how.seed,
+        notices=_uncut(found) if how.cut else (),
+    )
+
+
+def _uncut(found: Sequence[TaskScan]) -> tuple[Notice, ...]:
+    """Say which lists have no cut though one was asked for."""
+    return tuple(
+        Notice(
+            "list_uncut",
+            "This list has no cut: scores of {detector} have no bounds; it ranks only.",
+            (TITLES[one.task],),
+            {"detector": one.title},
+        )
+        for one in found
+        if one.cut is None
     )
 
 
@@ -294,21 +325,20 @@ def _listed(
     ]
     place = {name: number for number, name in enumerate(data.items)}
     suspects = _with_facts(one.task, suspects, data, place)
-    groups: tuple[tuple[str, ...], ...] = ()
-    leaks = None
-    if one.task == "near_duplicates":
-        suspects, groups, leaks = _joined(suspects, data)
-    return TaskScan(
+    made = TaskScan(
         task=one.task,
         detector=one.name,
         title=one.title,
         scored=len(values),
         suspects=tuple(suspects),
+        tied=int((values == values.max(initial=-np.inf)).sum()),
         cut=cut,
         share=_share(one, data, scores, how.seed),
-        groups=groups,
-        leaks=leaks,
     )
+    if one.task != "near_duplicates":
+        return made
+    sure = np.flatnonzero(values >= (SAME if cut is None else cut.threshold))
+    return _joined(made, [split_pair(scores.items[at]) for at in sure.tolist()], data)
 
 
 def smallest_ranks(values: Floats) -> Ints:
@@ -331,11 +361,13 @@ def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions)
     """The automatic cut, where scores allow it."""
     if not one.bounded:
         return None
-    pairs = isinstance(one, EmbeddingDistance) and data.embeddings is not None
-    background = random_pairs(data, seed=how.seed) if pairs else None
+    background = None
+    if isinstance(one, EmbeddingDistance):
+        background = one.background(data, seed=how.seed)
     return automatic_cut(
-        scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background
-    )
+        scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background,
+        copies=one.task != "off_topic",
+    )  # fmt: skip
 
 
 def _beyond(one: Detector, data: Collection, scores: Predictions, cut: Cut | None) -> set[str]:
@@ -399,20 +431,22 @@ def _suggested(places: Sequence[int], data: Collection) -> list[str]:
     return [data.classes[Counter(one).most_common(1)[0][0]] for one in codes.tolist()]
 
 
-def _joined(
-    suspects: Sequence[Suspicion], data: Collection
-) -> tuple[list[Suspicion], tuple[tuple[str, ...], ...], tuple[Leak, ...] | None]:
-    """Pairs with their groups, the groups, and what leaks between parts."""
-    sure = [(one.items[0], one.items[1]) for one in suspects if is_duplicate(one)]
+def _joined(task: TaskScan, sure: Sequence[tuple[str, str]], data: Collection) -> TaskScan:
+    """A list of pairs with their groups, and what leaks, from all pairs, listed or not."""
     groups = duplicate_groups(sure, data.items)
     number = {name: k for k, group in enumerate(groups, start=1) for name in group}
-    made = []
-    for one in suspects:
+    lines = []
+    for one in task.suspects:
         first, second = (number.get(name, 0) for name in one.items)
-        made.append(replace(one, group=first if first == second else 0))
-    if not data.split:
-        return made, groups, None
-    return made, groups, leakage(sure, dict(zip(data.items, data.split, strict=True)))
+        lines.append(replace(one, group=first if first == second else 0))
+    split = dict(zip(data.items, data.split, strict=True)) if data.split else None
+    return replace(
+        task,
+        suspects=tuple(lines),
+        duplicates=len(sure),
+        groups=groups,
+        leaks=None if split is None else leakage(sure, split),
+    )
 
 
 def is_duplicate(one: Suspicion) -> bool:

@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from equipoise.clean.collection import Collection, pair_name
 from equipoise.clean.detector import TITLES, Task
@@ -66,6 +66,11 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "near_duplicates": ("planted copy", "pair"),
     "label_errors": ("changed label", "image"),
 }
+EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --set on_missing=drop"
+JUDGED = (
+    "Your eyes: judge the first of each list on the page (y problem, n fine) and download the "
+    f"votes; {EVALUATED} says how good the lists are (scores.csv is beside the page)."
+)
 LEAKS = (
     "Parts of the data share images: a test on one part would flatter a model that learnt from "
     "the other."
@@ -218,7 +223,7 @@ def scan_report(scan: Scan, source: ScanSource) -> Report:
         findings=tuple(findings),
         known=tuple(known),
         settings=source.settings,
-        notices=source.notices,
+        notices=(*source.notices, *scan.notices),
         methods=(
             "Images were looked through for problems with equipoise, one detector per kind of "
             "problem, each of which ranks all images or pairs [@groger2025]",
@@ -254,23 +259,30 @@ def _card(scan: Scan, source: ScanSource) -> Card:
         answer=answer,
         lede=f"Look first at {'; '.join(first)}." if first else "",
         holds_for=_holds_for(scan, source),
-        settled_by="Your eyes: judge the first of each list on the page (y problem, n fine), "
-        "then take the votes along.",
+        settled_by=JUDGED if source.pictures else "Your eyes: look at the first of each list.",
         caveat=_caveat(scan),
     )
 
 
 def _how_many(task: TaskScan) -> str:
     """How many are suspected: beyond the cut, the same, or what the scores suggest."""
+    if task.cut is not None and _pairs_of_groups(task) > task.duplicates:
+        images = sum(map(len, task.groups))
+        return f"{count(images)} seem to be duplicates, in {counted(len(task.groups), 'group')}"
     if task.cut is not None:
         return _seem(task.task, task.cut.flagged) if task.cut.flagged else ""
     if task.task == "near_duplicates":
-        same = len(task.duplicates)
+        same = _pairs_of_groups(task)
         return (
             f"{_plural(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
         )
     number = _estimated(task)
     return f"at least {_seem(task.task, number)}" if number else ""
+
+
+def _pairs_of_groups(task: TaskScan) -> int:
+    """How many pairs the groups of duplicates have, whether or not each was scored."""
+    return sum(len(one) * (len(one) - 1) // 2 for one in task.groups)
 
 
 def _seem(task: Task, number: int) -> str:
@@ -426,6 +438,12 @@ def _more(task: TaskScan) -> Iterator[str]:
             f"duplicates, the largest of {count(largest)}: keeping one of each drops "
             f"{counted(images - len(task.groups), 'image')}."
         )
+        if (every := _pairs_of_groups(task)) > task.duplicates:
+            yield (
+                f"Only {count(task.duplicates)} of the {count(every)} pairs within groups were "
+                "found directly: an image is compared with its nearest, and the rest follows "
+                "one through another."
+            )
     if task.task == "label_errors" and task.suspects:
         suspects = [one for one in task.suspects if one.flagged is not False]
         swaps = Counter(
@@ -439,9 +457,8 @@ def _more(task: TaskScan) -> Iterator[str]:
                 f"Most often among the first {count(len(suspects[:SHOWN]))}: labelled {own}, "
                 f"looks like {other} ({count(times)})."
             )
-    tied = sum(one.rank == 1 for one in task.suspects)
-    if tied > 1:
-        yield f"{count(tied)} tie for the first place; their order says nothing."
+    if task.tied > 1:
+        yield f"{count(task.tied)} tie for the first place; their order says nothing."
 
 
 def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
@@ -463,9 +480,10 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     ]
     columns += [Column("group", "group", "count")] if task.groups else []
     columns += [Column("cut", "beyond the cut")] if task.cut is not None else []
+    columns = [replace(one, words={"": "none"}) for one in columns]
     listed: list[Row] = [
-        {name: "none" if row.get(name) is None else row[name] for name in keys} for row in made
-    ]  # no label, no suggestion, no group
+        {name: "" if row.get(name) is None else row[name] for name in keys} for row in made
+    ]  # no label, no suggestion, no group: empty in a file
     yield Table(
         name=task.task,
         caption=f"{TITLES[task.task]}, most suspicious first",

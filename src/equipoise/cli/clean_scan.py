@@ -49,7 +49,8 @@ _seen = panel(
 )
 _looked = panel(
     "What is looked for",
-    detectors="Comma-separated, at most one per kind of problem. Default: SelfClean's three.",
+    detectors="Comma-separated, at most one per kind of problem; one of your own as "
+    "`path.py:Class`. Default: SelfClean's three.",
     cut="Cut each list automatically: say which lie beyond.",
     alpha="Share of the scores that the cut fits.",
     q="Share of false alarms that the cut allows.",
@@ -81,6 +82,10 @@ class ScanInput:
     split: Annotated[Path | None, _file("split")] = None
     encoder: Annotated[str, _seen("encoder")] = "default"
     cache: Annotated[Path | None, _seen("cache")] = None
+
+    def kept(self, out: Path | None) -> Path | None:
+        """Where embeddings are kept: the cache, or a folder in that of results."""
+        return self.cache or (out / EMBEDDINGS if out is not None else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +146,9 @@ def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
 
     Ranks images that do not belong, pairs that are there twice and labels that are wrong, each
     with the most suspicious first. With `--out` there is a page with pictures to judge with the
-    keyboard: y problem, n fine, u undo; it keeps your marks and hands them out as votes, which
-    `equipoise evaluate` and `equipoise clean rounds` read.
+    keyboard: y problem, n fine, u undo; it keeps your marks and hands them out as votes.csv.
+    How good the lists are by your votes says equipoise evaluate -a votes.csv -p
+    scan/scores.csv --set on_missing=drop
 
     Example: equipoise clean scan images --labels labels.csv --out scan
 
@@ -157,12 +163,12 @@ def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
     how = ScanOptions(
         detectors=named, most=choices.most, cut=choices.cut, alpha=choices.alpha, q=choices.q,
         check=not choices.no_check, seed=choices.seed, encoder=encoder, turned=choices.turned,
-        encoder_name=given.encoder,
+        encoder_name=given.encoder, cache=given.kept(result.out),
     )  # fmt: skip
     with _Steps() as steps:
         found = look_through(reading.collection, how, steps)
     record, thumbnails = _recorded(found, reading, (given, choices, result))
-    note(reading.notices)
+    note((*reading.notices, *found.notices))
     files: list[str] = []
     if result.out is not None:
         with progress("writing"):
@@ -195,12 +201,11 @@ def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]
     from equipoise.clean.reading import FOLDERS, read_collection
 
     encoder = choose_encoder(given.encoder)
-    inside = out / EMBEDDINGS if out is not None else None
     by_folder = str(given.split) == FOLDERS
     with progress("reading and embedding") as tell:
         reading = read_collection(
             given.source, labels=given.labels, split="folders" if by_folder else None,
-            encoder=encoder, cache=given.cache or inside, progress=tell,
+            encoder=encoder, cache=given.kept(out), progress=tell,
         )  # fmt: skip
     data = reading.collection
     if given.split is not None and not by_folder:

@@ -95,9 +95,27 @@
     const wide = Math.max(1, shots.findIndex((_, one) => one && top(one) !== top(0)));
     return shots[Math.max(0, Math.min(shots.length - 1, at + way * wide))];
   };
+  const modified = (event) => event.ctrlKey || event.metaKey || event.altKey;
+  const inView = (one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return Math.min(bottom, window.innerHeight) - Math.max(top, 0); // pixels, none where below 0
+  };
+  // While nothing has the focus, a key is for the suspect that takes the keyboard in the gallery
+  // of which most is in view; one that cannot be seen is shown and not judged.
+  const start = (event) => {
+    const free = document.activeElement === document.body || !document.activeElement;
+    if (!free || modified(event) || !/^([ynu]|ArrowRight|ArrowLeft)$/i.test(event.key)) return;
+    const most = galleries.reduce((one, other) => (inView(other) > inView(one) ? other : one));
+    if (inView(most) <= 0) return;
+    const shot = most.querySelector(".shot[tabindex='0']");
+    const judged = /^[ynu]$/i.test(event.key) && inView(shot) > 0;
+    event.preventDefault();
+    go(shot);
+    if (judged) shot.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, bubbles: true }));
+  };
   const press = (event) => {
     const shot = event.target.closest(".shot");
-    if (!shot || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!shot || modified(event)) return;
     const shots = [...shot.closest(".gallery").querySelectorAll(".shot")];
     const at = shots.indexOf(shot);
     const moves = {
@@ -153,5 +171,6 @@
       for (const other of document.querySelectorAll(".who")) if (other !== name) other.value = name.value;
     });
   }
+  document.addEventListener("keydown", start);
   tell();
 })();

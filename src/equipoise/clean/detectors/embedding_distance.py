@@ -4,15 +4,19 @@ r"""Embedding distance: pairs of items whose embeddings point the same way.
 
 with the distance of `equipoise.clean.directions`; this is how SelfClean ranks near duplicates
 [@groger2024]. The pairs of the collection are scored; without any, every item proposes its k
-nearest. A group of more than k copies is then connected, though not every pair of it is named.
+nearest, in the order of names, so that ties fall the same way whatever the order of the items.
+A group of more than k copies is then connected, though not every pair of it is named.
 
 With ``transforms`` a pair is as close as its closest view: each image is embedded in the eight
 symmetries of the square (turned by quarters, and mirrored), and the distance is the smallest
 between a view of one image and the other image as it is. That needs the images and an encoder,
-whose embeddings then take the place of those of the collection.
+whose embeddings then take the place of those of the collection. `EmbeddingDistance.background`
+has the scores of pairs drawn from all, as close as their closest views too, which is what the
+cut is fitted to.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -20,11 +24,13 @@ import numpy as np
 from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
 from equipoise.clean.detector import Detector, Need, Progress, Task
+from equipoise.clean.detectors._order import name_order
 from equipoise.clean.directions import Directions
 from equipoise.clean.neighbours import EXACT_UP_TO, Search, neighbours
 from equipoise.predictions import Predictions
 
 VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
+DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class EmbeddingDistance(Detector):
         Whether turned and mirrored copies count too.
     encoder
         What embeds the views of images, as `equipoise.clean.encoders.choose_encoder` names it.
+    cache
+        Folder that keeps the embeddings of views; the scores are the same without.
 
     Examples
     --------
@@ -59,6 +67,7 @@ class EmbeddingDistance(Detector):
     k: int = 5
     transforms: bool = False
     encoder: str = "default"
+    cache: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
@@ -80,9 +89,23 @@ class EmbeddingDistance(Detector):
                 f"detector {self.name}", f"{len(data)} items", "two or more", "add images"
             )
         views = self._views(data, progress)
-        pairs = data.pairs if data.pairs is not None else self._proposed(views, progress)
-        distances = _closest(views, pairs)
+        pairs = data.pairs
+        if pairs is None:
+            order = name_order(data.items)
+            found = self._proposed(tuple(one[order] for one in views), progress)
+            pairs = Pairs(order[found.first], order[found.second])
+        distances = _closest(views, pairs.first, pairs.second)
         return self.of_items(pairs.names(data.items), 1 - distances)
+
+    def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
+        """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
+        self.check(data)
+        drawn = size or (DRAWN_TURNED if self.transforms else DRAWN)
+        random = np.random.default_rng(seed)
+        one = random.integers(0, len(data), drawn)
+        other = (one + random.integers(1, len(data), drawn)) % len(data)
+        order = name_order(data.items)
+        return 1 - _closest(self._views(data, None), order[one], order[other])
 
     def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
         """Embeddings of every view of the items, those of the items as they are first."""
@@ -101,7 +124,12 @@ class EmbeddingDistance(Detector):
                 "name one, such as 'default' or a file that ends in .onnx",
             )
         return tuple(
-            embed(_View(data.images, turns, mirrored), encoder, progress=progress)
+            embed(
+                _View(data.images, turns, mirrored),
+                encoder,
+                cache=self.cache,
+                progress=progress,
+            )
             for turns, mirrored in VIEWS
         )
 
@@ -130,13 +158,13 @@ def _pairs_of(places: list[Ints]) -> Pairs:
     return Pairs(keys // items, keys % items)
 
 
-def _closest(views: tuple[Floats, ...], pairs: Pairs) -> Floats:
+def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
     """Smallest distance of each pair between a view of one and the other as it is."""
     items = len(views[0])
-    best = Directions.of(views[0]).distance(pairs.first, pairs.second)
+    best = Directions.of(views[0]).distance(first, second)
     for turned in views[1:]:
         points = Directions.of(np.concatenate((turned, views[0])))
-        for one, other in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
+        for one, other in ((first, second), (second, first)):
             np.minimum(best, points.distance(one, other + items), out=best)
     return best
 
@@ -162,12 +190,3 @@ class _View:
         same = self.turns == 0 and not self.mirrored
         digest = self.whole.digest(place)
         return digest if same else f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
-
-
-def random_pairs(data: Collection, *, size: int = 100_000, seed: int = 0) -> Floats:
-    """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
-    assert data.embeddings is not None
-    random = np.random.default_rng(seed)
-    one = random.integers(0, len(data), size)
-    other = (one + random.integers(1, len(data), size)) % len(data)
-    return 1 - Directions.of(data.embeddings).distance(one, other)
