@@ -1,14 +1,16 @@
 """Comparing detectors: values, sentences, JSON, the folder, and work that is interrupted."""
 
+import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,11 +20,10 @@ from equipoise import InputError, evaluate
 from equipoise.clean.benchmark import (
     BenchmarkOptions,
     benchmark,
-    collection_digest,
-    detector_facts,
     in_components,
     metrics_for,
 )
+from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting
 from equipoise.clean.benchmark_report import (
     ReportOptions,
     benchmark_report,
@@ -199,6 +200,112 @@ def test_what_decides_a_cell(study):
     assert detector_facts(Column())["versions"]["numpy"] == np.__version__
 
 
+def test_settings_count_by_their_content(tmp_path):
+    long = np.zeros(5000)
+    other = long.copy()
+    other[2500] = 1  # repr leaves the middle out
+    assert lasting(long, "a") == lasting(long.copy(), "a") != lasting(other, "a")
+    assert lasting({"a": 1, "b": 2}, "a") == lasting({"b": 2, "a": 1}, "a")
+    assert lasting({3, 1, 2}, "a") == lasting({2, 3, 1}, "a")
+    assert lasting(1, "a") != lasting(1.0, "a") != lasting("1.0", "a")
+    assert lasting(tmp_path, "a") != lasting(tmp_path / "b", "a")
+    for odd in (len, lambda: 0, np.array([object()]), object()):
+        with pytest.raises(InputError, match="expected"):
+            lasting(odd, "a")
+
+
+GUEST = """
+from dataclasses import dataclass
+from typing import ClassVar
+from equipoise.clean import Detector
+{imports}
+
+@dataclass(frozen=True)
+class Guest(Detector):
+    name: ClassVar[str] = "guest"
+    title: ClassVar[str] = "A guest"
+    task: ClassVar[str] = "off_topic"
+    needs: ClassVar[tuple[str, ...]] = ("embeddings",)
+
+    def score(self, data, *, seed=0, progress=None):
+        return self.of_items(data.items, {formula})
+"""
+
+
+def guest(formula, imports="", file=None):
+    """A detector that somebody typed in, or wrote to a file."""
+    text = GUEST.format(formula=formula, imports=imports)
+    if file is None:
+        names = {"__name__": "__main__"}
+        exec(compile(text, "<stdin>", "exec"), names)
+        return names["Guest"]()
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location("guest_of_test", file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.Guest()
+
+
+def score(study, detector, store):
+    made = benchmark(study, [detector], BenchmarkOptions(store=store, **FEW))
+    rows = [one["value"] for one in made.rows() if one["metric"] == "auroc"]
+    return rows[0], [one.code for one in made.notices], made
+
+
+def test_code_in_no_file_is_run_every_time_and_said(study, tmp_path):
+    first = score(study, guest("data.embeddings[:, 0]"), tmp_path)
+    second = score(study, guest("-data.embeddings[:, 0]"), tmp_path)
+    assert first[0] == pytest.approx(1 - second[0])
+    assert first[1] == second[1] == ["not_kept"] and not list(tmp_path.iterdir())
+    report = benchmark_report(second[2], ReportOptions(analyses=()))
+    assert "code that lies in no file" in str(report.notices[0])
+    assert score(study, guest("data.embeddings[:, 0]"), None)[1] == []
+
+
+@pytest.mark.usefixtures("no_bytecode")
+def test_scores_are_made_again_where_code_changed(study, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    helper, file, store = tmp_path / "helper_of_guest.py", tmp_path / "g.py", tmp_path / "cells"
+    words = ("sign(data.embeddings[:, 0])", "from helper_of_guest import sign", file)
+    helper.write_text("def sign(x): return x\n")
+    first = score(study, guest(*words), store)
+    assert score(study, guest(*words), store)[0] == first[0]
+    assert first[1] == [] and len(list(store.glob("*.cell"))) == 1
+    helper.write_text("def sign(x): return -x\n")
+    monkeypatch.delitem(sys.modules, "helper_of_guest")
+    assert score(study, guest(*words), store)[0] == pytest.approx(1 - first[0])
+
+
+@pytest.fixture
+def no_bytecode(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield
+    sys.modules.pop("helper_of_guest", None)
+    sys.modules.pop("guest_of_test", None)
+
+
+@dataclass(frozen=True)
+class Weighted(Column):
+    """One with a setting that is an array, or a function."""
+
+    name: ClassVar[str] = "weighted"
+    weights: object = None
+
+    def score(self, data, **_):
+        by = self.weights(8) if callable(self.weights) else self.weights
+        return self.of_items(data.items, data.embeddings @ by)
+
+
+def test_a_setting_that_is_an_array_or_a_function(study, tmp_path):
+    for sign in (1, -1):
+        value, said, _ = score(study, Weighted(weights=sign * np.eye(8)[0]), tmp_path)
+        assert said == [] and (value > 0.5) == (sign > 0)
+    assert len(list(tmp_path.glob("*.cell"))) == 2
+    _, said, _ = score(study, Weighted(weights=np.ones), tmp_path)
+    assert said == ["not_kept"] and len(list(tmp_path.glob("*.cell"))) == 2
+
+
 @pytest.mark.parametrize("tasks", [("off_topc",), ("label_errors",)])
 def test_tasks_without_votes_are_refused(study, tasks):
     less = replace(study, truths={"off_topic": study.truths["off_topic"]})
@@ -342,8 +449,10 @@ benchmark_run(done, report).save(out, overwrite=True)
 
 
 def start(out, log, pause):
+    driver = out.parent / "driver.py"  # code in no file would not be kept
+    driver.write_text(DRIVER)
     return subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(out), str(log), str(pause)],
+        [sys.executable, str(driver), str(out), str(log), str(pause)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
     )

@@ -38,13 +38,14 @@ class Cell:
     name
         What it is called in messages.
     facts
-        Everything that decides the result, as JSON can hold it.
+        Everything that decides the result, as JSON can hold it; None where that is not known,
+        and the result is not kept.
     run
         Makes the result; is given where to tell its own progress.
     """
 
     name: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] | None
     run: Callable[[Progress], Arrays] = field(repr=False)
 
     @property
@@ -98,7 +99,8 @@ def run_cells(
                 progress(first + STEPS * part // max(whole, 1), total)
 
         tell(0, 1)
-        done.append(_stored(cell, folder) or _made(cell, folder, tell))
+        home = None if cell.facts is None else folder
+        done.append(_stored(cell, home) or _made(cell, home, tell))
         tell(1, 1)
     return done
 

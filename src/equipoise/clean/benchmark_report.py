@@ -107,10 +107,13 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _notices(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[Notice, ...]:
     several = len(done.tasks) > 1
-    return tuple(
-        notice.of(TITLES[one.task]) if several else notice
-        for one, part in zip(done.tasks, parts, strict=True)
-        for notice in part.notices
+    return (
+        *done.notices,
+        *(
+            notice.of(TITLES[one.task]) if several else notice
+            for one, part in zip(done.tasks, parts, strict=True)
+            for notice in part.notices
+        ),
     )
 
 
