@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import equipoise.clean
-from equipoise import InputError, evaluate
+from equipoise import Annotations, InputError, evaluate
 from equipoise.clean.benchmark import (
     BenchmarkOptions,
     benchmark,
@@ -128,6 +128,47 @@ def test_pairs_that_all_hang_together_count_alone_and_say_so():
     assert table.group is None and table.notices[-1].code == "chained_pairs"
     apart = votes([f"a{i} | b{i}" for i in range(40)], random.standard_normal(40), random)
     assert in_components(apart) is apart
+
+
+def pair_votes(rows):
+    items = tuple(dict.fromkeys(name for name, *_ in rows))
+    people = tuple(dict.fromkeys(who for _, who, _ in rows))
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("no", "yes"),
+        annotators=people,
+        item=np.array([items.index(name) for name, *_ in rows]),
+        annotator=np.array([people.index(who) for _, who, _ in rows]),
+        label=np.array([label for *_, label in rows]),
+    )
+
+
+def test_a_pair_the_other_way_round_is_the_same_pair(study):
+    rows = [("b | a", "p", 1), ("a | b", "q", 0), ("a | b", "p", 1), ("c | d", "p", 0)]
+    data = replace(study.collection.subset(np.arange(4)), items=tuple("abcd"))
+    made = replace(study, collection=data, truths={"near_duplicates": pair_votes(rows)})
+    table = made.truths["near_duplicates"]
+    assert table.items == ("a | b", "c | d") and len(table) == 3
+    assert sorted(zip(table.item, table.annotator, table.label, strict=True)) == [
+        (0, 0, 1), (0, 1, 0), (1, 0, 0),
+    ]  # fmt: skip
+    assert len(made.seen("near_duplicates").pairs) == 2
+    with pytest.raises(InputError, match="the other way round, 'yes'"):
+        replace(study, truths={"near_duplicates": pair_votes([*rows[:1], ("a | b", "p", 0)])})
+
+
+def test_votes_on_a_pair_that_is_not_there_are_left_out(study):
+    table = study.truths["near_duplicates"]
+    odd = replace(table, items=("elsewhere | image 000", *table.items[1:]))
+    made = replace(study, truths={"near_duplicates": odd})
+    done = benchmark(made, FAKES, BenchmarkOptions(**FEW))
+    votes = done.tasks[0].study.annotations
+    assert set(votes.items) == set(table.items[1:])
+    assert "unseen_pairs" in [one.code for one in votes.notices]
+    none = replace(table.of_items(np.arange(len(table.items)) < 1), items=("x | y",))
+    with pytest.raises(InputError, match="pairs of items of the collection"):
+        benchmark(replace(study, truths={"near_duplicates": none}), FAKES)
 
 
 def test_metrics_follow_the_number_of_items():
@@ -418,6 +459,29 @@ def test_votes_of_a_user(command, tmp_path, monkeypatch, study):
     assert own == {
         row["detector"]: row["value"] for row in expected.rows() if row["metric"] == "auroc"
     }
+
+
+def test_votes_of_the_page_serve_every_task(command, tmp_path, monkeypatch, study):
+    lines = ["item,annotator,label,task"]
+    for task, table in study.truths.items():
+        for item, who, label in zip(table.item, table.annotator, table.label, strict=True):
+            name, word = table.items[item], ("no", "yes")[label]
+            lines.append(f"{name},{table.annotators[who]},{word},{task}")
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(lines) + "\n")
+    (tmp_path / "features.npz").write_bytes(b"")
+    reading = SimpleNamespace(collection=study.collection, rejected=(), notices=())
+    read = SimpleNamespace(read_collection=lambda *_, **__: reading)
+    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    words = [part for task in study.truths for part in ("--votes", f"{task}={file}")]
+    code, out, said = command(tmp_path / "features.npz", *words, "--json", *QUICK)
+    assert code == 0, said
+    expected = benchmark(study, FAKES, BenchmarkOptions(**FEW)).rows()
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    file.write_text("item,annotator,label,task\na,p,yes,off_topic\nb,p,no,off_topic\n")
+    words = (tmp_path / "features.npz", "--votes", f"label_errors={file}")
+    code, _, said = command(*words, "--json", *QUICK)
+    assert code == 1 and "votes on off_topic" in " ".join(said.split())
 
 
 # ---- killed --------------------------------------------------------------------------------

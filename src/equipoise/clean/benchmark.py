@@ -23,7 +23,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, require_unique, require_whole, short_repr
 from equipoise.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
 from equipoise.clean.benchmark_cells import collection_digest, detector_facts
-from equipoise.clean.collection import MISSING, Collection, split_pair
+from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.detector import TASKS, Detector, Task
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.study import CleanStudy
@@ -35,10 +35,6 @@ from equipoise.predictions import Predictions
 TOP = (100, 500, 1000)  # items that are looked at first
 FEWER = (10,)  # where there are not so many
 UNITS = 10  # groups of pairs from which on they are the units
-UNSEEN = (
-    "{items:count} judged items are left out: they are not in the collection, or have no label "
-    "to be wrong."
-)
 NOT_KEPT = (
     "Scores of {detector} are not kept, and are made again every time, as nobody could tell "
     "whether they are stale: {reason}."
@@ -220,7 +216,9 @@ def benchmark(
     for task in chosen:
         own = [one for one in used if one.task == task]
         runs = {one.name: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
-        votes = _votes(study, task)
+        votes = study.judged(task)
+        if task == "near_duplicates":
+            votes = in_components(votes)
         scored = {one.name: _predictions(one, runs[one.name], votes) for one in own}
         for name, found in scored.items():
             if isinstance(found, str):
@@ -313,31 +311,6 @@ def _scoring(detector: Detector, data: Collection, seed: int) -> "Callable[[Prog
 
 
 # ---- what is compared ----------------------------------------------------------------------
-
-
-def _votes(study: CleanStudy, task: Task) -> Annotations:
-    """Votes on what detectors can see: label errors need a label; pairs have their groups."""
-    votes, data = study.truths[task], study.collection
-    if task == "near_duplicates":
-        return in_components(votes)
-    known = set(data.items)
-    if task == "label_errors" and data.labels is not None:
-        labels = data.labels.tolist()
-        known = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
-    keep = np.array([name in known for name in votes.items])
-    if not keep.any():
-        raise InputError(
-            f"study {study.name}, votes on {task}",
-            "no item that detectors see",
-            "votes on items of the collection"
-            + (" with a label" if task == "label_errors" else ""),
-            "check the names of the items",
-        )
-    if keep.all():
-        return votes
-    said = Notice("unseen_items", UNSEEN, (), {"items": int((~keep).sum())})
-    part = votes.of_items(keep)
-    return replace(part, notices=(*part.notices, said))
 
 
 def in_components(votes: Annotations) -> Annotations:

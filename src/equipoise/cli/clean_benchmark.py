@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from equipoise.arrays import InputError
@@ -33,7 +34,9 @@ CELLS, EMBEDDINGS = "cells", "embeddings"
 _file = panel(
     FILES,
     votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
-    "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind.",
+    "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind; a file "
+    "with a column task, such as the page of `equipoise clean scan` hands out, may serve "
+    "several.",
     experts="The same of a panel of experts on some of the items, for the threshold at which "
     "they call it a problem.",
     labels="Labels of the images, for label errors: item, label.",
@@ -307,11 +310,20 @@ def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStu
 
 
 def _votes(path: Path, task: str) -> "Annotations":
-    """Yes/no votes; pairs by the name that their two items give."""
-    from equipoise.clean import pair_name, split_pair
-    from equipoise.cli.probabilities import read_question
+    """Yes/no votes on a task; a file without a column `task` is all about it."""
+    from equipoise.cli.probabilities import read_question, votes_on
 
     table = read_question(path, QuestionReading(), _pair_column(path))
+    if table.tasks != ("",):
+        if task not in table.tasks:
+            raise InputError(
+                f"{path}, column task",
+                f"votes on {', '.join(table.tasks)}",
+                f"some on {task}",
+                "name the task that they are on, or leave the column out",
+            )
+        table = replace(votes_on(table, task, path), tasks=("",))
+        table = table.of_items(np.bincount(table.item, minlength=len(table.items)) > 0)
     if table.kind != "binary":
         raise InputError(
             f"{path}",
@@ -319,10 +331,7 @@ def _votes(path: Path, task: str) -> "Annotations":
             "yes or no: is it a problem?",
             "keep one column of yes/no labels",
         )
-    if task != "near_duplicates":
-        return table
-    names = tuple(pair_name(*split_pair(one)) for one in table.items)
-    return replace(table, items=names)
+    return table
 
 
 def _pair_column(path: Path) -> dict[str, str]:
