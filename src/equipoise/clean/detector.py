@@ -6,10 +6,16 @@ Higher is more suspicious. A detector of pairs scores the pairs of the collectio
 its own where there are none.
 """
 
+import hashlib
+import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from inspect import isabstract
+from pathlib import Path
+from types import ModuleType
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -33,6 +39,7 @@ NEEDED = {
     "labels": ("labels", "give a file of labels"),
     "known": ("labels that are known to be right", "mark some labels as known"),
 }
+_OWN = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w+))?")
 
 
 @dataclass(frozen=True)
@@ -114,14 +121,101 @@ def require_packages(where: str, names: Sequence[str]) -> None:
 
 
 def choose(names: Sequence[str], catalogue: Sequence[Detector]) -> tuple[Detector, ...]:
-    """Detectors by name, with their usual hyper-parameters."""
+    """Detectors by name, with their usual hyper-parameters, or by file, see `load_detector`."""
     known = {one.name: one for one in catalogue}
+    made = []
     for name in names:
-        if name not in known:
+        if _OWN.fullmatch(name):
+            made.append(load_detector(name))
+        elif name in known:
+            made.append(known[name])
+        else:
             raise InputError(
                 "detectors",
                 f"{name!r}",
-                f"one of {', '.join(known)}",
+                f"one of {', '.join(known)}, or a file of your own such as mine.py:Mine",
                 nearest(name, known) or "choose from these",
             )
-    return tuple(known[name] for name in names)
+    return tuple(made)
+
+
+def load_detector(spec: str) -> Detector:
+    """A detector of your own from a file of Python.
+
+    Parameters
+    ----------
+    spec
+        ``path.py:Name`` of a class, which is made without arguments, or of one that is made;
+        or ``path.py`` where the file has one detector.
+    """
+    found = _OWN.fullmatch(spec)
+    where = f"detector {spec}"
+    if found is None:
+        raise InputError(where, "no file of Python", "path.py:Name or path.py", "check it")
+    path, name = Path(found["path"]), found["name"]
+    if not path.is_file():
+        raise InputError(where, f"no file {path}", "a file of Python", "check the path")
+    own = _detectors_in(_module(path, where))
+    if name is None and len(own) == 1:
+        (name,) = own
+    if name not in own:
+        raise InputError(
+            where,
+            f"no detector {name}" if name else f"{len(own) or 'no'} detectors",
+            f"one of {', '.join(own)}" if own else "a class that extends Detector",
+            f"write {path}:{nearest(name or '', own) or next(iter(own))}"
+            if own
+            else "see equipoise.clean.Detector",
+        )
+    return _made(own[name], where)
+
+
+def _module(path: Path, where: str) -> ModuleType:
+    """Run a file as a module of its own; it stays known, as dataclasses ask."""
+    called = f"_own_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    spec = spec_from_file_location(called, path.resolve())
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[called] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[called]
+        raise InputError(
+            where,
+            f"{type(error).__name__}: {error}",
+            "a file that runs",
+            f"try python {path}",
+        ) from error
+    return module
+
+
+def _detectors_in(module: ModuleType) -> dict[str, "Detector | type[Detector]"]:
+    """Detectors that a module itself defines, by name."""
+    made: dict[str, Detector | type[Detector]] = {}
+    for name, one in vars(module).items():
+        is_class = isinstance(one, type) and issubclass(one, Detector) and not isabstract(one)
+        if isinstance(one, Detector) or (is_class and one.__module__ == module.__name__):
+            made[name] = one
+    return made
+
+
+def _made(one: "Detector | type[Detector]", where: str) -> Detector:
+    """A detector that is whole."""
+    for need in ("name", "title", "task", "needs"):
+        if not hasattr(one, need):
+            do = f"write {need}: ClassVar = ... in the class"
+            raise InputError(where, f"no {need}", "name, title, task and needs", do)
+    if one.task not in TASKS:
+        raise InputError(where, f"task {one.task!r}", f"one of {', '.join(TASKS)}", "choose")
+    if isinstance(one, Detector):
+        return one
+    try:
+        return one()
+    except TypeError as error:
+        raise InputError(
+            where,
+            str(error),
+            "a class that can be made without arguments",
+            "give every hyper-parameter a usual value",
+        ) from error

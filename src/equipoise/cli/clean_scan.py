@@ -49,7 +49,8 @@ _seen = panel(
 )
 _looked = panel(
     "What is looked for",
-    detectors="Comma-separated, at most one per kind of problem. Default: SelfClean's three.",
+    detectors="Comma-separated, at most one per kind of problem; one of your own as "
+    "`path.py:Class`. Default: SelfClean's three.",
     cut="Cut each list automatically: say which lie beyond.",
     alpha="Share of the scores that the cut fits.",
     q="Share of false alarms that the cut allows.",
