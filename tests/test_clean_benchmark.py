@@ -3,10 +3,12 @@
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,13 +19,7 @@ import pytest
 
 import equipoise.clean
 from equipoise import Annotations, InputError, evaluate
-from equipoise.clean.benchmark import (
-    BenchmarkOptions,
-    benchmark,
-    in_components,
-    metrics_for,
-)
-from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting
+from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting, versions
 from equipoise.clean.benchmark_report import (
     ReportOptions,
     benchmark_report,
@@ -32,6 +28,12 @@ from equipoise.clean.benchmark_report import (
     verdict,
 )
 from equipoise.clean.collection import split_pair
+from equipoise.clean.comparison import (
+    BenchmarkOptions,
+    benchmark,
+    in_components,
+    metrics_for,
+)
 from equipoise.metrics import auroc
 from equipoise.run import Run
 from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
@@ -362,9 +364,14 @@ def test_no_detector_at_all_is_an_error(study):
 # ---- the command line ----------------------------------------------------------------------
 
 
+def other_study():
+    study = clean_study(1)
+    return replace(study, name="other")
+
+
 @pytest.fixture
 def command(monkeypatch, capsys):
-    studies = SimpleNamespace(STUDIES={"sample": clean_study})
+    studies = SimpleNamespace(STUDIES={"sample": clean_study, "other": other_study})
     monkeypatch.setitem(sys.modules, "equipoise.clean.studies", studies)
     monkeypatch.setattr(equipoise.clean, "DETECTORS", FAKES)
     call = caller(monkeypatch, capsys)
@@ -398,6 +405,113 @@ def test_the_folder_and_the_screen(command, tmp_path):
     words = ("sample", "--out", out, "--detectors", "column,forest,close")
     assert command(*words, *QUICK)[0] == 0
     assert first == {one.name: one.read_bytes() for one in out.iterdir() if one.is_file()}
+
+
+def test_a_folder_belongs_to_one_study(command, tmp_path):
+    out = tmp_path / "run"
+    words = ("--out", out, "--tasks", "off_topic", *QUICK)
+    assert command("sample", "--detectors", "column", *words)[0] == 0
+    cells = len(list((out / "cells").glob("*.cell")))
+    code, _, said = command("sample", "--detectors", "column,blind", *words)
+    said = " ".join(said.split())
+    assert code == 0 and "of column on off_topic was replaced by that of column, blind" in said
+    assert len(list((out / "cells").glob("*.cell"))) == cells + 1
+    assert "replaced" not in command("sample", "--detectors", "column,blind", *words)[2]
+    before = (out / "run.json").read_bytes()
+    code, _, said = command("other", "--detectors", "column", *words)
+    assert code == 1 and "holds a benchmark on sample" in " ".join(said.split())
+    assert (out / "run.json").read_bytes() == before
+    code, _, said = command("other", "--detectors", "column", *words, "--overwrite")
+    assert code == 0 and (out / "run.json").read_bytes() != before
+
+
+def test_a_detector_of_a_file_beside_the_others(command, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(GUEST.format(imports="", formula="data.embeddings[:, 0]"))
+    words = ("sample", "--json", "--tasks", "off_topic", *QUICK)
+    for own in (file, f"{file}:Guest"):
+        code, out, said = command(*words, "--detectors", f"column,{own}")
+        assert code == 0, said
+        rows = {(row["detector"], row["metric"], row["labels"]): row["value"]
+                for row in json.loads(out)}  # fmt: skip
+        assert rows["guest", "auroc", "soft"] == rows["column", "auroc", "soft"]
+    out = command(*words, "--detectors", f"all,{file}")[1]
+    assert {row["detector"] for row in json.loads(out)} == {
+        "guest",
+        "column",
+        "forest",
+        "blind",
+    }
+
+
+def test_the_recipe_of_the_documentation_runs(command, tmp_path):
+    text = (ROOT / "docs/theory/cleaning.md").read_text()
+    (tmp_path / "mine.py").write_text(re.search(r"```python\n(# mine.py.*?)```", text, re.S)[1])
+    words = ("sample", "--json", *QUICK, "--detectors", f"{tmp_path / 'mine.py'}")
+    code, out, said = command(*words)
+    assert code == 0 and "far_from_the_middle" in out, said
+
+
+def test_public_names_load_when_they_are_asked_for():
+    code = (
+        "import sys, equipoise.clean as c; before = set(sys.modules); "
+        "from equipoise.clean import STUDIES, BenchmarkOptions, CleanStudy, benchmark; "
+        "import equipoise.clean.benchmark_report; "
+        "print('equipoise.clean.comparison' in before, callable(c.benchmark), len(STUDIES) > 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True", "True"], done.stderr
+
+
+def test_a_folder_of_images_has_a_usual_encoder(command, tmp_path, monkeypatch, study):
+    given = {}
+
+    def read_collection(path, **words):
+        given[path.name] = words["encoder"]
+        return SimpleNamespace(collection=study.collection, rejected=(), notices=())
+
+    read = SimpleNamespace(read_collection=read_collection)
+    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "features.npz").write_bytes(b"")
+    (tmp_path / "votes.csv").write_text(
+        "item,annotator,label\nimage 001,p,yes\nimage 002,p,no\n"
+    )
+    votes = ("--votes", f"off_topic={tmp_path / 'votes.csv'}", "--json", *QUICK)
+    for name in ("images", "features.npz"):
+        assert command(tmp_path / name, *votes, "--detectors", "column")[0] == 0
+    assert given == {"images": "default", "features.npz": None}
+    command(tmp_path / "images", *votes, "--detectors", "column", "--set", "encoder=pixels")
+    assert given["images"] == "pixels"
+
+
+def test_versions_of_what_decides_are_recorded(done, report):
+    held = benchmark_run(done, report).record
+    known = versions(("sklearn", "pyod", "faiss", "torch"))
+    expected = {name: text for name, text in known.items() if text}
+    assert expected and expected.items() <= held.versions.items()
+    assert expected.items() <= dict(held.report.settings).items()
+
+
+def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
+    from equipoise.clean.detectors import _out_of_sample as shared
+    from equipoise.clean.detectors.confident_learning_margin import ConfidentLearningMargin
+    from equipoise.clean.detectors.confident_learning_self_confidence import (
+        ConfidentLearningSelfConfidence,
+    )
+
+    monkeypatch.setattr(shared, "_results", OrderedDict())
+    plain, fits = shared.held_out, []
+
+    def slow(*args, **words):
+        fits.append(args)
+        time.sleep(0.2)
+        yield from plain(*args, **words)
+
+    monkeypatch.setattr(shared, "held_out", slow)
+    both = (ConfidentLearningMargin(), ConfidentLearningSelfConfidence())
+    made = benchmark(study, both, BenchmarkOptions(seeds=1, **FEW))
+    assert len(fits) == 1 and all(one.seconds >= 0.2 for one in made.costs)
 
 
 def test_the_page_can_be_rendered_again(command, tmp_path, monkeypatch, capsys):
@@ -491,7 +605,7 @@ import sys, time
 from dataclasses import replace
 from pathlib import Path
 import tests.clean_sample as sample
-from equipoise.clean.benchmark import BenchmarkOptions, benchmark
+from equipoise.clean.comparison import BenchmarkOptions, benchmark
 from equipoise.clean.benchmark_report import ReportOptions, benchmark_report, benchmark_run
 
 out, log, pause = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])

@@ -114,7 +114,8 @@ def _array(values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", where: s
 def _code(detector: Detector, where: str) -> str:
     """Hash of all the code that a detector runs, apart from packages that are installed."""
     files = {_file(one, where) for one in _classes(detector)}
-    files.add(_written(detector.score.__code__.co_filename, where))
+    score = getattr(inspect.unwrap(type(detector).score), "__code__", None)
+    files.add(_written(None if score is None else score.co_filename, where))
     for name in dict.fromkeys(one.__module__ for one in _classes(detector)):
         files.update(_used(sys.modules.get(name)))
     outside = sorted(_hash(one) for one in files if not one.is_relative_to(OURS))
@@ -149,10 +150,12 @@ def _used(module: ModuleType | None) -> Iterator[Path]:
     waiting, seen = [module], set[str]()
     while waiting:
         one = waiting.pop()
-        path = getattr(one, "__file__", None)
-        if one is None or path is None or one.__name__ in seen or not _own(Path(path)):
+        if one is None or one.__name__ in seen:
             continue
         seen.add(one.__name__)
+        path = getattr(one, "__file__", None)
+        if path is None or not _own(Path(path)):
+            continue
         yield Path(path).resolve()
         for value in list(vars(one).values()):
             name = getattr(value, "__module__", None)
