@@ -312,7 +312,12 @@ def _task_report(
     wanted = Asked(analyses=asked.analyses, nouns=nouns, command=asked.command)
     report = answer_report(one.study, wanted, named)
     shown = [
-        _leaderboard(one, part) if part.key == "standings" else part for part in report.findings
+        _leaderboard(one, part)
+        if part.key == "standings"
+        else replace(part, nav="Gaps")
+        if part.key == "distance"
+        else part
+        for part in report.findings
     ]
     title = "How many problems were never candidates?"
     audit = replace(left_out("audit", title, NO_AUDIT), evidence=True)
