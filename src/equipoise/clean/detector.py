@@ -7,7 +7,6 @@ its own where there are none.
 """
 
 import hashlib
-import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -39,7 +38,6 @@ NEEDED = {
     "labels": ("labels", "give a file of labels"),
     "known": ("labels that are known to be right", "mark some labels as known"),
 }
-_OWN = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w+))?")
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,8 @@ class Detector(ABC):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Hyper-parameters by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """Hyper-parameters by name, without fields that change no score (``compare=False``)."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
     def of_items(self, items: Sequence[str], values: Floats) -> Predictions:
         """Scores of some items, as `Predictions` of this detector."""
@@ -125,7 +123,7 @@ def choose(names: Sequence[str], catalogue: Sequence[Detector]) -> tuple[Detecto
     known = {one.name: one for one in catalogue}
     made = []
     for name in names:
-        if _OWN.fullmatch(name):
+        if _place(name) is not None:
             made.append(load_detector(name))
         elif name in known:
             made.append(known[name])
@@ -148,11 +146,11 @@ def load_detector(spec: str) -> Detector:
         ``path.py:Name`` of a class, which is made without arguments, or of one that is made;
         or ``path.py`` where the file has one detector.
     """
-    found = _OWN.fullmatch(spec)
+    found = _place(spec)
     where = f"detector {spec}"
     if found is None:
         raise InputError(where, "no file of Python", "path.py:Name or path.py", "check it")
-    path, name = Path(found["path"]), found["name"]
+    path, name = found
     if not path.is_file():
         raise InputError(where, f"no file {path}", "a file of Python", "check the path")
     own = _detectors_in(_module(path, where))
@@ -168,6 +166,14 @@ def load_detector(spec: str) -> Detector:
             else "see equipoise.clean.Detector",
         )
     return _made(own[name], where)
+
+
+def _place(spec: str) -> tuple[Path, str | None] | None:
+    """The file and the name in it; None where no file is named."""
+    path, colon, name = spec.rpartition(":")
+    if colon and path.endswith(".py") and name.isidentifier():
+        return Path(path), name
+    return (Path(spec), None) if spec.endswith(".py") else None
 
 
 def _module(path: Path, where: str) -> ModuleType:
