@@ -1,28 +1,25 @@
 """Comparing detectors: values, sentences, JSON, the folder, and work that is interrupted."""
 
+import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import equipoise.clean
-from equipoise import InputError, evaluate
-from equipoise.clean.benchmark import (
-    BenchmarkOptions,
-    benchmark,
-    collection_digest,
-    detector_facts,
-    in_components,
-    metrics_for,
-)
+from equipoise import Annotations, InputError, evaluate
+from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting, versions
 from equipoise.clean.benchmark_report import (
     ReportOptions,
     benchmark_report,
@@ -31,6 +28,12 @@ from equipoise.clean.benchmark_report import (
     verdict,
 )
 from equipoise.clean.collection import split_pair
+from equipoise.clean.comparison import (
+    BenchmarkOptions,
+    benchmark,
+    in_components,
+    metrics_for,
+)
 from equipoise.metrics import auroc
 from equipoise.run import Run
 from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
@@ -129,6 +132,47 @@ def test_pairs_that_all_hang_together_count_alone_and_say_so():
     assert in_components(apart) is apart
 
 
+def pair_votes(rows):
+    items = tuple(dict.fromkeys(name for name, *_ in rows))
+    people = tuple(dict.fromkeys(who for _, who, _ in rows))
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("no", "yes"),
+        annotators=people,
+        item=np.array([items.index(name) for name, *_ in rows]),
+        annotator=np.array([people.index(who) for _, who, _ in rows]),
+        label=np.array([label for *_, label in rows]),
+    )
+
+
+def test_a_pair_the_other_way_round_is_the_same_pair(study):
+    rows = [("b | a", "p", 1), ("a | b", "q", 0), ("a | b", "p", 1), ("c | d", "p", 0)]
+    data = replace(study.collection.subset(np.arange(4)), items=tuple("abcd"))
+    made = replace(study, collection=data, truths={"near_duplicates": pair_votes(rows)})
+    table = made.truths["near_duplicates"]
+    assert table.items == ("a | b", "c | d") and len(table) == 3
+    assert sorted(zip(table.item, table.annotator, table.label, strict=True)) == [
+        (0, 0, 1), (0, 1, 0), (1, 0, 0),
+    ]  # fmt: skip
+    assert len(made.seen("near_duplicates").pairs) == 2
+    with pytest.raises(InputError, match="the other way round, 'yes'"):
+        replace(study, truths={"near_duplicates": pair_votes([*rows[:1], ("a | b", "p", 0)])})
+
+
+def test_votes_on_a_pair_that_is_not_there_are_left_out(study):
+    table = study.truths["near_duplicates"]
+    odd = replace(table, items=("elsewhere | image 000", *table.items[1:]))
+    made = replace(study, truths={"near_duplicates": odd})
+    done = benchmark(made, FAKES, BenchmarkOptions(**FEW))
+    votes = done.tasks[0].study.annotations
+    assert set(votes.items) == set(table.items[1:])
+    assert "unseen_pairs" in [one.code for one in votes.notices]
+    none = replace(table.of_items(np.arange(len(table.items)) < 1), items=("x | y",))
+    with pytest.raises(InputError, match="pairs of items of the collection"):
+        benchmark(replace(study, truths={"near_duplicates": none}), FAKES)
+
+
 def test_metrics_follow_the_number_of_items():
     assert metrics_for(60) == ("auroc", "average_precision", "precision_at_10", "recall_at_10")
     assert "precision_at_1000" in metrics_for(1001) and len(metrics_for(1000)) == 6
@@ -199,6 +243,112 @@ def test_what_decides_a_cell(study):
     assert detector_facts(Column())["versions"]["numpy"] == np.__version__
 
 
+def test_settings_count_by_their_content(tmp_path):
+    long = np.zeros(5000)
+    other = long.copy()
+    other[2500] = 1  # repr leaves the middle out
+    assert lasting(long, "a") == lasting(long.copy(), "a") != lasting(other, "a")
+    assert lasting({"a": 1, "b": 2}, "a") == lasting({"b": 2, "a": 1}, "a")
+    assert lasting({3, 1, 2}, "a") == lasting({2, 3, 1}, "a")
+    assert lasting(1, "a") != lasting(1.0, "a") != lasting("1.0", "a")
+    assert lasting(tmp_path, "a") != lasting(tmp_path / "b", "a")
+    for odd in (len, lambda: 0, np.array([object()]), object()):
+        with pytest.raises(InputError, match="expected"):
+            lasting(odd, "a")
+
+
+GUEST = """
+from dataclasses import dataclass
+from typing import ClassVar
+from equipoise.clean import Detector
+{imports}
+
+@dataclass(frozen=True)
+class Guest(Detector):
+    name: ClassVar[str] = "guest"
+    title: ClassVar[str] = "A guest"
+    task: ClassVar[str] = "off_topic"
+    needs: ClassVar[tuple[str, ...]] = ("embeddings",)
+
+    def score(self, data, *, seed=0, progress=None):
+        return self.of_items(data.items, {formula})
+"""
+
+
+def guest(formula, imports="", file=None):
+    """A detector that somebody typed in, or wrote to a file."""
+    text = GUEST.format(formula=formula, imports=imports)
+    if file is None:
+        names = {"__name__": "__main__"}
+        exec(compile(text, "<stdin>", "exec"), names)
+        return names["Guest"]()
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location("guest_of_test", file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.Guest()
+
+
+def score(study, detector, store):
+    made = benchmark(study, [detector], BenchmarkOptions(store=store, **FEW))
+    rows = [one["value"] for one in made.rows() if one["metric"] == "auroc"]
+    return rows[0], [one.code for one in made.notices], made
+
+
+def test_code_in_no_file_is_run_every_time_and_said(study, tmp_path):
+    first = score(study, guest("data.embeddings[:, 0]"), tmp_path)
+    second = score(study, guest("-data.embeddings[:, 0]"), tmp_path)
+    assert first[0] == pytest.approx(1 - second[0])
+    assert first[1] == second[1] == ["not_kept"] and not list(tmp_path.iterdir())
+    report = benchmark_report(second[2], ReportOptions(analyses=()))
+    assert "code that lies in no file" in str(report.notices[0])
+    assert score(study, guest("data.embeddings[:, 0]"), None)[1] == []
+
+
+@pytest.mark.usefixtures("no_bytecode")
+def test_scores_are_made_again_where_code_changed(study, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    helper, file, store = tmp_path / "helper_of_guest.py", tmp_path / "g.py", tmp_path / "cells"
+    words = ("sign(data.embeddings[:, 0])", "from helper_of_guest import sign", file)
+    helper.write_text("def sign(x): return x\n")
+    first = score(study, guest(*words), store)
+    assert score(study, guest(*words), store)[0] == first[0]
+    assert first[1] == [] and len(list(store.glob("*.cell"))) == 1
+    helper.write_text("def sign(x): return -x\n")
+    monkeypatch.delitem(sys.modules, "helper_of_guest")
+    assert score(study, guest(*words), store)[0] == pytest.approx(1 - first[0])
+
+
+@pytest.fixture
+def no_bytecode(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield
+    sys.modules.pop("helper_of_guest", None)
+    sys.modules.pop("guest_of_test", None)
+
+
+@dataclass(frozen=True)
+class Weighted(Column):
+    """One with a setting that is an array, or a function."""
+
+    name: ClassVar[str] = "weighted"
+    weights: object = None
+
+    def score(self, data, **_):
+        by = self.weights(8) if callable(self.weights) else self.weights
+        return self.of_items(data.items, data.embeddings @ by)
+
+
+def test_a_setting_that_is_an_array_or_a_function(study, tmp_path):
+    for sign in (1, -1):
+        value, said, _ = score(study, Weighted(weights=sign * np.eye(8)[0]), tmp_path)
+        assert said == [] and (value > 0.5) == (sign > 0)
+    assert len(list(tmp_path.glob("*.cell"))) == 2
+    _, said, _ = score(study, Weighted(weights=np.ones), tmp_path)
+    assert said == ["not_kept"] and len(list(tmp_path.glob("*.cell"))) == 2
+
+
 @pytest.mark.parametrize("tasks", [("off_topc",), ("label_errors",)])
 def test_tasks_without_votes_are_refused(study, tasks):
     less = replace(study, truths={"off_topic": study.truths["off_topic"]})
@@ -214,9 +364,14 @@ def test_no_detector_at_all_is_an_error(study):
 # ---- the command line ----------------------------------------------------------------------
 
 
+def other_study():
+    study = clean_study(1)
+    return replace(study, name="other")
+
+
 @pytest.fixture
 def command(monkeypatch, capsys):
-    studies = SimpleNamespace(STUDIES={"sample": clean_study})
+    studies = SimpleNamespace(STUDIES={"sample": clean_study, "other": other_study})
     monkeypatch.setitem(sys.modules, "equipoise.clean.studies", studies)
     monkeypatch.setattr(equipoise.clean, "DETECTORS", FAKES)
     call = caller(monkeypatch, capsys)
@@ -250,6 +405,113 @@ def test_the_folder_and_the_screen(command, tmp_path):
     words = ("sample", "--out", out, "--detectors", "column,forest,close")
     assert command(*words, *QUICK)[0] == 0
     assert first == {one.name: one.read_bytes() for one in out.iterdir() if one.is_file()}
+
+
+def test_a_folder_belongs_to_one_study(command, tmp_path):
+    out = tmp_path / "run"
+    words = ("--out", out, "--tasks", "off_topic", *QUICK)
+    assert command("sample", "--detectors", "column", *words)[0] == 0
+    cells = len(list((out / "cells").glob("*.cell")))
+    code, _, said = command("sample", "--detectors", "column,blind", *words)
+    said = " ".join(said.split())
+    assert code == 0 and "of column on off_topic was replaced by that of column, blind" in said
+    assert len(list((out / "cells").glob("*.cell"))) == cells + 1
+    assert "replaced" not in command("sample", "--detectors", "column,blind", *words)[2]
+    before = (out / "run.json").read_bytes()
+    code, _, said = command("other", "--detectors", "column", *words)
+    assert code == 1 and "holds a benchmark on sample" in " ".join(said.split())
+    assert (out / "run.json").read_bytes() == before
+    code, _, said = command("other", "--detectors", "column", *words, "--overwrite")
+    assert code == 0 and (out / "run.json").read_bytes() != before
+
+
+def test_a_detector_of_a_file_beside_the_others(command, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(GUEST.format(imports="", formula="data.embeddings[:, 0]"))
+    words = ("sample", "--json", "--tasks", "off_topic", *QUICK)
+    for own in (file, f"{file}:Guest"):
+        code, out, said = command(*words, "--detectors", f"column,{own}")
+        assert code == 0, said
+        rows = {(row["detector"], row["metric"], row["labels"]): row["value"]
+                for row in json.loads(out)}  # fmt: skip
+        assert rows["guest", "auroc", "soft"] == rows["column", "auroc", "soft"]
+    out = command(*words, "--detectors", f"all,{file}")[1]
+    assert {row["detector"] for row in json.loads(out)} == {
+        "guest",
+        "column",
+        "forest",
+        "blind",
+    }
+
+
+def test_the_recipe_of_the_documentation_runs(command, tmp_path):
+    text = (ROOT / "docs/theory/cleaning.md").read_text()
+    (tmp_path / "mine.py").write_text(re.search(r"```python\n(# mine.py.*?)```", text, re.S)[1])
+    words = ("sample", "--json", *QUICK, "--detectors", f"{tmp_path / 'mine.py'}")
+    code, out, said = command(*words)
+    assert code == 0 and "far_from_the_middle" in out, said
+
+
+def test_public_names_load_when_they_are_asked_for():
+    code = (
+        "import sys, equipoise.clean as c; before = set(sys.modules); "
+        "from equipoise.clean import STUDIES, BenchmarkOptions, CleanStudy, benchmark; "
+        "import equipoise.clean.benchmark_report; "
+        "print('equipoise.clean.comparison' in before, callable(c.benchmark), len(STUDIES) > 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True", "True"], done.stderr
+
+
+def test_a_folder_of_images_has_a_usual_encoder(command, tmp_path, monkeypatch, study):
+    given = {}
+
+    def read_collection(path, **words):
+        given[path.name] = words["encoder"]
+        return SimpleNamespace(collection=study.collection, rejected=(), notices=())
+
+    read = SimpleNamespace(read_collection=read_collection)
+    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "features.npz").write_bytes(b"")
+    (tmp_path / "votes.csv").write_text(
+        "item,annotator,label\nimage 001,p,yes\nimage 002,p,no\n"
+    )
+    votes = ("--votes", f"off_topic={tmp_path / 'votes.csv'}", "--json", *QUICK)
+    for name in ("images", "features.npz"):
+        assert command(tmp_path / name, *votes, "--detectors", "column")[0] == 0
+    assert given == {"images": "default", "features.npz": None}
+    command(tmp_path / "images", *votes, "--detectors", "column", "--set", "encoder=pixels")
+    assert given["images"] == "pixels"
+
+
+def test_versions_of_what_decides_are_recorded(done, report):
+    held = benchmark_run(done, report).record
+    known = versions(("sklearn", "pyod", "faiss", "torch"))
+    expected = {name: text for name, text in known.items() if text}
+    assert expected and expected.items() <= held.versions.items()
+    assert expected.items() <= dict(held.report.settings).items()
+
+
+def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
+    from equipoise.clean.detectors import _out_of_sample as shared
+    from equipoise.clean.detectors.confident_learning_margin import ConfidentLearningMargin
+    from equipoise.clean.detectors.confident_learning_self_confidence import (
+        ConfidentLearningSelfConfidence,
+    )
+
+    monkeypatch.setattr(shared, "_results", OrderedDict())
+    plain, fits = shared.held_out, []
+
+    def slow(*args, **words):
+        fits.append(args)
+        time.sleep(0.2)
+        yield from plain(*args, **words)
+
+    monkeypatch.setattr(shared, "held_out", slow)
+    both = (ConfidentLearningMargin(), ConfidentLearningSelfConfidence())
+    made = benchmark(study, both, BenchmarkOptions(seeds=1, **FEW))
+    assert len(fits) == 1 and all(one.seconds >= 0.2 for one in made.costs)
 
 
 def test_the_page_can_be_rendered_again(command, tmp_path, monkeypatch, capsys):
@@ -313,6 +575,29 @@ def test_votes_of_a_user(command, tmp_path, monkeypatch, study):
     }
 
 
+def test_votes_of_the_page_serve_every_task(command, tmp_path, monkeypatch, study):
+    lines = ["item,annotator,label,task"]
+    for task, table in study.truths.items():
+        for item, who, label in zip(table.item, table.annotator, table.label, strict=True):
+            name, word = table.items[item], ("no", "yes")[label]
+            lines.append(f"{name},{table.annotators[who]},{word},{task}")
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(lines) + "\n")
+    (tmp_path / "features.npz").write_bytes(b"")
+    reading = SimpleNamespace(collection=study.collection, rejected=(), notices=())
+    read = SimpleNamespace(read_collection=lambda *_, **__: reading)
+    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    words = [part for task in study.truths for part in ("--votes", f"{task}={file}")]
+    code, out, said = command(tmp_path / "features.npz", *words, "--json", *QUICK)
+    assert code == 0, said
+    expected = benchmark(study, FAKES, BenchmarkOptions(**FEW)).rows()
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    file.write_text("item,annotator,label,task\na,p,yes,off_topic\nb,p,no,off_topic\n")
+    words = (tmp_path / "features.npz", "--votes", f"label_errors={file}")
+    code, _, said = command(*words, "--json", *QUICK)
+    assert code == 1 and "votes on off_topic" in " ".join(said.split())
+
+
 # ---- killed --------------------------------------------------------------------------------
 
 DRIVER = """
@@ -320,7 +605,7 @@ import sys, time
 from dataclasses import replace
 from pathlib import Path
 import tests.clean_sample as sample
-from equipoise.clean.benchmark import BenchmarkOptions, benchmark
+from equipoise.clean.comparison import BenchmarkOptions, benchmark
 from equipoise.clean.benchmark_report import ReportOptions, benchmark_report, benchmark_run
 
 out, log, pause = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
@@ -342,8 +627,10 @@ benchmark_run(done, report).save(out, overwrite=True)
 
 
 def start(out, log, pause):
+    driver = out.parent / "driver.py"  # code in no file would not be kept
+    driver.write_text(DRIVER)
     return subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(out), str(log), str(pause)],
+        [sys.executable, str(driver), str(out), str(log), str(pause)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
     )

@@ -134,6 +134,39 @@ def test_answers_that_cannot_be_are_refused_in_four_parts(equipoise, rows, messa
     assert bytes_of("rounds") == before
 
 
+def test_votes_of_the_page_of_a_scan_are_taken(equipoise):
+    write_features()
+    equipoise("start", "features.npz", "--out", "rounds")
+    equipoise("start", "features.npz", "--out", "other")
+    with filled(Path("rounds/pairs.csv")).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = [f"{row['pair']},ann,{row['label']},near_duplicates" for row in rows]
+    lines += ["0-0,ann,yes,off_topic", "1-1,ann,no,label_errors"]
+    head = "item,annotator,label,task\n"
+    Path("votes.csv").write_text(
+        head + "\n".join([*lines, "0-0 | 7-17,ann,no,near_duplicates"])
+    )
+    code, _, said = equipoise("next", "rounds", "--answers", "rounds/pairs.csv")
+    assert code == 0, said
+    code, _, said = equipoise("next", "other", "--answers", "votes.csv")
+    assert code == 0 and "1 votes are left out" in flat(said) and "0-0 | 7-17" in flat(said)
+    assert bytes_of("other") == bytes_of("rounds")
+    Path("votes.csv").write_text(head + "0-0,ann,yes,off_topic\n")
+    code, _, said = equipoise("next", "other", "--answers", "votes.csv")
+    assert code == 1 and "votes on near_duplicates" in flat(said)
+
+
+def test_the_end_is_said(equipoise):
+    write_features()
+    code, out, _ = equipoise("start", "features.npz", "--out", "rounds")
+    assert "Finished" not in out
+    finish(equipoise)
+    for verb in ("next", "show"):
+        code, out, _ = equipoise(verb, "rounds")
+        assert code == 0 and "Finished" in out
+    assert json.loads(equipoise("show", "rounds", "--json")[1])["finished"] is True
+
+
 def test_folders_are_checked(equipoise):
     write_features()
     equipoise("start", "features.npz", "--out", "rounds")
@@ -152,8 +185,8 @@ def test_folders_are_checked(equipoise):
     write_features("other.npz", seed=5)
     equipoise("start", "other.npz", "--out", "other")
     filled(Path("other/pairs.csv"))
-    answers = equipoise("next", "rounds", "--answers", "other/pairs.csv")
-    assert answers[0] == 1 and "was never asked" in flat(answers[2])
+    code, _, said = equipoise("next", "rounds", "--answers", "other/pairs.csv")
+    assert code == 0 and "not asked in these rounds" in flat(said)
     Path("rounds/embeddings.npy").write_bytes(Path("other/embeddings.npy").read_bytes())
     code, _, said = equipoise("show", "rounds")
     assert code == 1 and "not those of its rounds" in flat(said)

@@ -115,3 +115,13 @@ def test_distances_between_names_are_refused():
     ):
         with pytest.raises(InputError):
             ask()
+
+
+def test_people_who_are_compared_on_one_item_only():
+    votes = Annotations(
+        kind="binary", items=("x", "y", "z"), classes=("no", "yes"), annotators=("p", "q"),
+        item=np.array([0, 0, 1, 2]), annotator=np.array([0, 1, 1, 1]),
+        label=np.array([1, 1, 0, 0]),
+    )  # fmt: skip
+    scores = Predictions("m", votes.items, np.array([0.9, 0.4, 0.1]))
+    assert evaluate(scores, votes, metrics=["auroc"]).estimate("m", "auroc").value == 1

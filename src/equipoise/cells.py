@@ -14,6 +14,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from equipoise.arrays import InputError
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 STEPS = 1000  # of progress per cell
+_spared: ContextVar[float] = ContextVar("spared", default=0.0)
 SUFFIX, TIME = ".cell", ".seconds"
 
 
@@ -38,13 +40,14 @@ class Cell:
     name
         What it is called in messages.
     facts
-        Everything that decides the result, as JSON can hold it.
+        Everything that decides the result, as JSON can hold it; None where that is not known,
+        and the result is not kept.
     run
         Makes the result; is given where to tell its own progress.
     """
 
     name: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] | None
     run: Callable[[Progress], Arrays] = field(repr=False)
 
     @property
@@ -69,7 +72,8 @@ class Outcome:
     arrays
         Its result; None where it failed.
     seconds
-        How long it took when it was made; nan where nobody knows.
+        How long it took when it was made, with the time that others had spent on what it took
+        over from them (`spared`); nan where nobody knows.
     reason
         Why it failed.
     """
@@ -98,7 +102,8 @@ def run_cells(
                 progress(first + STEPS * part // max(whole, 1), total)
 
         tell(0, 1)
-        done.append(_stored(cell, folder) or _made(cell, folder, tell))
+        home = None if cell.facts is None else folder
+        done.append(_stored(cell, home) or _made(cell, home, tell))
         tell(1, 1)
     return done
 
@@ -128,6 +133,7 @@ def _seconds(path: Path) -> float:
 
 def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
     """Make a result and keep it; whatever a cell raises is its own affair."""
+    _spared.set(0.0)
     start = time.perf_counter()
     try:
         arrays = cell.run(tell)
@@ -135,7 +141,7 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         return Outcome(cell, None, reason=str(error))
     except Exception as error:
         return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
-    seconds = round(time.perf_counter() - start, 3)
+    seconds = round(time.perf_counter() - start + _spared.get(), 3)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         content = io.BytesIO()
@@ -145,6 +151,14 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         _put(path.with_suffix(TIME), f"{seconds}\n".encode("ascii"))
         _put(path, digest + b"\n" + content.getvalue())
     return Outcome(cell, arrays, seconds)
+
+
+def spared(seconds: float) -> None:
+    """Tell that the cell which runs took something over that had taken another so long.
+
+    Each of several cells that share a part is thus charged for it, whoever made it.
+    """
+    _spared.set(_spared.get() + seconds)
 
 
 def _put(path: Path, content: bytes) -> None:

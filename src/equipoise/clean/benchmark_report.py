@@ -6,7 +6,7 @@ stands under the reader's choice of the task.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,8 @@ from equipoise.analyses.thresholds import ExpertSample, Rule
 from equipoise.annotations import Annotations
 from equipoise.answer import Answer, Asked, Standing, answer_report
 from equipoise.arrays import InputError
-from equipoise.clean.benchmark import CleanBenchmark, TaskBenchmark
+from equipoise.clean.benchmark_cells import versions
+from equipoise.clean.comparison import CleanBenchmark, TaskBenchmark
 from equipoise.clean.detector import TITLES
 from equipoise.evaluation import LABELS
 from equipoise.findings import Card, Column, Finding, Report, Standings, Table, left_out
@@ -34,6 +35,7 @@ from equipoise.wording import capital, joined
 NAMED = 3  # detectors that a sentence names
 BINS = 20  # of items, by the probability that they are a problem, that experts were asked from
 SOURCES = ("groger2025",)
+PACKAGES = ("sklearn", "pyod", "faiss", "torch")  # that decide what detectors find
 Stage = Callable[[str], Progress]
 NO_AUDIT = InputError(
     "audit",
@@ -107,10 +109,13 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _notices(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[Notice, ...]:
     several = len(done.tasks) > 1
-    return tuple(
-        notice.of(TITLES[one.task]) if several else notice
-        for one, part in zip(done.tasks, parts, strict=True)
-        for notice in part.notices
+    return (
+        *done.notices,
+        *(
+            notice.of(TITLES[one.task]) if several else notice
+            for one, part in zip(done.tasks, parts, strict=True)
+            for notice in part.notices
+        ),
     )
 
 
@@ -307,7 +312,12 @@ def _task_report(
     wanted = Asked(analyses=asked.analyses, nouns=nouns, command=asked.command)
     report = answer_report(one.study, wanted, named)
     shown = [
-        _leaderboard(one, part) if part.key == "standings" else part for part in report.findings
+        _leaderboard(one, part)
+        if part.key == "standings"
+        else replace(part, nav="Gaps")
+        if part.key == "distance"
+        else part
+        for part in report.findings
     ]
     title = "How many problems were never candidates?"
     audit = replace(left_out("audit", title, NO_AUDIT), evidence=True)
@@ -431,12 +441,13 @@ def _costs(done: CleanBenchmark) -> Finding:
     return Finding(
         key="cost",
         title="What do detectors cost?",
-        sentence=f"All runs took {number(whole, 1)} s; the slowest is {rows[0]['detector']} "
-        f"with {number(float(rows[0]['seconds']), 1)} s a run.",
+        sentence=f"All runs, each by itself, take {number(whole, 1)} s; the slowest is "
+        f"{rows[0]['detector']} with {number(float(rows[0]['seconds']), 1)} s a run.",
         tables=(
             Table(
                 name="cost",
-                caption="Seconds of one run, on this machine",
+                caption="Seconds of one run, on this machine; a fit that several share counts "
+                "for each",
                 columns=(
                     Column("detector", "detector", "model"),
                     Column("task", "task", words=TITLES),
@@ -496,6 +507,10 @@ def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
     provenance = Provenance(
         title=report.title, simulated=study.simulated or None, dataset=dataset
     )
+    used = {name: None for one in done.detectors for name in one.packages}
+    every = versions((*dict.fromkeys((*PACKAGES, *used)),))
+    packages = {name: text for name, text in every.items() if text}
+    report = replace(report, settings=(*report.settings, *packages.items()))
     runs = [record(one.evaluation, provenance, report) for one in done.tasks]
     first = runs[0].record
     models = _unique(name for one in runs for name in one.record.models)
@@ -510,6 +525,7 @@ def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
     tasks = [one.task for one in done.tasks]
     made = replace(
         first,
+        versions={**first.versions, **packages},
         tasks=tuple(tasks),
         models=models,
         metrics=tuple(metrics.values()),
@@ -529,10 +545,3 @@ def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
         notices=_unique(text for one in runs for text in one.record.notices),
     )
     return Run(made, whole)
-
-
-def costs_csv(done: CleanBenchmark) -> Mapping[str, str]:
-    """What a folder holds beside the run, by name."""
-    from equipoise.findings.text import as_csv
-
-    return {"cost.csv": as_csv(cost_rows(done))}

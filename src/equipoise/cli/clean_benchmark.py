@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from equipoise.arrays import InputError
@@ -25,7 +26,7 @@ from equipoise.cli.options import (
 if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.clean import Detector
-    from equipoise.clean.benchmark import CleanBenchmark
+    from equipoise.clean.comparison import CleanBenchmark
     from equipoise.clean.study import CleanStudy
     from equipoise.findings import Report
 
@@ -33,11 +34,14 @@ CELLS, EMBEDDINGS = "cells", "embeddings"
 _file = panel(
     FILES,
     votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
-    "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind.",
+    "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind; a file "
+    "with a column task, such as the page of `equipoise clean scan` hands out, may serve "
+    "several.",
     experts="The same of a panel of experts on some of the items, for the threshold at which "
     "they call it a problem.",
     labels="Labels of the images, for label errors: item, label.",
-    encoder="What embeds images, as in `equipoise clean scan`.",
+    encoder="What embeds images, as in `equipoise clean scan`. Default of a folder of images: "
+    "`default`.",
     images="Folder of the images, or a file of embeddings, of a study that does not bring them "
     "along, such as `cleanpatrick`.",
     release="Folder of the published files of such a study. Both are looked for in the folder "
@@ -45,7 +49,8 @@ _file = panel(
 )
 _what = panel(
     "What is compared",
-    detectors="Some detectors, comma-separated. Default: all that the data allow.",
+    detectors="Some detectors, comma-separated; one of your own as `path.py:Class`, and `all` "
+    "for those of --list. Default: all that the data allow.",
     tasks="Some of `off_topic`, `near_duplicates`, `label_errors`. Default: all with votes.",
     seeds="Runs of a detector that chance has a part in; its value is their mean, and how they "
     "differ is part of the interval.",
@@ -59,6 +64,7 @@ _result = panel(
     "`none`.",
     out="Folder for the run (run.json), the page (report.html) and every finished part "
     "(cells): the same command again goes on where it was stopped, and does no part twice.",
+    overwrite="Replace the benchmark of another study, or another run, there.",
     replicates="Number of resamples.",
 )
 
@@ -145,6 +151,7 @@ class BenchmarkResult:
     """Where results go."""
 
     out: Annotated[Path | None, _result("out")] = None
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
     title: Annotated[
         str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
     ] = None
@@ -179,6 +186,8 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
 
     Example: equipoise clean benchmark features.npz --labels labels.csv
     --votes label_errors=votes.csv --detectors knn_disagreement,fine --seeds 5
+
+    Example: equipoise clean benchmark demo --detectors all,mine.py:MyDetector
     """
     if asked.listed:
         _list(as_json=result.as_json)
@@ -186,8 +195,10 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
     if data.dataset is None:
         raise typer.BadParameter("give a study of --list, or data with --votes",
                                  param_hint="DATASET")  # fmt: skip
-    _check_out(result.out)
-    study, detectors = _study(data, result.out), _detectors(asked)
+    detectors = _detectors(asked)
+    _check_out(result)
+    study = _study(data, result.out)
+    _check_study(study, result)
     done = _compared(study, detectors, asked, result.out)
     for one in done.left_out if result.as_json else ():
         say(f"Note: {one.detector} ({one.task}) is left out: {one.reason}")
@@ -203,12 +214,22 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
         _show(report, result)
 
 
-def _check_out(out: Path | None) -> None:
+def _check_out(result: BenchmarkResult) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
+    from equipoise.clean.benchmark_folder import MARK
     from equipoise.run import prepared
 
-    if out is not None:
-        prepared(out, overwrite=(out / CELLS).is_dir())
+    if result.out is not None:
+        overwrite = result.overwrite or (result.out / MARK).is_file()
+        prepared(result.out, overwrite=overwrite)
+
+
+def _check_study(study: "CleanStudy", result: BenchmarkResult) -> None:
+    """Refuse a folder that holds the benchmark of another study."""
+    from equipoise.clean.benchmark_folder import check_study
+
+    if result.out is not None and not result.overwrite:
+        check_study(result.out, study)
 
 
 def _list(*, as_json: bool) -> None:
@@ -247,8 +268,13 @@ def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
     from equipoise.clean import DETECTORS
     from equipoise.clean.detector import choose
 
-    chosen = words(asked.detectors)
-    return choose(chosen, DETECTORS) if chosen else DETECTORS
+    known = [one.name for one in DETECTORS]
+    chosen = [
+        name
+        for word in words(asked.detectors) or ("all",)
+        for name in (known if word == "all" else [word])
+    ]
+    return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
 def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
@@ -290,9 +316,10 @@ def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStu
     from equipoise.clean.study import CleanStudy
     from equipoise.cli._screen import note
 
+    encoder = data.encoder or ("default" if path.is_dir() else None)
     with progress("reading") as tell:
         found = read_collection(
-            path, labels=data.labels, encoder=data.encoder, cache=cache, progress=tell
+            path, labels=data.labels, encoder=encoder, cache=cache, progress=tell
         )
     note(found.notices)
     truths: Any = {task: _votes(file, task) for task, file in data.by_task("votes").items()}
@@ -307,11 +334,20 @@ def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStu
 
 
 def _votes(path: Path, task: str) -> "Annotations":
-    """Yes/no votes; pairs by the name that their two items give."""
-    from equipoise.clean import pair_name, split_pair
-    from equipoise.cli.probabilities import read_question
+    """Yes/no votes on a task; a file without a column `task` is all about it."""
+    from equipoise.cli.probabilities import read_question, votes_on
 
     table = read_question(path, QuestionReading(), _pair_column(path))
+    if table.tasks != ("",):
+        if task not in table.tasks:
+            raise InputError(
+                f"{path}, column task",
+                f"votes on {', '.join(table.tasks)}",
+                f"some on {task}",
+                "name the task that they are on, or leave the column out",
+            )
+        table = replace(votes_on(table, task, path), tasks=("",))
+        table = table.of_items(np.bincount(table.item, minlength=len(table.items)) > 0)
     if table.kind != "binary":
         raise InputError(
             f"{path}",
@@ -319,10 +355,7 @@ def _votes(path: Path, task: str) -> "Annotations":
             "yes or no: is it a problem?",
             "keep one column of yes/no labels",
         )
-    if task != "near_duplicates":
-        return table
-    names = tuple(pair_name(*split_pair(one)) for one in table.items)
-    return replace(table, items=names)
+    return table
 
 
 def _pair_column(path: Path) -> dict[str, str]:
@@ -343,7 +376,7 @@ def _compared(
     out: Path | None,
 ) -> "CleanBenchmark":
     """Run what is not there yet, under a bar."""
-    from equipoise.clean.benchmark import BenchmarkOptions, benchmark
+    from equipoise.clean.comparison import BenchmarkOptions, benchmark
 
     tasks: Any = words(asked.tasks)
     options = BenchmarkOptions(
@@ -371,15 +404,13 @@ def _report(done: "CleanBenchmark", asked: Comparison, result: BenchmarkResult) 
 
 
 def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
-    """Write the run; how long detectors took lies beside it, as it differs every time."""
-    from equipoise.clean.benchmark_report import benchmark_run, costs_csv
-    from equipoise.folders import write_text
+    """Write the run, and say what it replaces."""
+    from equipoise.clean.benchmark_folder import save
+    from equipoise.cli._screen import note
 
-    lasting = tuple(one for one in report.findings if one.key != "cost")
     with progress("page"):
-        benchmark_run(done, replace(report, findings=lasting)).save(out, overwrite=True)
-        for name, text in costs_csv(done).items():
-            write_text(out / name, text)
+        said = save(done, report, out)
+    note(said)
 
 
 def _show(report: "Report", result: BenchmarkResult) -> None:

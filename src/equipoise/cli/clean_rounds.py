@@ -25,7 +25,9 @@ _file = panel(
     ".onnx, or `timm:NAME`.",
     cache="Folder that keeps embeddings of images. Default: one in --out.",
     answers="Votes on the pairs: pair (or item, or first and second), annotator, label (`yes`, "
-    "`no` or `unsure`); or pairs.csv, filled in. Repeat for several.",
+    "`no` or `unsure`); or pairs.csv, filled in; or what the page of `equipoise clean scan` "
+    "hands out, of which other tasks and pairs that were not asked are passed over. Repeat for "
+    "several.",
 )
 _judged = panel(
     "How votes become answers",
@@ -148,8 +150,9 @@ def next_round(
     from equipoise.clean.rounds import DuplicateRounds, read_pair_votes
 
     state = DuplicateRounds.load(folder)
-    votes = [vote for path in answers or () for vote in read_pair_votes(path)]
-    state = state.answered(votes)
+    given = [state.asked(read_pair_votes(path)) for path in answers or ()]
+    note([said for _, notices in given for said in notices])
+    state = state.answered([vote for votes, _ in given for vote in votes])
     _keep_labels(state, folder)
     state.save(folder)
     _hand_out(state, folder, as_json=as_json)
@@ -239,6 +242,8 @@ def _show(state: "DuplicateRounds", *, as_json: bool) -> None:
     report = Report(title=finding.title, findings=(finding,))
     if not as_json:
         show_report(output(), report)
+        if state.finished:
+            output().print("Finished: nothing is left to ask.")
         return
     print_json(
         {

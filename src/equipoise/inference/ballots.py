@@ -212,6 +212,8 @@ class Ballots:
         own = np.add.reduceat(self.share[order], np.cumsum(number) - number)
         cells = float((own**2).sum())
         within = float((own**2 * (1 - own / number)).sum())
+        if abs(trace - within) <= 1e-12 * trace:  # people are compared in one unit only
+            return empty
         size = np.bincount(self.unit)
         u = float(((size / size.sum()) ** 2).sum())
         factor = (float((weight**2).sum()) - cells) / (trace - within) / (1 - u)

@@ -26,7 +26,12 @@ from equipoise.clean.rounds.votes import (
     unmarked,
 )
 from equipoise.findings import Finding
+from equipoise.notices import Notice, notice
 
+NEVER_ASKED = (
+    "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "
+    "{pair}."
+)
 MOST_NAMES = 20_000  # pairs among which a name that was meant is looked for
 
 
@@ -229,6 +234,25 @@ class DuplicateRounds:
         taken = self._with_votes(as_pair_votes(votes))
         return taken.settled()
 
+    def asked(self, votes: Iterable[PairVote]) -> tuple[list[PairVote], tuple[Notice, ...]]:
+        """Votes without those on pairs that were never asked, and a notice that counts these.
+
+        Where no pair of theirs was asked nothing is left out: they are of other rounds.
+        """
+        given, names = list(votes), self._places()
+        every = set(self.items)
+        other = [
+            vote
+            for vote in given
+            if not any(one in names for one in _spellings(vote.pair))
+            and every.issuperset(vote.pair.split(SEPARATOR))
+        ]
+        if not other or len(other) == len(given):
+            return given, ()
+        said = notice("never_asked", NEVER_ASKED, votes=len(other), pair=other[0].pair)
+        left = set(other)
+        return [vote for vote in given if vote not in left], (said,)
+
     def knows(self, votes: Iterable[PairVote]) -> bool:
         """Whether these votes would change nothing."""
         known = sum(len(one.votes) for one in self.rounds)
@@ -269,13 +293,17 @@ class DuplicateRounds:
     def _votes(self) -> list[RoundVotes]:
         return [one.votes for one in self.rounds]
 
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Round and place of every pair that was asked, by its name."""
+        return {
+            name: (number, place)
+            for number, one in enumerate(self.rounds)
+            for place, name in enumerate(one.pairs.names(self.items))
+        }
+
     def _with_votes(self, votes: Iterable[PairVote]) -> "DuplicateRounds":
         """The open round with more votes."""
-        known = [dict(one.votes) for one in self.rounds]
-        asked: dict[str, tuple[int, int]] = {}
-        for number, one in enumerate(self.rounds):
-            names = one.pairs.names(self.items)
-            asked.update((name, (number, place)) for place, name in enumerate(names))
+        known, asked = [dict(one.votes) for one in self.rounds], self._places()
         for vote in votes:
             label = label_code(vote)
             where = vote.place or "votes on pairs"

@@ -24,6 +24,7 @@ from equipoise.arrays import (
     require_number,
     require_whole,
 )
+from equipoise.clean.detector import Task
 from equipoise.findings.text import FORMULA
 from equipoise.read.files import AnyPath
 
@@ -37,6 +38,7 @@ LABELS: Mapping[str, int] = {
     **dict.fromkeys(("unsure", "uncertain"), OPEN),
 }
 SPELT = {YES: "yes", NO: "no", OPEN: "unsure"}
+TASK: Task = "near_duplicates"
 UNNAMED = "unnamed"  # the annotator of votes without one
 TIED = 1e-9  # from the threshold
 
@@ -170,7 +172,8 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
 
     Columns are ``pair`` or ``item`` (the name of a pair), or ``first`` and ``second``; then
     ``label`` and, where several people voted, ``annotator``. Rows without a label are pairs
-    that nobody answered yet, so ``pairs.csv`` can be filled in and given back.
+    that nobody answered yet, so ``pairs.csv`` can be filled in and given back. Where there is a
+    column ``task``, as the page of a scan writes it, votes on other tasks are passed over.
     """
     from equipoise.clean.collection import pair_name
     from equipoise.read.delimited import ENDINGS, read_delimited
@@ -201,10 +204,18 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
             "name the pairs as in pairs.csv",
         )
     people = column("annotator") if "annotator" in table.columns else [""] * len(labels)
+    tasks = column("task") if "task" in table.columns else [TASK] * len(labels)
+    if labels and TASK not in tasks:
+        raise InputError(
+            f"{table.name}, column task",
+            listed(sorted(set(tasks))),
+            f"votes on {TASK}",
+            "give votes on pairs, or leave the column out",
+        )
     return [
         PairVote(name, who or UNNAMED, label, table.where(row))
         for row, (name, who, label) in enumerate(zip(names, people, labels, strict=True))
-        if label
+        if label and tasks[row] == TASK
     ]
 
 

@@ -11,12 +11,8 @@ others, are therefore one unit of resampling; where they all hang together, pair
 and a notice says that intervals are too narrow to the degree that pairs depend.
 """
 
-import hashlib
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import chain, islice
 from pathlib import Path
 
@@ -26,7 +22,8 @@ from equipoise.analyses.study import Study, StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, require_unique, require_whole, short_repr
 from equipoise.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
-from equipoise.clean.collection import MISSING, Collection, split_pair
+from equipoise.clean.benchmark_cells import collection_digest, detector_facts
+from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.detector import TASKS, Detector, Task
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.study import CleanStudy
@@ -38,15 +35,9 @@ from equipoise.predictions import Predictions
 TOP = (100, 500, 1000)  # items that are looked at first
 FEWER = (10,)  # where there are not so many
 UNITS = 10  # groups of pairs from which on they are the units
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "faiss": "faiss-cpu",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-}  # packages that are not called as their modules
-UNSEEN = (
-    "{items:count} judged items are left out: they are not in the collection, or have no label "
-    "to be wrong."
+NOT_KEPT = (
+    "Scores of {detector} are not kept, and are made again every time, as nobody could tell "
+    "whether they are stale: {reason}."
 )
 CHAIN = Notice(
     "chained_pairs",
@@ -165,6 +156,8 @@ class CleanBenchmark:
         One per task in which at least one detector could be scored.
     left_out, costs
         Detectors without a result, with reasons; and how long the others took.
+    notices
+        What is said of the whole benchmark, such as scores that are not kept.
     """
 
     study: CleanStudy
@@ -172,6 +165,7 @@ class CleanBenchmark:
     tasks: tuple[TaskBenchmark, ...]
     left_out: tuple[LeftOut, ...] = ()
     costs: tuple[Cost, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
 
@@ -215,20 +209,24 @@ def benchmark(
     require_unique([one.name for one in detectors], where="detectors")
     chosen = _tasks(study, detectors, how)
     used = [one for one in detectors if one.task in chosen]
-    outcomes = iter(run_cells(_cells(study, used, how.seeds), how.store, progress))
+    facts = {one.name: _known(one) for one in used}
+    cells = _cells(study, used, facts, how.seeds)
+    outcomes = iter(run_cells(cells, how.store, progress))
     tasks, missing, costs = [], [], []
     for task in chosen:
         own = [one for one in used if one.task == task]
-        runs = {one: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
-        votes = _votes(study, task)
-        scored = {one: _predictions(one, found, votes) for one, found in runs.items()}
-        for one, found in scored.items():
+        runs = {one.name: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
+        votes = study.judged(task)
+        if task == "near_duplicates":
+            votes = in_components(votes)
+        scored = {one.name: _predictions(one, runs[one.name], votes) for one in own}
+        for name, found in scored.items():
             if isinstance(found, str):
-                missing.append(LeftOut(task, one.name, found))
+                missing.append(LeftOut(task, name, found))
             else:
-                seconds = float(np.mean([each.seconds for each in runs[one]]))
-                costs.append(Cost(task, one.name, seconds, len(found)))
-        kept = {one: found for one, found in scored.items() if not isinstance(found, str)}
+                seconds = float(np.mean([each.seconds for each in runs[name]]))
+                costs.append(Cost(task, name, seconds, len(found)))
+        kept = {name: found for name, found in scored.items() if not isinstance(found, str)}
         if kept:
             tasks.append(_compared(study, task, votes, kept, how))
     if not tasks:
@@ -240,7 +238,10 @@ def benchmark(
             "a detector that can score the items",
             "choose others, or install what they need",
         )
-    return CleanBenchmark(study, tuple(used), tuple(tasks), tuple(missing), tuple(costs))
+    said = tuple(one for one in facts.values() if isinstance(one, Notice) and how.store)
+    return CleanBenchmark(
+        study, tuple(used), tuple(tasks), tuple(missing), tuple(costs), notices=said
+    )
 
 
 def _tasks(
@@ -266,7 +267,21 @@ def _runs(detector: Detector, seeds: int) -> int:
     return seeds if detector.seeded else 1
 
 
-def _cells(study: CleanStudy, detectors: Sequence[Detector], seeds: int) -> list[Cell]:
+def _known(detector: Detector) -> dict[str, object] | Notice:
+    """What decides the scores of a detector; a notice where that cannot be known."""
+    try:
+        return detector_facts(detector)
+    except InputError as error:
+        values = {"detector": detector.name, "reason": f"{error.where}: {error.got}"}
+        return Notice("not_kept", NOT_KEPT, (), values)
+
+
+def _cells(
+    study: CleanStudy,
+    detectors: Sequence[Detector],
+    facts: Mapping[str, dict[str, object] | Notice],
+    seeds: int,
+) -> list[Cell]:
     """One per detector and seed, task by task."""
     whole, made = collection_digest(study.collection), []
     for task in TASKS:
@@ -275,11 +290,14 @@ def _cells(study: CleanStudy, detectors: Sequence[Detector], seeds: int) -> list
         pairs = data.pairs
         seen = digest([] if pairs is None else [pairs.first, pairs.second])
         for detector in own:
-            facts = {"data": whole, "pairs": seen, **detector_facts(detector)}
+            known = facts[detector.name]
             for seed in range(_runs(detector, seeds)):
                 name = f"{detector.name}, seed {seed}"
                 run = _scoring(detector, data, seed)
-                made.append(Cell(name, {**facts, "seed": seed}, run))
+                decides = None
+                if not isinstance(known, Notice):
+                    decides = {"data": whole, "pairs": seen, **known, "seed": seed}
+                made.append(Cell(name, decides, run))
     return made
 
 
@@ -292,82 +310,7 @@ def _scoring(detector: Detector, data: Collection, seed: int) -> "Callable[[Prog
     return run
 
 
-def collection_digest(data: Collection) -> str:
-    """Hash of everything that detectors see of a collection, pairs apart."""
-    images = None if data.images is None else _image_digests(data)
-    return digest(
-        [data.items, data.embeddings, images, data.labels, data.classes, data.known, data.split]
-    )
-
-
-def _image_digests(data: Collection) -> list[str]:
-    assert data.images is not None
-    return [data.images.digest(place) for place in range(len(data.images))]
-
-
-def detector_facts(detector: Detector) -> dict[str, object]:
-    """What decides the scores of a detector beside the data: settings, code and packages."""
-    settings = {name: repr(value) for name, value in detector.settings.items()}
-    return {
-        "detector": detector.name,
-        "task": detector.task,
-        "settings": settings,
-        "code": _code(detector),
-        "versions": _versions(("equipoise", "numpy", "scipy", *detector.packages)),
-    }
-
-
-def _code(detector: Detector) -> str:
-    """Hash of the file that a detector is written in."""
-    try:
-        path = inspect.getsourcefile(type(detector))
-        return "" if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except (OSError, TypeError):
-        return ""
-
-
-def _versions(modules: Sequence[str]) -> dict[str, str]:
-    """Versions of the packages that modules come from; empty where nobody knows."""
-    found = {}
-    for module in modules:
-        name = DISTRIBUTIONS.get(module, module)
-        try:
-            found[module] = version(name)
-        except PackageNotFoundError:
-            every = _distributions().get(module, ())
-            found[module] = " ".join(version(one) for one in every)
-    return found
-
-
-_distributions = cache(packages_distributions)  # looks at every file that is installed
-
-
 # ---- what is compared ----------------------------------------------------------------------
-
-
-def _votes(study: CleanStudy, task: Task) -> Annotations:
-    """Votes on what detectors can see: label errors need a label; pairs have their groups."""
-    votes, data = study.truths[task], study.collection
-    if task == "near_duplicates":
-        return in_components(votes)
-    known = set(data.items)
-    if task == "label_errors" and data.labels is not None:
-        labels = data.labels.tolist()
-        known = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
-    keep = np.array([name in known for name in votes.items])
-    if not keep.any():
-        raise InputError(
-            f"study {study.name}, votes on {task}",
-            "no item that detectors see",
-            "votes on items of the collection"
-            + (" with a label" if task == "label_errors" else ""),
-            "check the names of the items",
-        )
-    if keep.all():
-        return votes
-    said = Notice("unseen_items", UNSEEN, (), {"items": int((~keep).sum())})
-    part = votes.of_items(keep)
-    return replace(part, notices=(*part.notices, said))
 
 
 def in_components(votes: Annotations) -> Annotations:
@@ -436,7 +379,7 @@ def _compared(
     study: CleanStudy,
     task: Task,
     votes: Annotations,
-    scored: Mapping[Detector, Sequence[Predictions]],
+    scored: Mapping[str, Sequence[Predictions]],
     how: BenchmarkOptions,
 ) -> TaskBenchmark:
     """Evaluate the detectors of a task, seeds averaged."""
@@ -453,10 +396,9 @@ def _compared(
         resampling=options.plan(votes),
         settings=Settings(level=how.level),
     )
-    methods = {
-        one.name: [run.model for run in found] for one, found in scored.items() if one.seeded
-    }
+    named_runs = {name: [run.model for run in found] for name, found in scored.items()}
+    methods = {name: found for name, found in named_runs.items() if found != [name]}
     made = done.across_seeds(methods) if methods else done
     whole = Study(made.predictions, votes, options, made, lambda *_: None)
-    seeds = {one.name: len(found) for one, found in scored.items()}
+    seeds = {name: len(found) for name, found in scored.items()}
     return TaskBenchmark(task, whole, seeds, study.experts.get(task))
