@@ -88,15 +88,18 @@ def test_keys_work_before_anything_has_the_focus(opened):
     assert opened.evaluate(FOCUS) == "images/scan_002.png"
 
 
+SCROLL = "one => one.scrollIntoView({behavior: 'instant'})"
+
+
 def test_the_first_key_goes_to_the_gallery_in_view_and_judges_nothing_unseen(opened):
     first = "images/scan_002.png | images/scan_006.png"
     opened.set_viewport_size({"width": 1280, "height": 400})
-    opened.eval_on_selector("#near_duplicates .gallery", "one => one.scrollIntoView({behavior: 'instant'})")
+    opened.eval_on_selector("#near_duplicates .gallery", SCROLL)
     opened.keyboard.press("ArrowRight")
     assert opened.evaluate(FOCUS) == first
     opened.check("#off_topic .folding input")
     opened.evaluate("document.activeElement.blur()")
-    opened.eval_on_selector("#off_topic li:last-child .shot", "one => one.scrollIntoView({behavior: 'instant'})")
+    opened.eval_on_selector("#off_topic li:last-child .shot", SCROLL)
     opened.keyboard.press("Control+y")
     opened.keyboard.press("y")
     assert opened.eval_on_selector_all(".shot", MARKS) == []
