@@ -1,9 +1,10 @@
 """equipoise clean: look through images for problems, compare detectors, judge duplicates."""
 
-from importlib import import_module
-from importlib.util import find_spec
-
 import typer
+
+from equipoise.cli.clean_benchmark import benchmark
+from equipoise.cli.clean_rounds import rounds
+from equipoise.cli.clean_scan import scan
 
 clean = typer.Typer(
     help="Find images that do not belong, are there twice, or have a wrong label; compare "
@@ -11,11 +12,6 @@ clean = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for _verb in ("scan", "benchmark", "rounds"):
-    _module = f"equipoise.cli.clean_{_verb}"
-    if find_spec(_module) is not None:
-        _made = getattr(import_module(_module), _verb)
-        if isinstance(_made, typer.Typer):
-            clean.add_typer(_made, name=_verb)
-        else:
-            clean.command(_verb, no_args_is_help=True)(_made)
+clean.command("scan", no_args_is_help=True)(scan)
+clean.command("benchmark", no_args_is_help=True)(benchmark)
+clean.add_typer(rounds, name="rounds")

@@ -1,9 +1,9 @@
 """equipoise uq: which uncertainty of an image classifier can be trusted, and for what."""
 
-from importlib import import_module
-from importlib.util import find_spec
-
 import typer
+
+from equipoise.cli.uq_benchmark import benchmark
+from equipoise.cli.uq_evaluate import evaluate
 
 uq = typer.Typer(
     help="Which uncertainty can be trusted: does it flag bad images, ambiguous findings and "
@@ -11,7 +11,5 @@ uq = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for _verb in ("evaluate", "benchmark"):
-    _module = f"equipoise.cli.uq_{_verb}"
-    if find_spec(_module) is not None:
-        uq.command(_verb, no_args_is_help=True)(getattr(import_module(_module), _verb))
+uq.command("evaluate", no_args_is_help=True)(evaluate)
+uq.command("benchmark", no_args_is_help=True)(benchmark)
