@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.findings import Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
-from equipoise.numbers import duration, percent
+from equipoise.numbers import count, duration, percent
 from equipoise.uq.study import Corruption, UncertaintyStudy
 from equipoise.uq.tasks import MIN_ITEMS, Question
 from equipoise.wording import capital
@@ -269,7 +269,7 @@ def _shared(costs: Sequence[CostRow], *, short: bool = False) -> str:
     """How many trainings shared the device, which seconds depend on."""
     most = max((row.workers for row in costs if math.isfinite(row.workers)), default=math.nan)
     if most > 1:
-        said = f"easured while {most:.0f} trainings shared the device"
+        said = f"easured while {count(most)} trainings shared the device"
         return f" (m{said})" if short else f" M{said}: without ratios to the baseline."
     if short or most == 1:
         return ""
