@@ -11,7 +11,6 @@ out with its reason, stops no other, and is tried again next time.
 import hashlib
 import io
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.read.whole import whole_file
 
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -162,13 +162,8 @@ def spared(seconds: float) -> None:
 
 
 def _put(path: Path, content: bytes) -> None:
-    """Write a file whole, or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
+    with whole_file(path) as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:

@@ -11,7 +11,6 @@ unnoticed.
 
 import hashlib
 import json
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from equipoise.arrays import InputError, Ints
 from equipoise.notices import from_json, to_json
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.tables import BatchedTable, Table, unique_names
+from equipoise.read.whole import whole_file
 from equipoise.wording import Option, hint
 
 ENDINGS = (".parquet", ".pq")
@@ -174,14 +174,9 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
 
     table = _encoded(annotations)
     place = Path(path)
-    draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
     try:
-        try:
-            with draft.open("xb") as sink:
-                parquet.write_table(table, sink, write_page_checksum=True, compression="zstd")
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
+        with whole_file(place) as sink:
+            parquet.write_table(table, sink, write_page_checksum=True, compression="zstd")
     except OSError as error:
         raise InputError(
             str(path),

@@ -9,7 +9,6 @@ scaling its baseline, for a deep ensemble all its members; how many processes sh
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -22,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all
 from equipoise.uq.training.loop import Epoch, Trained, Trainer, read_whole, write_whole
@@ -258,10 +258,8 @@ def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
 
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a compressed ``.npz``, whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as out:
+    with whole_file(path) as out:
         np.savez_compressed(out, allow_pickle=False, **arrays)
-    part.replace(path)
 
 
 def save_labels(sources: Sources, folder: Folder) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError, choice, listed
+from equipoise.read.whole import whole_file
 
 PARTS = ("train", "val", "test")
 _WORDS = {"valid": "val", "validate": "val", "validation": "val"}
@@ -113,14 +114,12 @@ class ImageData:
 
     def save(self, path: Path) -> None:
         """Write as ``.npz``, whole or not at all, for `read_images` to read."""
-        whole = path.with_name(f".{path.name}.part")
-        with whole.open("wb") as out:
+        with whole_file(path) as out:
             np.savez(
                 out, images=self.images, labels=self.labels, split=self.split,
                 classes=np.array(self.classes), name=np.array(self.items),
                 patient=np.array(self.patients), title=np.array(self.name),
             )  # fmt: skip
-        whole.replace(path)
 
 
 def _check_arrays(data: ImageData) -> None:

@@ -27,6 +27,7 @@ import torch
 from torch import nn
 
 from equipoise.arrays import InputError, require_number, require_whole
+from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.methods.method import Batch, Clock, Method, Training
 from equipoise.uq.training.resident import DeviceData, seeded
@@ -261,9 +262,8 @@ class Trainer:
 def write_whole(path: Path, content: dict[str, Any]) -> None:
     """Save with torch so that a reader sees the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    torch.save(content, part)
-    part.replace(path)
+    with whole_file(path) as out:
+        torch.save(content, out)
 
 
 def read_whole(path: Path, fingerprint: str, device: torch.device) -> dict[str, Any]:

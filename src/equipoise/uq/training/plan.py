@@ -8,7 +8,6 @@ one configuration: another is refused, so that its cells can be compared.
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from equipoise.arrays import InputError, require_number
 from equipoise.numbers import count
+from equipoise.read.whole import whole_file
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
 from equipoise.uq.training.methods import METHODS, Setting, method_of, quick
@@ -252,9 +252,8 @@ class Folder(NamedTuple):
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with whole_file(path) as out:
+        out.write(text.encode("utf-8"))
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -15,27 +15,19 @@ from equipoise.uq.training.methods.method import (
     Batch,
     Clock,
     Forecast,
-    MakeNetwork,
-    Method,
     label_bce,
     masked_mean,
 )
-from equipoise.uq.training.methods.side_head import JudgedClassifier
+from equipoise.uq.training.methods.side_head import JudgedMethod
 from equipoise.uq.training.resident import DeviceData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectnessPrediction(Method):
+class CorrectnessPrediction(JudgedMethod):
     """A side head that predicts correctness."""
 
     title: ClassVar[str] = "Correctness Prediction"
     weight: float = 0.0667
-    depth: int = 3
-    width: int = 1024
-
-    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
-        """The baseline with a perceptron beside it."""
-        return JudgedClassifier(make(), classes, self.depth, self.width)
 
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
         """The plain loss and the cross-entropy of correctness."""
@@ -44,10 +36,6 @@ class CorrectnessPrediction(Method):
         right = ((logits > 0) == (batch.labels > 0.5)).float()
         each = label_bce(logits, batch.labels) + self.weight * label_bce(judged, right)
         return masked_mean(each, batch.known)
-
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The classifier's probability."""
-        return model(images)[:, 0].sigmoid()
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """One member, and the predicted probability of an error as its score."""

@@ -17,28 +17,20 @@ from equipoise.uq.training.methods.method import (
     Batch,
     Clock,
     Forecast,
-    MakeNetwork,
-    Method,
     label_bce,
     masked_mean,
 )
-from equipoise.uq.training.methods.side_head import JudgedClassifier
+from equipoise.uq.training.methods.side_head import JudgedMethod
 from equipoise.uq.training.resident import DeviceData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossPrediction(Method):
+class LossPrediction(JudgedMethod):
     """A side head that predicts the loss."""
 
     title: ClassVar[str] = "Loss Prediction"
     reference: ClassVar[str] = "Yoo and Kweon, CVPR 2019"
     weight: float = 0.0526
-    depth: int = 3
-    width: int = 1024
-
-    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
-        """The baseline with a perceptron beside it."""
-        return JudgedClassifier(make(), classes, self.depth, self.width)
 
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
         """The plain loss and the squared error of its prediction."""
@@ -47,10 +39,6 @@ class LossPrediction(Method):
         plain = label_bce(logits, batch.labels)
         error = (functional.softplus(judged) - plain.detach()) ** 2
         return masked_mean(plain + self.weight * error, batch.known)
-
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The classifier's probability."""
-        return model(images)[:, 0].sigmoid()
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """One member, and the predicted loss as its score."""

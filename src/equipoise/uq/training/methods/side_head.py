@@ -1,9 +1,11 @@
 """A perceptron beside the classifier that judges its predictions from the same feature."""
 
+from dataclasses import dataclass
+
 import torch
 from torch import nn
 
-from equipoise.uq.training.methods.method import in_float32
+from equipoise.uq.training.methods.method import MakeNetwork, Method, in_float32
 from equipoise.uq.training.networks import Network
 
 
@@ -25,3 +27,20 @@ class JudgedClassifier(nn.Module):
         """Logits of labels and judgements side by side (items, 2, classes)."""
         feature = self.network.features(images)
         return torch.stack([in_float32(one, feature) for one in (self.head, self.judge)], 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMethod(Method):
+    """A method whose network judges its own predictions; what it judges is its own."""
+
+    depth: int = 3
+    width: int = 1024
+
+    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
+        """The baseline with a perceptron beside it."""
+        return JudgedClassifier(make(), classes, self.depth, self.width)
+
+    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """The classifier's probability."""
+        found: torch.Tensor = model(images)[:, 0].sigmoid()
+        return found
