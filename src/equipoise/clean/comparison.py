@@ -209,6 +209,7 @@ def benchmark(
     require_unique([one.name for one in detectors], where="detectors")
     chosen = _tasks(study, detectors, how)
     used = [one for one in detectors if one.task in chosen]
+    votes_of = {task: study.judged(task) for task in chosen}  # refused before anything runs
     facts = {one.name: _known(one) for one in used}
     cells = _cells(study, used, facts, how.seeds)
     outcomes = iter(run_cells(cells, how.store, progress))
@@ -216,7 +217,7 @@ def benchmark(
     for task in chosen:
         own = [one for one in used if one.task == task]
         runs = {one.name: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
-        votes = study.judged(task)
+        votes = votes_of[task]
         if task == "near_duplicates":
             votes = in_components(votes)
         scored = {one.name: _predictions(one, runs[one.name], votes) for one in own}

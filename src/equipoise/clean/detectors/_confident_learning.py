@@ -8,50 +8,16 @@ import numpy as np
 
 from equipoise.arrays import Floats, Ints
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._out_of_sample import (
-    Classifier,
-    CrossValidation,
-    out_of_sample,
-)
+from equipoise.clean.detector import Progress, labelled
+from equipoise.clean.detectors._out_of_sample import CrossValidated, out_of_sample
 from equipoise.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class ConfidentLearning(Detector):
-    """Confident learning: labels against out-of-sample probabilities.
+class ConfidentLearning(CrossValidated):
+    """Confident learning: labels against out-of-sample probabilities."""
 
-    Attributes
-    ----------
-    classifier
-        ``logistic_regression``, or ``adaboost`` as in CleanPatrick.
-    folds
-        Of the cross-validation.
-    strength, steps
-        Of the logistic regression: inverse strength of its penalty, and steps at most.
-    stumps
-        Of AdaBoost.
-    """
-
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
-    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
-    seeded: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
     references: ClassVar[tuple[str, ...]] = ("northcutt2021",)
-    classifier: Classifier = "logistic_regression"
-    folds: int = 5
-    strength: float = 1.0
-    steps: int = 100
-    stumps: int = 50
-
-    def __post_init__(self) -> None:
-        self._validation(0)
-
-    def _validation(self, seed: int) -> CrossValidation:
-        return CrossValidation(
-            self.classifier, self.folds, self.strength, self.steps, self.stumps, seed
-        )
 
     @abstractmethod
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
@@ -64,7 +30,7 @@ class ConfidentLearning(Detector):
         self.check(data)
         seen = labelled(data)
         assert seen.labels is not None
-        chances = out_of_sample(seen, self._validation(seed), progress=progress)
+        chances = out_of_sample(seen, self.validation(seed), progress=progress)
         return self.of_items(seen.items, self.suspicion(chances, seen.labels))
 
 

@@ -17,14 +17,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal, Protocol, get_args
+from typing import ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, choice, frozen
 from equipoise.cells import spared
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Progress
+from equipoise.clean.detector import Detector, Need, Progress, Task
 from equipoise.clean.detectors._order import back_in_place, name_order
 
 Classifier = Literal["logistic_regression", "adaboost"]
@@ -70,6 +70,43 @@ class CrossValidation:
             raise InputError(
                 "cross-validation, folds", f"{self.folds}", "at least 2", "give more folds"
             )
+
+
+@dataclass(frozen=True)
+class CrossValidated(Detector):
+    """A detector of label errors that asks a classifier about items it was not trained on.
+
+    Attributes
+    ----------
+    classifier
+        ``logistic_regression``, or ``adaboost`` as in CleanPatrick.
+    folds
+        Of the cross-validation.
+    strength, steps
+        Of the logistic regression: inverse strength of its penalty, and steps at most.
+    stumps
+        Of AdaBoost.
+    """
+
+    task: ClassVar[Task] = "label_errors"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
+    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
+    seeded: ClassVar[bool] = True
+    bounded: ClassVar[bool] = True
+    classifier: Classifier = "logistic_regression"
+    folds: int = 5
+    strength: float = 1.0
+    steps: int = 100
+    stumps: int = 50
+
+    def __post_init__(self) -> None:
+        self.validation(0)
+
+    def validation(self, seed: int) -> CrossValidation:
+        """How items are held out."""
+        return CrossValidation(
+            self.classifier, self.folds, self.strength, self.steps, self.stumps, seed
+        )
 
 
 def out_of_sample(

@@ -24,43 +24,20 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import MISSING, Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
+from equipoise.clean.detector import Need, Progress, labelled
 from equipoise.clean.detectors._order import name_order
-from equipoise.clean.detectors._out_of_sample import Classifier, CrossValidation, held_out
+from equipoise.clean.detectors._out_of_sample import CrossValidated, CrossValidation, held_out
 from equipoise.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class Bhn(Detector):
-    """Conformal p-values against a clean subset.
-
-    Attributes
-    ----------
-    classifier, folds, strength, steps, stumps
-        As for confident learning.
-    """
+class Bhn(CrossValidated):
+    """Conformal p-values against a clean subset."""
 
     name: ClassVar[str] = "bhn"
     title: ClassVar[str] = "BHN"
-    task: ClassVar[Task] = "label_errors"
     needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels", "known")
-    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
-    seeded: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
     references: ClassVar[tuple[str, ...]] = ("yu2023",)
-    classifier: Classifier = "logistic_regression"
-    folds: int = 5
-    strength: float = 1.0
-    steps: int = 100
-    stumps: int = 50
-
-    def __post_init__(self) -> None:
-        self._validation(0)
-
-    def _validation(self, seed: int) -> CrossValidation:
-        return CrossValidation(
-            self.classifier, self.folds, self.strength, self.steps, self.stumps, seed
-        )
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
@@ -84,7 +61,7 @@ class Bhn(Detector):
                 "labels to be tested",
                 "mark only some labels as known",
             )
-        values = self._tested(sorted_, self._validation(seed), progress)
+        values = self._tested(sorted_, self.validation(seed), progress)
         by_name = dict(zip(sorted_.items, values.tolist(), strict=True))
         return self.of_items(seen.items, np.array([by_name[one] for one in seen.items]))
 
