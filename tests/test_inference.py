@@ -361,7 +361,8 @@ def board(seed=0, models=6, df=7.0, spread=3.0):
 def null_draws(cell, order, pairs, spreads):
     """|t| of all pairs under equality, chunk by chunk as the package draws them."""
     covariance = cell.covariance()
-    root = np.linalg.cholesky(covariance[np.ix_(order, order)])
+    size, direction = np.linalg.eigh(covariance[np.ix_(order, order)])
+    root = (direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T
     place = {int(m): n for n, m in enumerate(order)}
     random, rows, size = np.random.default_rng(families.SEED), [], 1000
     for _ in range(families.DRAWS // size):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 import numpy as np
@@ -269,6 +270,43 @@ def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Int
             "correct the names or leave these rows out",
         )
     return found
+
+
+def name_order(names: Sequence[str]) -> Ints | None:
+    """Positions of names in their order; None where that is how they stand.
+
+    The order is that of characters, but of numbers where the names are numbers after what all
+    begin with. It depends on the names alone, so that whatever is drawn for the name of a rank
+    does not depend on where a file has it.
+
+    Examples
+    --------
+    >>> name_order(["scan-10", "scan-9", "scan-1"]), name_order(["b", "a"])
+    (array([2, 1, 0]), array([1, 0]))
+    >>> name_order(["a", "b"]) is None
+    True
+    """
+    ordered = sorted(names)
+    if ordered:
+        begin = len(commonprefix([ordered[0], ordered[-1]]).rstrip("0123456789"))
+        if all(one[begin:].isdecimal() for one in ordered):
+            ordered.sort(key=len)
+    if ordered == list(names):
+        return None
+    place = {name: number for number, name in enumerate(names)}
+    return np.fromiter((place[name] for name in ordered), dtype=np.intp, count=len(ordered))
+
+
+def name_ranks(names: Sequence[str]) -> Ints | None:
+    """Rank of every name in the order of `name_order`; None where that is how they stand.
+
+    Examples
+    --------
+    >>> name_ranks(["c", "a", "b"])
+    array([2, 0, 1])
+    """
+    order = name_order(names)
+    return None if order is None else np.argsort(order)
 
 
 def require_unique(

@@ -11,7 +11,10 @@ items x ...   both, on the wide side: items bring the noise of votes (``items x 
 influence     nothing: items by influence functions, for a million items and more
 ============  ================================================================================
 
-The plan holds no resamples; it makes any run of them from the seed, always the same.
+The plan holds no resamples; it makes any run of them from the seed, always the same. What is
+drawn belongs to names: to the item, and to the annotator, of a rank among the sorted names (to
+the group whose first item comes first), so that the order of a file cannot matter. Streams of
+different purposes have keys of their own. Another set of names is another resample.
 
 A panel of A annotators has C(2A - 1, A) distinct resamples, 126 for five. Where these are no
 more than the replicates asked for, ``panel`` lists them all, each with its multinomial
@@ -36,7 +39,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, frozen, meant, short_repr
+from equipoise.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    frozen,
+    meant,
+    name_order,
+    name_ranks,
+    short_repr,
+)
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
@@ -82,6 +96,8 @@ class Resampling:
         Why this kind was chosen, as a sentence for the user.
     voters
         Codes of the annotators with a vote that counts, who alone are drawn; None is all.
+    ranks
+        Rank of each annotator's name, shape (annotators,); None where they stand in order.
     weights
         Probability of each replicate, shape (replicates,), where a panel's resamples are all
         listed; None where all replicates count alike.
@@ -106,7 +122,9 @@ class Resampling:
     voters: Ints | None = None
     weights: Floats | None = None
     gold: bool = False
+    ranks: Ints | None = None
     _names: str = field(default="", repr=False)
+    _places: tuple[Ints, ...] | None = field(default=None, repr=False)
 
     __repr__ = short_repr
 
@@ -126,8 +144,8 @@ class Resampling:
                     "at least two groups of items",
                     "leave the group column out, or choose another resampling",
                 )
-            codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
-            object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
+            codes = _numbered(np.asarray(self.group), self.items)
+            object.__setattr__(self, "group", frozen(codes))
         if self.weights is not None:
             if self.kind != "panel" or len(self.weights) != self.replicates:
                 raise InputError(
@@ -137,8 +155,9 @@ class Resampling:
                     "make the plan with resample(truth, 'panel')",
                 )
             object.__setattr__(self, "weights", frozen(np.asarray(self.weights, float)))
-        names = hashlib.sha256("\x1f".join(self.items).encode()).hexdigest()
-        object.__setattr__(self, "_names", names)
+        names = "\x1f".join(sorted(self.items)).encode(errors="surrogatepass")
+        object.__setattr__(self, "_names", hashlib.sha256(names).hexdigest())
+        object.__setattr__(self, "_places", None)
 
     @property
     def over_items(self) -> bool:
@@ -174,18 +193,21 @@ class Resampling:
 
     @property
     def fingerprint(self) -> str:
-        """A name for everything that decides the draws."""
+        """A name for everything that decides the draws, which the order of items does not."""
+        order = None if self.group is None else name_order(self.items)
+        group = self.group if order is None or self.group is None else self.group[order]
         parts = [
             self.kind,
             self.replicates,
             self.seed,
             self._names,
-            None if self.group is None else hashlib.sha256(self.group.tobytes()).hexdigest(),
+            None if group is None else hashlib.sha256(group.tobytes()).hexdigest(),
             self.annotators,
             self.draws,
         ]
         if self.voters is not None:
-            parts.append(self.voters.tolist())
+            ranked = self.voters if self.ranks is None else self.ranks[self.voters]
+            parts.append(sorted(ranked.tolist()))
         if self.weights is not None:
             parts.append("all panels")
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
@@ -205,16 +227,30 @@ class Resampling:
         """How often each item stands in replicates first..stop, shape (items, replicates)."""
         if not self.over_items:
             return np.ones((len(self.items), stop - first), dtype=np.uint8)
-        units = len(self.items) if self.group is None else int(self.group.max()) + 1
-        counts = self._draw("items", units, first, stop)
-        return counts if self.group is None else counts[self.group]
+        if self.group is not None:
+            return self._draw("items", int(self.group.max()) + 1, first, stop)[self.group]
+        counts = self._draw("items", len(self.items), first, stop)
+        ranks = self._item_ranks
+        return counts if ranks is None else counts[ranks]
+
+    @property
+    def _item_ranks(self) -> Ints | None:
+        """Rank of each item's name, found once; None where they stand in order."""
+        if self._places is None:
+            ranks = name_ranks(self.items)
+            object.__setattr__(self, "_places", () if ranks is None else (ranks,))
+        return self._places[0] if self._places else None
 
     def annotator_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
         """How often each annotator stands in them, shape (annotators, replicates)."""
+        drawn = self._panels(first, stop)
         if self.voters is None:
-            return self._panels(first, stop)
+            return drawn if self.ranks is None else drawn[self.ranks]
+        voters = self.voters
+        if self.ranks is not None:
+            voters = voters[np.argsort(self.ranks[voters])]
         counts = np.zeros((self.annotators, stop - first), dtype=np.uint8)
-        counts[self.voters] = self._panels(first, stop)
+        counts[voters] = drawn
         return counts
 
     @property
@@ -248,6 +284,20 @@ class Resampling:
         counts = np.empty((units, stop - first), dtype=np.uint8)
         draw_counts(self.key(purpose), first, counts)
         return counts
+
+
+def _numbered(group: Ints, items: tuple[str, ...]) -> Ints:
+    """Groups numbered by the name of their first item, shape (items,).
+
+    >>> _numbered(np.array([7, 3, 7]), ("c", "b", "a"))
+    array([0, 1, 0])
+    """
+    codes = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    ranks = name_ranks(items)
+    ranks = np.arange(len(items)) if ranks is None else ranks
+    first = np.full(int(codes.max()) + 1, len(items))
+    np.minimum.at(first, codes, ranks)
+    return np.asarray(np.argsort(np.argsort(first))[codes])
 
 
 @cache
@@ -349,6 +399,7 @@ def resample(
         draws=draws,
         reason=reason,
         voters=voters,
+        ranks=_ranks(truth),
         weights=weights,
         gold=settled,
     )
@@ -431,6 +482,13 @@ def _default_of_votes(truth: Annotations) -> tuple[str, str]:
     if _votes_per_item(truth) <= 1:
         return "items", "items, because every item has a single vote."
     return "items", "items, because most annotators rated a single item."
+
+
+def _ranks(truth: Annotations | Plausibilities) -> Ints | None:
+    """Rank of each annotator's name; None where they stand in order, or there are none."""
+    names = truth.annotators if isinstance(truth, Annotations) else None
+    ranks = None if names is None else name_ranks(names)
+    return None if ranks is None else frozen(ranks)
 
 
 def _votes_per_item(truth: Annotations) -> float:

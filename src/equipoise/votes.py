@@ -20,7 +20,7 @@ UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """Votes of one task, sorted by item.
+    """Votes of one task, sorted by item, annotator and what they say: the order of rows is gone.
 
     Attributes
     ----------
@@ -123,21 +123,49 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
         first, item = np.repeat(first, times), np.repeat(item, times)
         label, share = np.repeat(label, times), np.repeat(share, times)
         vote = np.arange(len(item))
-    order = np.argsort(item, kind="stable")
+    who = _who(annotations, rows[first])
+    weight = row_weights(annotations, rows[first], apart=apart)
+    order = _vote_order(item, who, (vote, label, share), weight)
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     sizes = np.bincount(item)
     items = np.flatnonzero(sizes)
-    kept = rows[first][order]
     return Votes(
         items=items,
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
-        annotator=_who(annotations, kept),
-        weight=row_weights(annotations, kept, apart=apart),
+        annotator=who[order],
+        weight=weight[order],
         vote=place[vote],
         label=label,
         share=share,
     )
+
+
+def _vote_order(
+    item: Ints, who: Ints, entries: tuple[Ints, Ints, Floats], weight: Floats
+) -> Ints:
+    """Votes by item, then annotator, then what they say; what is left are equals."""
+    key = item.astype(np.int64) * (int(who.max(initial=0)) + 2) + who + 1
+    if (key[1:] > key[:-1]).all():
+        return np.arange(len(key))
+    vote, label, share = entries
+    if len(vote) > len(item):  # tied first choices: numbered by the sets that occur
+        each = [tuple(one) for one in np.split(*_by_vote(vote, label))]
+        number = {one: code for code, one in enumerate(sorted(set(each)))}
+        said, part = np.array([number[one] for one in each]), weight
+    else:
+        said, part = np.empty_like(label), np.empty_like(share)
+        said[vote], part[vote] = label, share
+    key = key * (int(said.max(initial=0)) + 1) + said
+    if np.ptp(part) or np.ptp(weight):
+        return np.lexsort((weight, part, key))
+    return np.argsort(key, kind="stable")
+
+
+def _by_vote(vote: Ints, label: Ints) -> tuple[Ints, Ints]:
+    """Classes of all votes, rising in each, and where the next vote begins."""
+    order = np.lexsort((label, vote))
+    return label[order], np.flatnonzero(np.diff(vote[order])) + 1
 
 
 def distinct(codes: Ints) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each r
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """Readings of one task; identical ones of a case are merged.
+    """Readings of one task, sorted by what they say; identical ones of a case are merged.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:
         named = sorted({k for reading in case for block in reading for k in block})
         place = {k: number for number, k in enumerate(named)}
         count = np.zeros(len(named))
-        for reading, times in case.items():
+        for reading, times in sorted(case.items()):
             for block in reading:
                 element += [place[k] for k in block]
                 elements.append(len(element))

@@ -236,7 +236,7 @@ def read_question(
         "exchangeable": reading.exchangeable,
     }
     try:
-        table = read_annotations(path, **how)
+        table = read_annotations(path, **how).by_name()
     except InputError as error:
         raise naming_check(error, [path]) from None
     if reading.first_votes is not None:

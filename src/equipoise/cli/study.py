@@ -248,7 +248,7 @@ def read_votes(
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
-        return _first_votes(LOADERS[dataset]().annotations, reading)
+        return _first_votes(LOADERS[dataset]().annotations.by_name(), reading)
     assert paths
     if holds_study(paths):
         check_reading(paths[0].name, reading, own_scores=True)
@@ -514,7 +514,7 @@ def _read_scored(
     files, reading = sources.files, sources.reading
     if files.dataset is not None and not files.predictions:
         table, models = _published(files.dataset)
-        table = _first_votes(table, reading)
+        table = _first_votes(table.by_name(), reading)
     else:
         table, models = _matched(sources)
     if isinstance(reading, ReadingOptions):
@@ -593,7 +593,7 @@ def _read_votes(
         "exchangeable": reading.exchangeable,
     }
     try:
-        table = _settled(read_annotations(list(paths), **how), paths)
+        table = _settled(read_annotations(list(paths), **how), paths).by_name()
     except InputError as error:
         raise naming_check(error, paths) from None
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
@@ -653,7 +653,7 @@ def _study_of(
     from equipoise.io import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = _first_votes(_settled(table, [path]), reading)
+    table = _first_votes(_settled(table, [path]).by_name(), reading)
     if paths:
         table, more = _with_predictions(table, paths, reading, table.classes)
         models += more

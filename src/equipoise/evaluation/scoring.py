@@ -11,6 +11,7 @@ uncertainty were settled.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -254,7 +255,7 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
     else:
         cells = scorer.uncertainty(values)
     if plan.kind == "influence":
-        replicates = _normal(cells, plan)
+        replicates = _normal(cells, plan, tuple(aligned[0].scores))
     return Evaluation(
         tasks=tuple(tasks),
         models=tuple(aligned[0].scores),
@@ -439,15 +440,15 @@ class _Work(NamedTuple):
     stop: int
 
 
-def _normal(cells: Cells, plan: Resampling) -> Floats:
+def _normal(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
     """Replicates without resampling: jointly normal with the two-way covariance."""
-    key = int(plan.key("influence"))
-    return np.array(
-        [
-            [[normal_replicates(cell, plan.replicates, key) for cell in both] for both in task]
-            for task in cells
-        ]
+    drawn = partial(
+        normal_replicates,
+        replicates=plan.replicates,
+        key=int(plan.key("influence")),
+        models=models,
     )
+    return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
 
 
 class _Scorer:

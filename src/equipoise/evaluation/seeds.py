@@ -7,10 +7,11 @@ items are means over the runs, which is what figures and analyses of single item
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, listed, nearest
+from equipoise.arrays import Floats, InputError, listed, name_order, nearest
 from equipoise.duplicates import duplicate_models, duplicate_notices
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.influence import Influential, influential_items
@@ -36,7 +37,8 @@ def average_runs(
     """Methods in place of their runs; see `Evaluation.across_seeds`."""
     owner = _owners(done, methods)
     names = tuple(dict.fromkeys(owner.values()))
-    runs = [[m for m, run in enumerate(done.models) if owner[run] == name] for name in names]
+    place = {run: m for m, run in enumerate(done.models)}
+    runs = [[place[run] for run in methods.get(name, (name,))] for name in names]
     members = {n: [done.models[m] for m in own] for n, own in zip(names, runs, strict=True)}
     cells = tuple(
         tuple(tuple(seed_means(one, runs, shared=shared) for one in both) for both in each)
@@ -48,7 +50,7 @@ def average_runs(
         done,
         models=names,
         values=np.stack([done.values[..., own].mean(axis=-1) for own in runs], axis=-1),
-        replicates=_replicates(done, runs, shared=shared),
+        replicates=_replicates(done, dict(zip(names, runs, strict=True)), shared=shared),
         cells=cells,
         scores=scores,
         decided=tuple(
@@ -128,24 +130,27 @@ def _mean_predictions(
     return tuple(made)
 
 
-def _replicates(done: Evaluation, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
+def _replicates(
+    done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: bool
+) -> Floats:
     """Means over runs, moved as far as the values of runs that are drawn anew.
 
-    Counts n of K runs become weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample
+    The stream belongs to the method's name, and its counts to the runs in the order of theirs;
+    methods that share seeds share it, run by run as they are given. Counts n of K runs become weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample
     drawn from K runs varies too little.
     """
-    number = done.plan.replicates
-    random = np.random.default_rng(np.random.Philox(key=int(done.plan.key("seeds"))))
-    drawn: dict[int, Ints] = {}
     made = []
-    for own in runs:
-        size = len(own)
+    for name, given in runs.items():
+        size = len(given)
         if size == 1:
-            made.append(done.replicates[..., own[0], :])
+            made.append(done.replicates[..., given[0], :])
             continue
-        if size not in drawn or not shared:
-            drawn[size] = random.multinomial(size, [1 / size] * size, size=number)
-        weight = (drawn[size] - 1) / np.sqrt(size * (size - 1))
+        order = name_order([done.models[run] for run in given])
+        own = given if shared or order is None else [given[place] for place in order.tolist()]
+        key = done.plan.key(f"seeds/{size}" if shared else f"seeds of {name}")
+        random = np.random.default_rng(np.random.Philox(key=int(key)))
+        drawn = random.multinomial(size, [1 / size] * size, size=done.plan.replicates)
+        weight = (drawn - 1) / np.sqrt(size * (size - 1))
         mean = done.replicates[..., list(own), :].mean(axis=-2)
         made.append(mean + done.values[..., list(own)] @ weight.T)
     return np.stack(made, axis=-2)
@@ -153,13 +158,13 @@ def _replicates(done: Evaluation, runs: Sequence[Sequence[int]], *, shared: bool
 
 def _normal(made: Evaluation) -> Floats:
     """Replicates of a plan that resamples nothing."""
-    key = int(made.plan.key("influence"))
-    return np.array(
-        [
-            [[normal_replicates(c, made.plan.replicates, key) for c in both] for both in each]
-            for each in made.cells
-        ]
+    drawn = partial(
+        normal_replicates,
+        replicates=made.plan.replicates,
+        key=int(made.plan.key("influence")),
+        models=made.models,
     )
+    return np.array([[[drawn(cell) for cell in both] for both in each] for each in made.cells])
 
 
 def _influential(made: Evaluation) -> tuple[Influential, ...]:

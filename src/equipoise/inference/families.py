@@ -124,12 +124,12 @@ def _pair_variance(covariance: Floats, first: Ints, second: Ints) -> Floats:
 
 
 def _root(covariance: Floats) -> Floats:
-    """A root of a covariance; where it is none quite, that of its positive part."""
-    try:
-        return np.asarray(np.linalg.cholesky(covariance))
-    except np.linalg.LinAlgError:
-        size, direction = np.linalg.eigh(covariance)
-        return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
+    """The symmetric root of a covariance, of its positive part where it is none quite.
+
+    Rounding cannot turn it, however alike models are.
+    """
+    size, direction = np.linalg.eigh(covariance)
+    return np.asarray((direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T)
 
 
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints, frozen, short_repr
+from equipoise.arrays import Floats, Ints, frozen, name_order, short_repr
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 
@@ -230,18 +230,26 @@ def population_of(
     return Population(items, reason is Reason.NONE, reason, units, effective)
 
 
-def normal_replicates(cell: TwoWay, replicates: int, key: int) -> Floats:
-    """Jointly normal values with exactly these means and covariance, (models, replicates)."""
+def normal_replicates(
+    cell: TwoWay, replicates: int, key: int, models: Sequence[str]
+) -> Floats:
+    """Jointly normal values with exactly these means and covariance, (models, replicates).
+
+    Every model has the noise of the rank of its name, and the root of the covariance is the
+    symmetric one, so that the order of models cannot matter.
+    """
     out = np.full((len(cell.values), replicates), np.nan)
     covariance = cell.covariance()
     known = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(covariance)))
     if not len(known):
         return out
+    order = name_order([models[m] for m in known])
+    known = known if order is None else known[order]
     size, direction = np.linalg.eigh(covariance[np.ix_(known, known)])
-    kept = size > 1e-12 * max(float(size.max()), 1e-300)
-    factor = direction[:, kept] * np.sqrt(size[kept])
+    size = np.where(size > 1e-12 * max(float(size.max()), 1e-300), size, 0.0)
+    factor = (direction * np.sqrt(size)) @ direction.T
     random = np.random.default_rng(np.random.Philox(key=key))
-    noise = random.standard_normal((replicates, factor.shape[1]))
+    noise = random.standard_normal((replicates, len(known)))
     noise -= noise.mean(axis=0)
     if noise.shape[1] and replicates > noise.shape[1] + 1:
         root = np.linalg.cholesky(noise.T @ noise / replicates)

@@ -94,7 +94,7 @@ def ranking_annotations(
         label=label,
         rank=np.repeat(np.arange(len(sizes)) - first, sizes),
         reading=reading,
-    )
+    ).by_name()
 
 
 def _named_cases(cases: Any, items: Sequence[str] | None, name: str) -> _Cases:

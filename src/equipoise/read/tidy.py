@@ -1,8 +1,8 @@
 """A tidy table, one row per vote (or per place in a ranking), becomes annotations.
 
 The order of work: find the columns, read the labels and drop the rows without one, code
-the ids, deal with repeats, then the columns that are optional. Names are coded in order
-of first appearance.
+the ids, deal with repeats, then the columns that are optional. Items, annotators and groups
+come in the order of their names, wherever they stand in the table.
 
 Repeats (one annotator, one item, one task, more than once) are real: the same slide shown
 twice, a mind changed. They are kept unless the caller says otherwise, and always counted.
@@ -136,7 +136,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         **ids.columns(exchangeable=options.exchangeable),
         **ranks,
         **extras,
-    )
+    ).by_name()
 
 
 def _doubts(
