@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import numpy as np
@@ -287,14 +287,18 @@ def name_order(names: Sequence[str]) -> Ints | None:
     True
     """
     ordered = sorted(names)
-    if ordered:
-        begin = len(commonprefix([ordered[0], ordered[-1]]).rstrip("0123456789"))
-        if all(one[begin:].isdecimal() for one in ordered):
-            ordered.sort(key=len)
+    both = zip(*ordered[:1], *ordered[-1:], strict=False)
+    alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    begin = len(alike.rstrip("0123456789"))
+    numbered = all(one[begin:].isdecimal() for one in ordered)
+    if numbered:
+        ordered.sort(key=len)
     if ordered == list(names):
         return None
-    place = {name: number for number, name in enumerate(names)}
-    return np.fromiter((place[name] for name in ordered), dtype=np.intp, count=len(ordered))
+    order = sorted(range(len(names)), key=names.__getitem__)
+    if numbered:
+        order.sort(key=lambda place: len(names[place]))
+    return np.array(order, dtype=np.intp)
 
 
 def name_ranks(names: Sequence[str]) -> Ints | None:

@@ -20,7 +20,7 @@ UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """Votes of one task, sorted by item, annotator and what they say: the order of rows is gone.
+    """Votes of one task by item, annotator and what they say; the order of rows is gone.
 
     Attributes
     ----------
@@ -130,14 +130,16 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
     place[order] = np.arange(len(order))
     sizes = np.bincount(item)
     items = np.flatnonzero(sizes)
+    vote = place[vote]
+    entry = slice(None) if (np.diff(vote) > 0).all() else np.lexsort((label, vote))
     return Votes(
         items=items,
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
         annotator=who[order],
         weight=weight[order],
-        vote=place[vote],
-        label=label,
-        share=share,
+        vote=vote[entry],
+        label=label[entry],
+        share=share[entry],
     )
 
 

@@ -1,10 +1,9 @@
 """No result depends on the order of rows, items, annotators, classes or models.
 
 The worlds are full of ties: tied votes, tied probabilities, tied models. Values are compared
-for every metric of the catalogue, and so are intervals, which draw nothing unless a metric has
-no derivative. Resamples draw items and annotators by their place in the table, so that another
-order of these is another resample; of rows, classes and models it is the same.
-Aggregation models are held to the same laws in `test_aggregate_laws`.
+for every metric of the catalogue, and so are intervals. Resamples belong to the names of items
+and annotators, so that they are the same, too. `test_order_of_files` holds every verb to it,
+and `test_aggregate_laws` the values of aggregation models.
 """
 
 import re
@@ -18,6 +17,7 @@ from equipoise import Annotations, Predictions, aggregate, evaluate, resample
 from equipoise.agreement import agreement_table
 from equipoise.evaluation import Settings
 from equipoise.metrics import CATALOGUE, named
+from equipoise.resampling import Resampling
 from tests.strategies import names
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
@@ -178,12 +178,35 @@ def test_values_of_every_metric_of_draws(what, name):
     same(by_model(world), by_model(world.changed(what)), near)
 
 
-@pytest.mark.parametrize("what", ["rows", "classes", "models"])
-def test_resamples_where_the_stream_is_not_keyed_by_the_order(what):
-    world, kind = World(4), "items x panel"
-    one, other = (found(w, UNORDERED, kind) for w in (world, world.changed(what)))
+@pytest.mark.parametrize("kind", ["items", "panel", "items x panel", "influence"])
+@pytest.mark.parametrize("what", CHANGES)
+def test_resamples_belong_to_names(what, kind):
+    world = World(4)
+    one, other = (found(w, UNORDERED[:8], kind) for w in (world, world.changed(what)))
+    near = 1e-12 if kind != "influence" else 1e-7  # normal by the root of a covariance
     for key, (*_, replicates) in one.items():
-        assert_allclose(other[key][-1], replicates, err_msg=str(key), **CLOSE)
+        assert_allclose(other[key][-1], replicates, err_msg=str(key), rtol=0, atol=near)
+
+
+@pytest.mark.parametrize("what", ["items", "annotators"])
+def test_the_name_of_a_plan_is_that_of_its_draws(what):
+    world = World(4)
+    one, other = (resample(w.annotations, seed=3) for w in (world, world.changed(what)))
+    assert one.fingerprint == other.fingerprint
+    assert one.fingerprint != resample(world.annotations, seed=4).fingerprint
+    assert one.fingerprint != replace(one, items=(*one.items[:-1], "another")).fingerprint
+
+
+def test_groups_are_drawn_by_the_items_they_hold():
+    names, group = ("d", "b", "a", "c"), np.array([5, 1, 5, 2])
+    order = np.array([2, 0, 3, 1])
+    one = Resampling(kind="items", items=names, replicates=50, group=group)
+    moved = tuple(names[i] for i in order)
+    other = Resampling(
+        kind="items", items=moved, replicates=50, group=np.array([3, 3, 8, 4])
+    )
+    assert one.fingerprint == other.fingerprint
+    assert np.array_equal(one.item_counts(0, 50)[order], other.item_counts(0, 50))
 
 
 @pytest.mark.parametrize("what", CHANGES)

@@ -248,6 +248,8 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     if not len(rows):
         raise InputError(f"normal, task {task!r}", "no ratings", "at least one", "check it")
     weight = row_weights(annotations, rows)
+    order = np.lexsort((weight, annotations.value[rows], annotations.item[rows]))
+    rows, weight = rows[order], weight[order]  # sums that the order of rows cannot turn
     known = np.flatnonzero(np.bincount(annotations.item[rows]))
     place = np.zeros(len(annotations.items), dtype=np.intp)
     place[known] = np.arange(len(known))

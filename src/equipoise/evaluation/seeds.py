@@ -130,14 +130,13 @@ def _mean_predictions(
     return tuple(made)
 
 
-def _replicates(
-    done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: bool
-) -> Floats:
+def _replicates(done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: bool) -> Floats:
     """Means over runs, moved as far as the values of runs that are drawn anew.
 
     The stream belongs to the method's name, and its counts to the runs in the order of theirs;
-    methods that share seeds share it, run by run as they are given. Counts n of K runs become weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample
-    drawn from K runs varies too little.
+    methods that share seeds share it, run by run as they are given. Counts n of K runs become
+    weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample drawn from K runs varies too
+    little.
     """
     made = []
     for name, given in runs.items():

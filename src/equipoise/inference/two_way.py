@@ -230,9 +230,7 @@ def population_of(
     return Population(items, reason is Reason.NONE, reason, units, effective)
 
 
-def normal_replicates(
-    cell: TwoWay, replicates: int, key: int, models: Sequence[str]
-) -> Floats:
+def normal_replicates(cell: TwoWay, replicates: int, key: int, models: Sequence[str]) -> Floats:
     """Jointly normal values with exactly these means and covariance, (models, replicates).
 
     Every model has the noise of the rank of its name, and the root of the covariance is the

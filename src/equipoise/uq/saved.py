@@ -115,7 +115,7 @@ def read_study(
             known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
     known = {"test": labels["test"], **known}
     made_by = _corruptions(files) if "ood" in known else ()
-    return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by)
+    return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by).by_name()
 
 
 def _corruptions(files: Files) -> tuple[Corruption, ...]:

@@ -13,7 +13,7 @@ Examples
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ import numpy as np
 from equipoise.arrays import (
     Floats,
     InputError,
+    Ints,
     choice,
     frozen,
     listed,
+    name_order,
     require_unique,
     short_repr,
 )
@@ -105,6 +107,13 @@ class Outputs:
         scores = {name: frozen(one) for name, one in known.items()}
         return cls(frozen(mean), scores, number, epistemic)
 
+    def taken(self, order: Ints | None) -> "Outputs":
+        """The same of items in another order; None is this one."""
+        if order is None:
+            return self
+        scores = {name: frozen(one[order]) for name, one in self.scores.items()}
+        return replace(self, mean=frozen(self.mean[order]), scores=scores)
+
 
 def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
     own = np.asarray(score, dtype=np.float64)
@@ -181,6 +190,18 @@ class PartLabels:
     __repr__ = short_repr
 
 
+def _in_order(known: PartLabels, order: Ints | None) -> PartLabels:
+    """Images in another order; None is this one."""
+    if order is None:
+        return known
+    people = known.groups
+    return PartLabels(
+        tuple(known.items[k] for k in order.tolist()),
+        None if known.labels is None else frozen(known.labels[order]),
+        None if people is None else tuple(people[k] for k in order.tolist()),
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class UncertaintyStudy:
     """Runs and labels that fit each other.
@@ -224,6 +245,19 @@ class UncertaintyStudy:
         require_unique(names, where="methods", do="name every run once, or give it its seed")
         for run in self.runs:
             self._check_run(run)
+
+    def by_name(self) -> "UncertaintyStudy":
+        """The same with the images of every part in the order of their names."""
+        orders = {part: name_order(known.items) for part, known in self.labels.items()}
+        moved = {part: order for part, order in orders.items() if order is not None}
+        if not moved:
+            return self
+        labels = {p: _in_order(known, moved.get(p)) for p, known in self.labels.items()}
+        runs = [
+            replace(run, parts={p: one.taken(moved.get(p)) for p, one in run.parts.items()})
+            for run in self.runs
+        ]
+        return replace(self, labels=labels, runs=tuple(runs))
 
     def _check_run(self, run: Run) -> None:
         """Refuse a run of another shape, or without a part that others have."""
