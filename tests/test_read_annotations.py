@@ -53,7 +53,7 @@ def test_windows_text_is_read_with_a_notice(file):
 
 def test_ids_in_text_keep_leading_zeros_and_quoted_text_its_commas(file):
     table = read_annotations(file('item,label\n007,"a, b"\n7,"c\nd"\n'))
-    assert table.items == ("007", "7")
+    assert table.items == ("7", "007") and table.item.tolist() == [1, 0]
     assert table.classes == ("a, b", "c\nd")
 
 

@@ -81,10 +81,10 @@ def test_ids_are_text(values, names, codes):
     assert ids.codes.tolist() == codes
 
 
-def test_a_categorical_is_numbered_by_appearance_not_by_category():
+def test_a_categorical_is_numbered_by_name_without_what_is_not_there():
     frame = pd.DataFrame({"item": pd.Categorical(["b", "a", "b"], categories=["a", "b", "c"])})
     frame["label"] = ["x", "y", "x"]
-    assert Annotations.from_dataframe(frame).items == ("b", "a")
+    assert Annotations.from_dataframe(frame).items == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_missing_labels_are_dropped_and_counted():
 
 
 def test_names_are_numbered_by_the_rows_that_stay():
-    table = votes(item=["a", "b", "a"], label=[None, "x", "y"])
-    assert table.items == ("b", "a")
+    table = votes(item=["a", "b", "c"], label=[None, "y", "x"])
+    assert table.items == ("b", "c") and table.item.tolist() == [0, 1]
 
 
 def test_optional_columns():

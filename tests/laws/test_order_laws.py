@@ -202,9 +202,7 @@ def test_groups_are_drawn_by_the_items_they_hold():
     order = np.array([2, 0, 3, 1])
     one = Resampling(kind="items", items=names, replicates=50, group=group)
     moved = tuple(names[i] for i in order)
-    other = Resampling(
-        kind="items", items=moved, replicates=50, group=np.array([3, 3, 8, 4])
-    )
+    other = Resampling(kind="items", items=moved, replicates=50, group=np.array([3, 3, 8, 4]))
     assert one.fingerprint == other.fingerprint
     assert np.array_equal(one.item_counts(0, 50)[order], other.item_counts(0, 50))
 

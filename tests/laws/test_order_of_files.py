@@ -203,7 +203,7 @@ def test_check(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def audit(tmp_path_factory):
+def audit():
     """Audited items of two pools, as a table."""
     random = np.random.default_rng(3)
     head, rows = ["item", "pool", "annotator", "label"], []
@@ -216,9 +216,8 @@ def audit(tmp_path_factory):
 @pytest.mark.parametrize("against", [False, True])
 def test_audit(tmp_path, audit, against):
     head, rows = audit
-    words = ["audit", "audited.csv", "--json", "--unaudited", "x=40,y=20", "--found", "9"]
-    if against:
-        words = ["audit", "audited.csv", "--json", *EVALUATE[1:5], "--unaudited", "x=40,y=20"]
+    words = ["audit", "audited.csv", "--json", "--size", "x=40", "--size", "y=20"]
+    words += [*EVALUATE[1:5], "--replicates", "12"] if against else ["--found", "9"]
     made = []
     for change in ("", "votes.csv"):
         folder = files("binary").written(tmp_path / f"of {change}", change)
@@ -264,5 +263,5 @@ def test_uncertainty(tmp_path):
         )  # fmt: skip
         for number, name in enumerate(("one.cnn.0", "two.cnn.0")):
             np.savez(folder / f"{name}.npz", test_logits=logits[:, order] + 0.1 * number)
-        made.append(told(folder, ("uq", "evaluate", ".", "--json", "--set", "replicates=20")))
+        made.append(told(folder, ("uq", "evaluate", ".", "--json")))
     same(*made)

@@ -25,7 +25,7 @@ import numpy as np
 
 from equipoise.aggregate.normal import Moments, Ratings
 from equipoise.annotations import Annotations, Kind
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant, name_order
 from equipoise.notices import Notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
@@ -300,8 +300,11 @@ class _RatingSums:
             )
         step = self.step if np.isfinite(self.step) else 0.0
         joined = self._joined(names.codes, raw, len(names.names))
-        number, mean, squares = (part[rated] for part in joined)
-        items = tuple(name for name, has in zip(names.names, rated, strict=True) if has)
+        there = np.flatnonzero(rated)
+        order = name_order([names.names[place] for place in there.tolist()])
+        there = there if order is None else there[order]
+        number, mean, squares = (part[there] for part in joined)
+        items = tuple(names.names[place] for place in there.tolist())
         lost = int((self.blank_items & (self.first == _NEVER)).sum())
         notices = (blank_labels(self.blank, lost),) if self.blank else ()
         summed = Ratings(number, mean, squares, step)
