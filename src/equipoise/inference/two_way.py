@@ -241,7 +241,7 @@ def normal_replicates(cell: TwoWay, replicates: int, key: int, models: Sequence[
     known = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(covariance)))
     if not len(known):
         return out
-    order = name_order([models[m] for m in known])
+    order = name_order([models[m] for m in known.tolist()])
     known = known if order is None else known[order]
     size, direction = np.linalg.eigh(covariance[np.ix_(known, known)])
     size = np.where(size > 1e-12 * max(float(size.max()), 1e-300), size, 0.0)
