@@ -58,10 +58,13 @@ class _Text:
                         yield start, record
                     start = reader.line_num + 1
             except csv.Error as error:
+                long = "limit" in str(error)
                 raise InputError(
                     f"{self.name}, row {start}",
-                    f"fields that cannot be told apart ({error})",
-                    "every quote closed",
+                    f"a field of more than {csv.field_size_limit():,} letters"
+                    if long
+                    else f"fields that cannot be told apart ({error})",
+                    "shorter fields" if long else "every quote closed",
                     "close or double the quotes of this line",
                 ) from error
 
@@ -212,7 +215,14 @@ def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
     head = _Text(
         file.name, most, (), lambda: StringIO(start.decode(errors="ignore"), newline="")
     )
-    _, header = next(head.records())
+    _, header = next(head.records(), (1, []))
+    if not header:
+        raise InputError(
+            file.name,
+            "nothing but blank lines and comments, as far as a header is looked for",
+            "a header and rows",
+            "check the file",
+        )
     unique_names([name.strip() for name in header], where=file.name)
     return _Text(file.name, most, tuple(header), opener)
 
