@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest, quoted
 from equipoise.notices import Notice
 from equipoise.read.options import LONG, TIDY
 from equipoise.wording import Option, hint
@@ -193,6 +193,7 @@ def from_frame(frame: Any) -> Table:
     names = [str(name).strip() for name in eager.columns]
     _refuse_index(nw.maybe_get_index(eager), names)
     unique_names(names, where="table")
+    _refuse_unwritable(names)
     columns = (_arrow(series) for series in eager.iter_columns())
     return Table(name="table", columns=dict(zip(names, columns, strict=True))).nonempty()
 
@@ -242,15 +243,36 @@ def _arrow(series: Any) -> Column:
 
     try:
         return series.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         missing = series.is_null().to_list()
-        pairs = zip(series.to_list(), missing, strict=True)
-        return pa.array([None if gone else _object_text(each) for each, gone in pairs])
+        rows = enumerate(zip(series.to_list(), missing, strict=True))
+        texts = [None if gone else _object_text(each, row) for row, (each, gone) in rows]
+        return pa.array(texts, pa.string())
 
 
-def _object_text(value: Any) -> str:
+def _object_text(value: Any, row: int) -> str:
     whole = isinstance(value, float) and value.is_integer()
-    return f"{value:.0f}" if whole else str(value)
+    try:
+        text = f"{value:.0f}" if whole else str(value)
+        text.encode()
+    except ValueError as error:
+        half = isinstance(error, UnicodeEncodeError)
+        raise InputError(
+            f"table, row {row}",
+            "half a character" if half else "a whole number of thousands of digits",
+            "text or numbers",
+            "correct the value",
+        ) from error
+    return text
+
+
+def _refuse_unwritable(names: Sequence[str]) -> None:
+    """Refuse names of columns that arrow cannot hold."""
+    for name in names:
+        if "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                "table, columns", f"the name {quoted(name)}", "whole text", "rename the column"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
