@@ -26,6 +26,7 @@ ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in it
+MOST_DRAWN = 1_000_000  # how often anything is drawn anew, trained or simulated
 LONGEST_MESSAGE = 600  # letters of what an error says
 _LONGEST_MEANT, _MOST_MEANT = 200, 20_000  # letters of a name, and names, that are compared
 
@@ -94,7 +95,14 @@ def quoted(name: object) -> str:
     return repr(shortened(name, WORDS) if isinstance(name, str) else name)
 
 
-def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend it") -> int:
+def require_whole(
+    where: str,
+    value: object,
+    *,
+    least: int = 0,
+    most: int | None = None,
+    do: str = "mend it",
+) -> int:
     """Return a whole number of at least `least`, or refuse it.
 
     Examples
@@ -103,9 +111,25 @@ def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend 
     40
     """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or int(str(value)) < least:
-        raise InputError(where, f"{value!r}", f"a whole number of at least {least}", do)
-    return int(str(value))
+    number = int(value) if whole else 0  # type: ignore[call-overload]
+    if not whole or number < least or (most is not None and number > most):
+        ends = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        shown = f"{number:.3g}" if abs(number) > 10**18 else repr(value)
+        raise InputError(where, shown, f"a whole number {ends}", do)
+    return number
+
+
+def require_drawn(where: str, value: object, *, least: int = 1, do: str = "mend it") -> int:
+    """Return how often something is drawn anew, or refuse it: memory and time end somewhere.
+
+    Examples
+    --------
+    >>> require_drawn("replicates", 10**9, do="1000 is usual")
+    Traceback (most recent call last):
+    ...
+    equipoise.arrays.InputError: replicates: 1000000000, expected a whole number from 1 to ...
+    """
+    return require_whole(where, value, least=least, most=MOST_DRAWN, do=do)
 
 
 def require_number(

@@ -36,7 +36,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, frozen, meant, short_repr
+from equipoise.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    frozen,
+    meant,
+    require_drawn,
+    short_repr,
+)
 from equipoise.plausibilities import Plausibilities
 from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
@@ -112,11 +122,8 @@ class Resampling:
 
     def __post_init__(self) -> None:
         choice("resampling, kind", self.kind, KINDS)
-        if self.replicates < 1:
-            raise InputError(
-                "resampling", f"{self.replicates} replicates", "at least 1", "2000 is usual"
-            )
-        object.__setattr__(self, "replicates", int(self.replicates))
+        replicates = require_drawn("resampling, replicates", self.replicates, do="try 2000")
+        object.__setattr__(self, "replicates", replicates)
         object.__setattr__(self, "seed", int(self.seed))
         if self.group is not None:
             if len(np.unique(self.group)) < 2 and (self.over_items or self.kind == "influence"):

@@ -21,6 +21,7 @@ from equipoise.arrays import (
     Ints,
     PerItem,
     frozen,
+    require_drawn,
     require_finite,
     require_unique,
     require_whole,
@@ -175,8 +176,8 @@ def sampling_plan(
     array([0.136, 0.5  , 0.864])
     """
     values = checked_probabilities(probabilities, items)
-    require_whole("sampling plan, bins", bins, least=1, do="20 are usual")
-    require_whole("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
+    require_drawn("sampling plan, bins", bins, least=1, do="20 are usual")
+    require_drawn("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
     require_whole("sampling plan, seed", seed, do="try 0")
     if bins > len(values):
         got = f"{bins} bins for {len(values)} items"
