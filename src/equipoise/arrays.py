@@ -114,7 +114,7 @@ def require_whole(
     number = int(value) if whole else 0  # type: ignore[call-overload]
     if not whole or number < least or (most is not None and number > most):
         ends = f"of at least {least}" if most is None else f"from {least} to {most:,}"
-        shown = f"{number:.3g}" if abs(number) > 10**18 else repr(value)
+        shown = shortened(repr(value), WORDS) if number < 10**4000 else "a huge number"
         raise InputError(where, shown, f"a whole number {ends}", do)
     return number
 

@@ -241,6 +241,7 @@ def _unsafe(character: str) -> bool:
         (code < 0x20 and character not in "\t\n")
         or 0x7F <= code <= 0x9F
         or 0x202A <= code <= 0x202E
+        or code in (0x2028, 0x2029)
         or 0x2066 <= code <= 0x2069
         or 0xD800 <= code <= 0xDFFF
     )

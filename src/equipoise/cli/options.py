@@ -145,7 +145,8 @@ def _refuse_endless(options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if whole and name not in OF_DATA and value > MOST_DRAWN:
-            message = f"got {value:.12g}, expected at most {MOST_DRAWN:,}"
+            got = value if value < 10**18 else "a huge number"
+            message = f"got {got}, expected at most {MOST_DRAWN:,}"
             raise typer.BadParameter(message, param_hint=f"--{name.replace('_', '-')}")
 
 

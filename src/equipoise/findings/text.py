@@ -6,6 +6,7 @@ columns that people read, written as on every surface. The methods are the sente
 report and its findings, and the references exactly what those rest on.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from equipoise.csv_text import csv_text
@@ -32,9 +33,10 @@ TEX = {
     "∞": r"$\infty$",
     "…": r"\ldots{}",
 }
+_EDGE = re.compile("(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")  # which makes words slanted
 MARK = {
     "\\": "\\\\", "|": "\\|", "*": "\\*", "`": "\\`", "[": "\\[", "<": "&lt;", ">": "&gt;",
-    "&": "&amp;",
+    "&": "&amp;", "$": "\\$", "~": "\\~",
 }  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def methods(report: Report) -> str:
     every = [*report.methods, *(one.methods for one in report.findings)]
     said = [f"{one.strip().removesuffix('.')}." for one in dict.fromkeys(every) if one.strip()]
     plain = " ".join(printable(" ".join(said)).split())
-    return plain.replace("<", MARK["<"]).replace(">", MARK[">"]) + "\n"
+    return plain.replace("<", MARK["<"]).replace(">", MARK[">"]).replace("](", "]\\(") + "\n"
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -172,7 +174,8 @@ def _flat(row: Row) -> Mapping[str, Cell]:
 
 
 def _mark(text: str) -> str:
-    return "".join(MARK.get(letter, letter) for letter in " ".join(printable(text).split()))
+    plain = " ".join(printable(text).split())
+    return _EDGE.sub(r"\\_", "".join(MARK.get(letter, letter) for letter in plain))
 
 
 def _tex(text: str) -> str:
