@@ -10,13 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from equipoise import Annotations, InputError, read_annotations, read_predictions
+from equipoise import Annotations, InputError, read_annotations
+from equipoise.analyses.thresholds import sampling_plan
 from equipoise.arrays import LONGEST_MESSAGE, listed, nearest
 from equipoise.csv_text import csv_text, guarded, unguarded
 from equipoise.export import as_csv, as_latex, as_markdown
 from equipoise.findings.text import methods
 from equipoise.io import read_study, write_study
 from equipoise.notices import LONGEST, Notice, worded
+from equipoise.planning import next_items
 from equipoise.predictions import Predictions
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import Content
@@ -98,41 +100,34 @@ def test_a_study_in_one_file_is_guarded_and_comes_back(tmp_path):
 
 def test_the_sheets_for_experts_are_guarded_and_their_answers_come_back(tmp_path):
     """Filled in and given back, every item has the name that it had."""
-    from equipoise.analyses import sampling_plan
-    from equipoise.planning import next_votes
-
-    sheets = {}
-    plan = sampling_plan(model(), bins=2, per_bin=6, seed=0)
-    plan.write(tmp_path / "sample.csv")
-    sheets["sample.csv"] = "label"
-    wanted = next_votes(votes(), [model()], metric="auroc", number=4, seed=0)
-    wanted.write(tmp_path / "next.csv")
-    sheets["next.csv"] = "label"
-    for name, answer in sheets.items():
+    sampling_plan(np.linspace(0, 1, len(TRICKY)), TRICKY, 2, 6).write(tmp_path / "sample.csv")
+    rows = [(item, who, str((n * 5 + r * 3) % 7 % 2)) for n, item in enumerate(TRICKY)
+            for r, who in enumerate(TRICKY[:4])]  # fmt: skip
+    columns = zip(*rows, strict=True)
+    table = pa.table(dict(zip(("item", "annotator", "label"), columns, strict=True)))
+    both = [model(), Predictions("@b", TRICKY, np.linspace(0, 1, len(TRICKY)) ** 2 % 0.3)]
+    next_items(both, Annotations.from_dataframe(table), number=4).write(tmp_path / "next.csv")
+    for name in ("sample.csv", "next.csv"):
         path = tmp_path / name
         text = path.read_text("utf-8")
         assert not computed(text), name
         rows = list(csv.DictReader(io.StringIO(text)))
-        answer = next(
-            one for one in rows[0] if one in (answer, "answer", "annotation", "label")
-        )
         for place, row in enumerate(rows):
-            row[answer], row["annotator"] = str(place % 2), "=me"
+            row |= {"label": str(place % 2), "annotator": "=me"}
         held = io.StringIO()
         lines = csv.DictWriter(held, rows[0])
         lines.writeheader()
         lines.writerows(rows)
         path.write_text(held.getvalue(), "utf-8")
-        how = {"columns": {"item": "item", "annotator": "annotator", "label": answer}}
-        back = read_annotations(path, **how)
-        assert set(back.items) <= set(TRICKY) and len(back.items) == len(rows)
+        back = read_annotations(path)
+        assert set(back.items) <= set(TRICKY) and len(back.items) == len(rows) > 3
         assert back.annotators == ("=me",)
 
 
 # ---- Markdown, LaTeX -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ODD_NAMES, ids=lambda name: ascii(name[:12]))
+@pytest.mark.parametrize("name", [*filter(None, ODD_NAMES)], ids=lambda name: ascii(name[:12]))
 def test_a_markdown_table_keeps_its_shape_and_holds_no_markup(name):
     text = as_markdown([{"model": name, "auroc": 0.5}])
     lines = text.splitlines()
@@ -143,7 +138,7 @@ def test_a_markdown_table_keeps_its_shape_and_holds_no_markup(name):
     assert not re.search(r"[<>|*`\[$~&\\]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", bare)
 
 
-@pytest.mark.parametrize("name", ODD_NAMES, ids=lambda name: ascii(name[:12]))
+@pytest.mark.parametrize("name", [*filter(None, ODD_NAMES)], ids=lambda name: ascii(name[:12]))
 def test_a_latex_table_runs_no_command_of_a_name(name):
     text = as_latex([{"model": name, "auroc": 0.5}])
     line = next(one for one in text.splitlines() if one.endswith(r"& 0.500 \\"))
@@ -156,7 +151,9 @@ def test_a_latex_table_runs_no_command_of_a_name(name):
 def test_methods_hold_no_link_and_no_tag():
     from tests.findings_sample import report
 
-    text = methods(report("[x](javascript:1) <img src=x> \x1b[31m"))
+    evil = "[x](javascript:1) <img src=x> \x1b[31m"
+    text = methods(report([f"{evil}{n}" for n in range(8)]))
+    assert "[x]" in text
     assert "](" not in text and "<" not in text and not CONTROL.search(text)
 
 
@@ -225,7 +222,7 @@ def test_no_message_is_longer_than_a_few_lines(name):
 @pytest.mark.parametrize(
     "column", ["item", "annotator", "label", "timestamp", "weight", "rank"]
 )
-def test_readers_quote_shortly(tmp_path, column):
+def test_readers_quote_shortly(column):
     for name in ("x" * 100_000, "\x1b]0;" * 20_000):
         cells = {"item": "a", "annotator": "b", "label": "c", column: name}
         for table in (

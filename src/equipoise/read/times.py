@@ -9,6 +9,7 @@ is smaller than a millisecond still counts in the order.
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +141,7 @@ def _texts(
     longest = 0
     for unit, zone in _KINDS:
         kind = pa.timestamp(unit, zone)
-        length = _leading(text, lambda some, kind=kind: _casts(some, kind))
+        length = _leading(text, partial(_casts, kind))
         longest = max(longest, length)
         if length == len(words):
             fine = np.empty(len(words), dtype=np.int64)
@@ -158,7 +159,7 @@ def _numeric_rows(words: Sequence[str], by_row: Ints, numeric: int) -> int:
     return next(odd, len(words))
 
 
-def _casts(text: Any, kind: Any) -> bool:
+def _casts(kind: Any, text: Any) -> bool:
     import pyarrow as pa
 
     try:
