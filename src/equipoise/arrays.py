@@ -110,8 +110,8 @@ def require_whole(
     >>> require_whole("draws", 40, least=1)
     40
     """
+    number = int(value) if isinstance(value, int | np.integer) else 0
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    number = int(value) if whole else 0  # type: ignore[call-overload]
     if not whole or number < least or (most is not None and number > most):
         ends = f"of at least {least}" if most is None else f"from {least} to {most:,}"
         shown = shortened(repr(value), WORDS) if number < 10**4000 else "a huge number"
