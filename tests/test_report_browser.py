@@ -1,5 +1,9 @@
 """The page in a browser: silent, reachable, legible, with nothing over anything else."""
 
+import base64
+import csv
+import io
+import re
 from pathlib import Path
 
 import pytest
@@ -19,8 +23,20 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+OBEYED = "window.ran = (window.ran || 0) + 1"
+EVIL = (
+    f"<script>{OBEYED}</script>",
+    f'"><img src=x onerror="{OBEYED}">',
+    f"</script><svg onload='{OBEYED}'>",
+    f"javascript:{OBEYED}",
+    f"' onmouseover='{OBEYED}' x='",
+    f"</style></title></textarea><iframe srcdoc='<script>parent.{OBEYED}</script>'>",
+    "=HYPERLINK(1)",
+    "\x1b[31m\u202eevil\u2066",
+)
 PAGES = {
     **SAMPLES,
+    "evil names": lambda: report(EVIL),
     "no card": lambda: without_card(SAMPLES["two models"]()),
     "every chart": lambda: report(HOSTILE),
 }
@@ -279,3 +295,31 @@ def test_a_figure_is_a_file_that_a_browser_shows(visit, folder):
             "document.documentElement.getBoundingClientRect().width"
         ) == pytest.approx(760, abs=1)
         assert page.eval_on_selector_all("text", inside) == []
+
+
+def test_names_are_shown_and_never_run(visit):
+    """Names that are markup, scripts, formulas and escapes: pointed at, opened, downloaded."""
+    page = visit("evil names")
+    page.eval_on_selector_all("details", OPEN)
+    for node in page.query_selector_all("a, button, summary, td, th")[:150]:
+        if node.is_visible():
+            node.dispatch_event("mouseover")
+    assert page.evaluate("window.ran") is None
+    assert all(one.startswith("file:") for one in page.heard)
+    assert page.evaluate("document.scripts.length") == 1
+    assert not page.query_selector_all("iframe, object, embed, img[src='x']")
+    assert not page.query_selector_all("a[href^='javascript:']")
+    words = page.evaluate("document.body.textContent")
+    assert EVIL[0] in words and EVIL[1] in words
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", words)
+
+
+def test_the_table_to_download_holds_no_formula(visit):
+    page = visit("markup")
+    links = page.eval_on_selector_all("a[href^='data:text/csv']", "all => all.map(a => a.href)")
+    assert links
+    for link in links:
+        text = base64.b64decode(link.partition("base64,")[2]).decode()
+        cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+        odd = [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
+        assert all(re.fullmatch(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", cell) for cell in odd)

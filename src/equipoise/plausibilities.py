@@ -18,6 +18,7 @@ from equipoise.arrays import (
     ItemsByClasses,
     frozen,
     nearest,
+    require_drawn,
     require_simplex,
     require_unique,
     require_whole,
@@ -261,7 +262,7 @@ class Plausibilities:
                 "a model with draws",
                 "choose another aggregation model, or use the draws it has",
             )
-        require_whole("plausibilities, draws", draws, least=1)
+        require_drawn("plausibilities, draws", draws, least=1)
         require_whole("plausibilities, seed", seed)
         made = replace(self, on_demand=draws, split_seed=seed, **_mean_of(self.law, self.start))
         return made if made._bytes > STORED else made.stored()

@@ -49,6 +49,7 @@ from equipoise.arrays import (
     meant,
     name_order,
     name_ranks,
+    require_drawn,
     short_repr,
 )
 from equipoise.plausibilities import Plausibilities
@@ -130,11 +131,8 @@ class Resampling:
 
     def __post_init__(self) -> None:
         choice("resampling, kind", self.kind, KINDS)
-        if self.replicates < 1:
-            raise InputError(
-                "resampling", f"{self.replicates} replicates", "at least 1", "2000 is usual"
-            )
-        object.__setattr__(self, "replicates", int(self.replicates))
+        replicates = require_drawn("resampling, replicates", self.replicates, do="try 2000")
+        object.__setattr__(self, "replicates", replicates)
         object.__setattr__(self, "seed", int(self.seed))
         if self.group is not None:
             if len(np.unique(self.group)) < 2 and (self.over_items or self.kind == "influence"):

@@ -36,8 +36,8 @@ from equipoise.arrays import (
     Floats,
     InputError,
     positions,
+    require_drawn,
     require_number,
-    require_whole,
     short_repr,
     wrong_type,
 )
@@ -125,7 +125,7 @@ class _Choices(ResamplingOptions):
 
     def __post_init__(self) -> None:
         ResamplingOptions.__post_init__(self)
-        require_whole("choices, draws", self.draws, least=1)
+        require_drawn("choices, draws", self.draws, least=1)
         if self.threshold is not None:
             require_number("choices, threshold", self.threshold)
 

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypedDict, TypeVar
 
-from equipoise.arrays import InputError, choice, require_keywords, require_number, require_whole
+from equipoise.arrays import (
+    InputError,
+    choice,
+    require_drawn,
+    require_keywords,
+    require_number,
+    require_whole,
+)
 from equipoise.arrays import wrong_type as wrong
 from equipoise.evaluation import LABELS, Settings
 from equipoise.evaluation.alignment import ON_MISSING
@@ -26,7 +33,7 @@ class Resamples:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        require_whole("replicates", self.replicates, least=self.fewest, do=USUAL)
+        require_drawn("replicates", self.replicates, least=self.fewest, do=USUAL)
         require_whole("seed", self.seed, do="try 0")
         if self.progress is not None and not callable(self.progress):
             raise wrong("progress", self.progress, "a function, or None", "leave it out")

@@ -25,6 +25,7 @@ from equipoise.arrays import (
     PerItem,
     choice,
     listed,
+    require_drawn,
     require_number,
     require_unique,
     require_whole,
@@ -92,7 +93,7 @@ class Audited:
             raise wrong_type("audit, votes", self.votes, "annotations with their votes", do)
         self._check_pools()
         choice("audit, labels", self.labels, ("hard", "soft"))
-        require_whole("audit, replicates", self.replicates, least=1, do="500 are usual")
+        require_drawn("audit, replicates", self.replicates, least=1, do="500 are usual")
         require_whole("audit, seed", self.seed, do="try 0")
         require_number("audit, level", self.level, above=0, below=1, do="try 0.95")
         if self.progress is not None and not callable(self.progress):

@@ -32,6 +32,7 @@ from equipoise.arrays import (
     PerItem,
     choice,
     frozen,
+    require_drawn,
     require_number,
     require_whole,
     short_repr,
@@ -128,8 +129,8 @@ class Grid:
     def __post_init__(self) -> None:
         require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
         require_number("threshold sweep, level", self.level, above=0, below=1, do="try 0.95")
-        require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
-        require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
+        require_drawn("threshold sweep, steps", self.steps, least=1, do="5 are usual")
+        require_drawn("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
         require_whole("threshold sweep, seed", self.seed, do="try 0")
         as_metrics(self.metrics)
         choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)

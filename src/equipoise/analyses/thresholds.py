@@ -38,6 +38,7 @@ from equipoise.arrays import (
     PerItem,
     choice,
     frozen,
+    require_drawn,
     require_number,
     require_whole,
     short_repr,
@@ -144,7 +145,7 @@ class Rule:
                     where, f"{value!r}", "a number between 0 and 1", f"{usual} is usual"
                 )
         require_number("threshold, level", self.level, above=0, below=1, do="try 0.95")
-        require_whole("threshold, replicates", self.replicates, least=1, do="1000 is usual")
+        require_drawn("threshold, replicates", self.replicates, least=1, do="1000 is usual")
         require_whole("threshold, seed", self.seed, do="try 0")
 
     def words(self, which: str) -> str:

@@ -20,7 +20,12 @@ import numpy as np
 
 from equipoise.analyses.study import Study, StudyOptions
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, require_unique, require_whole, short_repr
+from equipoise.arrays import (
+    InputError,
+    require_drawn,
+    require_unique,
+    short_repr,
+)
 from equipoise.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
 from equipoise.clean.benchmark_cells import collection_digest, detector_facts
 from equipoise.clean.collection import Collection, split_pair
@@ -74,7 +79,7 @@ class BenchmarkOptions:
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        require_whole("benchmark, seeds", self.seeds, least=1, do="3 are usual")
+        require_drawn("benchmark, seeds", self.seeds, least=1, do="3 are usual")
         for task in self.tasks:
             if task not in TASKS:
                 raise InputError(

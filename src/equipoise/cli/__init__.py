@@ -32,8 +32,10 @@ def __getattr__(name: str) -> Any:
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
+    from equipoise.cli._streams import make_writable
     from equipoise.cli._verbs import app, options_of
 
+    make_writable()
     try:
         app()
     except SystemExit as done:

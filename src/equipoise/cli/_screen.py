@@ -23,10 +23,10 @@ def say(*sentences: str) -> None:
     """Print sentences on standard error, with the options of the verb that runs."""
     from rich.markup import escape
 
-    from equipoise.wording import in_command
+    from equipoise.wording import in_command, printable
 
     for sentence in sentences:
-        said = in_command(sentence, verb_options())
+        said = printable(in_command(sentence, verb_options()))
         _errors().print(escape(said), highlight=False)
 
 
@@ -93,7 +93,9 @@ def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
     from equipoise.findings.json import plain
 
-    json.dump(plain(rows), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    narrow = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    escaped = narrow or sys.stdout.isatty()  # names may hold what a terminal obeys
+    json.dump(plain(rows), sys.stdout, indent=1, ensure_ascii=escaped, allow_nan=False)
     sys.stdout.write("\n")
 
 

@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_ty
 
 import typer
 
-from equipoise.arrays import InputError, choice, nearest
+from equipoise.arrays import MOST_DRAWN, InputError, choice, nearest
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
@@ -38,6 +38,8 @@ RARE_NAMES = {
     *("expert_columns", "prediction_columns", "prediction_layout", "on_missing"),
     "title",
 }  # options that no help shows, in whichever verb; others say so themselves
+
+OF_DATA = ("seed", "found", "audited", "positives", "unaudited")  # numbers of any size
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
@@ -120,6 +122,7 @@ def command(
         for word in options.pop(SET, None) or ():
             name, value = _setting(word, rare)
             options[name] = value
+        _refuse_endless(options)
         made = {
             name: record(
                 **{
@@ -135,6 +138,16 @@ def command(
     spread.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     return spread
+
+
+def _refuse_endless(options: Mapping[str, Any]) -> None:
+    """Refuse to draw, train or simulate more often than a machine can, before it begins."""
+    for name, value in options.items():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if whole and name not in OF_DATA and value > MOST_DRAWN:
+            got = value if value < 10**18 else "a huge number"
+            message = f"got {got}, expected at most {MOST_DRAWN:,}"
+            raise typer.BadParameter(message, param_hint=f"--{name.replace('_', '-')}")
 
 
 # ---- rare options --------------------------------------------------------------------------
@@ -333,8 +346,10 @@ class VoteReading:
         text = self.classes
         if text is None or not text.endswith(".txt"):
             return words(text)
+        from equipoise.read.files import content
+
         try:
-            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+            lines = content(text).data.decode("utf-8-sig").splitlines()
         except UnicodeDecodeError:
             raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
         return [line.strip() for line in lines if line.strip()]

@@ -6,17 +6,15 @@ columns that people read, written as on every surface. The methods are the sente
 report and its findings, and the references exactly what those rest on.
 """
 
-import csv
-import math
+import re
 from collections.abc import Mapping, Sequence
-from io import StringIO
 
+from equipoise.csv_text import csv_text
 from equipoise.findings.bibliography import bibtex
 from equipoise.findings.record import Cell, Column, Finding, Report, Row, Table, cell
 from equipoise.wording import printable
 
 PAGE = 45  # rows that fit a page
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 TEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -35,9 +33,10 @@ TEX = {
     "∞": r"$\infty$",
     "…": r"\ldots{}",
 }
+_EDGE = re.compile("(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")  # which makes words slanted
 MARK = {
     "\\": "\\\\", "|": "\\|", "*": "\\*", "`": "\\`", "[": "\\[", "<": "&lt;", ">": "&gt;",
-    "&": "&amp;",
+    "&": "&amp;", "$": "\\$", "~": "\\~",
 }  # fmt: skip
 
 
@@ -79,7 +78,7 @@ def methods(report: Report) -> str:
     every = [*report.methods, *(one.methods for one in report.findings)]
     said = [f"{one.strip().removesuffix('.')}." for one in dict.fromkeys(every) if one.strip()]
     plain = " ".join(printable(" ".join(said)).split())
-    return plain.replace("<", MARK["<"]).replace(">", MARK[">"]) + "\n"
+    return plain.replace("<", MARK["<"]).replace(">", MARK[">"]).replace("](", "]\\(") + "\n"
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -92,12 +91,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     """
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for row in flat:
-        writer.writerow([_exact(row.get(name)) for name in names])
-    return text.getvalue()
+    return csv_text(names, ([row.get(name) for name in names] for row in flat))
 
 
 def as_markdown(table: Table) -> str:
@@ -179,16 +173,9 @@ def _flat(row: Row) -> Mapping[str, Cell]:
     return flat
 
 
-def _exact(value: Cell) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
-    return repr(value) if isinstance(value, float) else str(value)
-
-
 def _mark(text: str) -> str:
-    return "".join(MARK.get(letter, letter) for letter in " ".join(printable(text).split()))
+    plain = " ".join(printable(text).split())
+    return _EDGE.sub(r"\\_", "".join(MARK.get(letter, letter) for letter in plain))
 
 
 def _tex(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from equipoise.arrays import (
     InputError,
+    require_drawn,
     require_keywords,
     require_number,
     require_whole,
@@ -103,7 +104,9 @@ class PowerTarget:
             object.__setattr__(self, name, tuple(sorted(whole)))
         if not self.annotators:
             raise InputError("plan, annotators", "none", "at least one number", "try 3, 5, 8")
-        require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
+        require_drawn(
+            "plan, simulations", self.simulations, least=0, do="400 is usual, 0 for none"
+        )
         require_whole("plan, seed", self.seed, do="try 0")
         if self.progress is not None and not callable(self.progress):
             raise wrong_type("plan, progress", self.progress, "a function", "leave it out")

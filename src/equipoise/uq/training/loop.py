@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from equipoise.arrays import InputError, require_number, require_whole
+from equipoise.arrays import InputError, require_drawn, require_number, require_whole
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.methods.method import Batch, Clock, Method, Training
@@ -52,7 +52,7 @@ class Recipe:
     def __post_init__(self) -> None:
         """Refuse values that cannot train."""
         for name in ("epochs", "patience", "batch"):
-            require_whole(name, getattr(self, name), least=1)
+            require_drawn(name, getattr(self, name), least=1)
         require_whole("shift", self.shift)
         for name in ("lr", "clip"):
             require_number(name, getattr(self, name), above=0)
