@@ -15,6 +15,9 @@ from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.metrics._metric import Block, Order, Truth
 
 
+_MANY = 5_000  # items from which on a radix sort is faster
+
+
 class Sums(NamedTuple):
     """N, U, A, D, P and Q of one truth: see `equipoise.kernels.ranking`."""
 
@@ -34,6 +37,10 @@ def sort_items(scores: Floats) -> Order:
     >>> sort_items(np.array([0.1, 0.7, 0.7]))
     Order(items=array([1, 2, 0], dtype=int32), last=array([0, 2, 1], dtype=uint8))
     """
+    if len(scores) >= _MANY:
+        from equipoise.kernels.sorting import falling
+
+        return Order(*falling(np.ascontiguousarray(scores, dtype=np.float64)))
     items = np.argsort(-scores, kind="stable").astype(np.int32)
     ranked = scores[items]
     same = ranked[1:] == ranked[:-1]
