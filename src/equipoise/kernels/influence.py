@@ -1,6 +1,6 @@
-"""Value and derivatives of soft AUROC and average precision down the sorted items.
+"""Value and derivatives of soft AUROC and average precision, and what votes make of them.
 
-Both take items by falling score and where runs of equal scores end (`equipoise.kernels.ranking`)
+Both take items by falling score, where runs of equal scores end (`equipoise.kernels.ranking`),
 and the positive mass of every item; they fill, in the order of the items, the derivative by the
 weight of each item and by its soft label (`equipoise.metrics.ranking` has the formulas), and
 return the value, nan where it is undefined. Items are looked up once; everything else is read
@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+
+BLOCK = 2**16  # items whose votes are added up before they are added to the rest
 
 
 @njit(cache=True, inline="always")
@@ -126,3 +128,62 @@ def precision_influence(order: Any, last: Any, positive: Any, items: Any, shares
     for i in range(number):
         items[i] -= mean
     return value
+
+
+@njit(cache=True, nogil=True)
+def table_labels(votes: Any, label: Any, weight: Any, together: Any) -> Any:
+    """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
+
+    Adds up every annotator's share of the votes, and the products of the shares of two, by
+    blocks of items. Returns the sums over items of 1/m and of (1 - 1/m)/m, m the votes of an
+    item, and the fewest votes that an item has.
+    """
+    items, people = votes.shape
+    own = within = 0.0
+    fewest = people
+    for begin in range(0, items, BLOCK):
+        some_weight, some = np.zeros_like(weight), np.zeros_like(together)
+        some_own = some_within = 0.0
+        for i in range(begin, min(begin + BLOCK, items)):
+            number = yes = 0
+            for r in range(people):
+                number += votes[i, r] >= 0
+                yes += votes[i, r] == 1
+            fewest = min(fewest, number)
+            if number == 0:
+                continue
+            one = 1.0 / number
+            label[i] = yes / number
+            some_own += one
+            some_within += one * (1.0 - one)
+            for r in range(people):
+                if votes[i, r] >= 0:
+                    some_weight[r] += one
+                    for s in range(people):
+                        some[r, s] += one * one * (votes[i, s] >= 0)
+        weight += some_weight
+        together += some
+        own += some_own
+        within += some_within
+    return own, within, fewest
+
+
+@njit(cache=True, nogil=True)
+def table_moves(votes: Any, label: Any, slope: Any) -> Any:
+    """How a number moves with the votes, given its derivatives by soft labels (items,).
+
+    Returns the sum over items for every annotator, (annotators,), by blocks of items.
+    """
+    items, people = votes.shape
+    out = np.zeros(people)
+    for begin in range(0, items, BLOCK):
+        some = np.zeros(people)
+        for i in range(begin, min(begin + BLOCK, items)):
+            number = 0
+            for r in range(people):
+                number += votes[i, r] >= 0
+            step = slope[i] / number
+            for r in range(people):
+                some[r] += (votes[i, r] >= 0) * step * (votes[i, r] - label[i])
+        out += some
+    return out

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.metrics._metric import Block, Order, Truth
 
-
 _MANY = 5_000  # items from which on a radix sort is faster
 
 
