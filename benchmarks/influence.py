@@ -8,8 +8,9 @@ numpy's stable argsort, which is what the radix sort replaces.
 What bounds it: every item is moved five times by the sort (three times where scores were 32-bit
 numbers) and looked up three times at random by each metric, for its label and for its two
 derivatives. These 11 random visits of 8 to 12 bytes cost a cache line each, so the floor is
-that of random access, not of bandwidth: copying the same bytes in a row takes a twentieth of
-the time. One thread does it; models are what threads are for.
+that of random access, not of bandwidth: the derivatives cost about what three look-ups of
+numpy's do, and the sort a hundred copies of the scores in a row, as numpy's sort of the scores
+alone does. One thread does it; models are what threads are for.
 """
 
 import sys
@@ -88,26 +89,34 @@ def main():
     print(f"   both, items alone: {apart('benchmarks.influence', 'apart', 'items_alone')}")
     theirs = apart("benchmarks.influence", "apart", "peer")
     print(f"   peer, one hard AUROC without interval: {theirs}")
-    return sorting()
+    sorting()
+    return None
 
 
 def sorting():
-    """The sort against numpy's, and against a copy of the scores."""
-    from equipoise.metrics._ranking import sort_items
+    """The kernels against numpy: the sort, and the derivatives against looking items up."""
+    from equipoise.kernels.influence import auroc_influence, precision_influence
+    from equipoise.kernels.sorting import falling
 
-    print(f"   sort of 10 million scores, processor time, peer numpy {np.__version__}")
-    score = np.random.default_rng(0).random(ITEMS)
-    sort_items(score[:10_000])
+    print(f"   kernels, processor time, peer numpy {np.__version__}")
+    random = np.random.default_rng(0)
+    score, share = random.random(ITEMS), random.integers(0, 6, ITEMS) / 5
     single = score.astype(np.float32).astype(np.float64)
-    ours = processor(lambda: sort_items(score))
-    line("items by falling score", ours, processor(lambda: np.argsort(-score, kind="stable")))
-    line("the same, 32-bit scores", processor(lambda: sort_items(single)), ours)
-    line("the same, peer np.sort of scores alone", ours, processor(lambda: np.sort(score)))
+    falling(score[:10_000])
+    ours = processor(lambda: falling(score))
+    line("sort", ours, processor(lambda: np.argsort(-score, kind="stable")))
+    line("sort of 32-bit scores", processor(lambda: falling(single)), ours)
+    line("sort, peer np.sort of scores alone", ours, processor(lambda: np.sort(score)))
     floor = processor(score.copy, times=3)
     print(
         f"   a copy of the scores: {floor:.3f} s; the sort takes {ours / floor:.0f} times that"
     )
-    return
+    order, items, shares = falling(score), np.empty(ITEMS), np.empty(ITEMS)
+    looked_up = processor(lambda: share[order[0]], times=2)
+    for kernel in (auroc_influence, precision_influence):
+        kernel(*falling(score[:100]), share[:100], items[:100], shares[:100])
+        took = processor(lambda k=kernel: k(*order, share, items, shares))
+        line(f"{kernel.__name__}, peer three look-ups", took, 3 * looked_up)
 
 
 if __name__ == "__main__":

@@ -72,51 +72,6 @@ def _finish(seen: Any, s: Any, out: Any) -> None:
         out[5, r] = s[r + _EXTRA]
 
 
-@njit(cache=True, inline="always")
-def _add_certain(counts: Any, row: Any, seen: Any, s: Any, t: Any) -> None:
-    """Add an item alone, seen already, whose label is 1."""
-    for r in range(len(seen)):
-        k, n = np.float64(counts[row, r]), np.float64(seen[r])
-        s[t, r + _LOST] += k * (n - k - s[t, r])
-        s[t, r] += k
-        s[t, r + _PRINTED] += k * s[t, r] / max(n, 1.0)
-
-
-@njit(cache=True, inline="always")
-def _add_split(counts: Any, row: Any, p: Any, seen: Any, s: Any, t: Any) -> None:
-    """Add an item alone, seen already, whose label is p in all replicates."""
-    q = 1.0 - p
-    itself = p + 0.5 * q
-    for r in range(len(seen)):
-        k, n = np.float64(counts[row, r]), np.float64(seen[r])
-        up = k * p
-        share = up / max(n, 1.0)
-        s[t, r + _LOST] += up * (n - s[t, r] - itself * k)
-        s[t, r] += up
-        s[t, r + _OWN] += up * q
-        s[t, r + _PRINTED] += share * s[t, r]
-        s[t, r + _EXTRA] += share * q
-
-
-@njit(cache=True, inline="always")
-def _extend_run(counts: Any, row: Any, p: Any, run: Any, t: Any) -> None:
-    """Add an item to the run of tied items at hand."""
-    q = 1.0 - p
-    for r in range(counts.shape[1]):
-        up = counts[row, r] * p
-        run[t, r] += up
-        run[t, r + TILE] += up * q
-
-
-@njit(cache=True, inline="always")
-def _see(counts: Any, row: Any, seen: Any, before: Any, begins: Any) -> None:
-    """Count an item; where a run begins, keep what was seen before it."""
-    if begins:
-        before[:] = seen
-    for r in range(len(seen)):
-        seen[r] += counts[row, r]
-
-
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def fixed_truths(order: Any, last: Any, positive: Any, counts: Any, zero: Any) -> Any:
     """Truths (items, truths) the same in all replicates, of which there are at most `TILE`.
@@ -127,38 +82,43 @@ def fixed_truths(order: Any, last: Any, positive: Any, counts: Any, zero: Any) -
     truths, width = positive.shape[1], counts.shape[1]
     s, run = np.zeros((truths, _STATE)), np.zeros((truths, 2 * TILE))
     seen, before = np.full(width, zero), np.full(width, zero)
-    out, end = np.empty((truths, SUMS, width)), last[0]
     for i in range(len(order)):
-        row, inside, end = order[i], i > 0 and end == 0, last[i]
-        begins = end != 1 and not inside
-        _see(counts, row, seen, before, begins)
+        row, end = order[i], last[i]
+        if end != 1 and (i == 0 or last[i - 1] != 0):
+            before[:] = seen
+        for r in range(width):
+            seen[r] += counts[row, r]
         for t in range(truths):
             p = positive[row, t]
+            q = 1.0 - p
             if end == 1 and p == 1.0:
-                _add_certain(counts, row, seen, s, t)
+                for r in range(width):
+                    k, n = np.float64(counts[row, r]), np.float64(seen[r])
+                    s[t, r + _LOST] += k * (n - k - s[t, r])
+                    s[t, r] += k
+                    s[t, r + _PRINTED] += k * s[t, r] / max(n, 1.0)
             elif end == 1 and p != 0.0:
-                _add_split(counts, row, p, seen, s, t)
+                itself = p + 0.5 * q
+                for r in range(width):
+                    k, n = np.float64(counts[row, r]), np.float64(seen[r])
+                    up = k * p
+                    share = up / max(n, 1.0)
+                    s[t, r + _LOST] += up * (n - s[t, r] - itself * k)
+                    s[t, r] += up
+                    s[t, r + _OWN] += up * q
+                    s[t, r + _PRINTED] += share * s[t, r]
+                    s[t, r + _EXTRA] += share * q
             elif p != 0.0:
-                _extend_run(counts, row, p, run, t)
+                for r in range(width):
+                    up = counts[row, r] * p
+                    run[t, r] += up
+                    run[t, r + TILE] += up * q
             if end == 2:
                 _close_run(seen, before, run[t], s[t])
+    out = np.empty((truths, SUMS, width))
     for t in range(truths):
         _finish(seen, s[t], out[t])
     return out
-
-
-@njit(cache=True, inline="always")
-def _add_varying(counts: Any, row: Any, positive: Any, seen: Any, s: Any) -> None:
-    """Add an item alone, seen already, whose label differs between replicates."""
-    for r in range(len(seen)):
-        k, n, p = np.float64(counts[row, r]), np.float64(seen[r]), positive[row, r]
-        up, q = k * p, 1.0 - p
-        share = up / max(n, 1.0)
-        s[0, r + _LOST] += up * (n - s[0, r] - (up + 0.5 * k * q))
-        s[0, r] += up
-        s[0, r + _OWN] += up * q
-        s[0, r + _PRINTED] += share * s[0, r]
-        s[0, r + _EXTRA] += share * q
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
@@ -171,24 +131,37 @@ def varying_truth(order: Any, last: Any, truth: Any, counts: Any, zero: Any) -> 
     """
     positive, sure = truth
     width = counts.shape[1]
-    s, run = np.zeros((1, _STATE)), np.zeros(2 * TILE)
+    s, run = np.zeros(_STATE), np.zeros(2 * TILE)
     seen, before = np.full(width, zero), np.full(width, zero)
-    out, end = np.empty((SUMS, width)), last[0]
     for i in range(len(order)):
-        row, inside, end = order[i], i > 0 and end == 0, last[i]
-        begins = end != 1 and not inside
-        _see(counts, row, seen, before, begins)
-        known = sure[row]
+        row, known, end = order[i], sure[order[i]], last[i]
+        if end != 1 and (i == 0 or last[i - 1] != 0):
+            before[:] = seen
+        for r in range(width):
+            seen[r] += counts[row, r]
         if end == 1 and known == 1:
-            _add_certain(counts, row, seen, s, 0)
+            for r in range(width):
+                k, n = np.float64(counts[row, r]), np.float64(seen[r])
+                s[r + _LOST] += k * (n - k - s[r])
+                s[r] += k
+                s[r + _PRINTED] += k * s[r] / max(n, 1.0)
         elif end == 1 and known != 0:
-            _add_varying(counts, row, positive, seen, s)
+            for r in range(width):
+                k, n, p = np.float64(counts[row, r]), np.float64(seen[r]), positive[row, r]
+                up, q = k * p, 1.0 - p
+                share = up / max(n, 1.0)
+                s[r + _LOST] += up * (n - s[r] - (up + 0.5 * k * q))
+                s[r] += up
+                s[r + _OWN] += up * q
+                s[r + _PRINTED] += share * s[r]
+                s[r + _EXTRA] += share * q
         elif known != 0:
             for r in range(width):
                 up = counts[row, r] * positive[row, r]
                 run[r] += up
                 run[r + TILE] += up * (1.0 - positive[row, r])
         if end == 2:
-            _close_run(seen, before, run, s[0])
-    _finish(seen, s[0], out)
+            _close_run(seen, before, run, s)
+    out = np.empty((SUMS, width))
+    _finish(seen, s, out)
     return out
